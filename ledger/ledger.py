@@ -261,15 +261,15 @@ class Ledger(OpenLedger):
     def _append_games(self, games: Sequence[Telling]) -> list[Receipt | Refused]:
         named: dict[int, Telling] = {}
         refused: dict[int, Refused] = {}
-        known: dict[tuple[str | None, str], str] = {}  # a name is proven once; what is refused is noted each time
+        recorders: dict[tuple[str | None, str], str] = {}  # a name is proven once; what is refused is noted each time
         for place, game in enumerate(games):
             shown = (game.token, game.actor)
             try:
-                known[shown] = known.get(shown) or self.recorder_named(*shown)
+                recorders[shown] = recorders.get(shown) or self.recorder_named(*shown)
             except RejectedError as error:
                 refused[place] = error
                 continue
-            named[place] = game._replace(actor=known[shown])
+            named[place] = game._replace(actor=recorders[shown])
         outcomes: dict[int, Receipt | Refused] = {**refused}
         if named:
             outcomes |= zip(named, self.record_each([*named.values()]), strict=True)
@@ -458,20 +458,20 @@ class Ledger(OpenLedger):
         return self.corrections.propose(changes, reason=reason, by=by, token=token)
 
     def preview(
-        self, wanted: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
+        self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
     ) -> Impact:
         """What an open proposal, or changes, would move if approved now, as ``Corrections.preview`` says."""
-        return self.corrections.preview(wanted, others_wait=others_wait, at_most=at_most)
+        return self.corrections.preview(proposal, others_wait=others_wait, at_most=at_most)
 
     @contextmanager
-    def as_if(self, wanted: int | Sequence[Change], *, apart: bool = False) -> Iterator[Ledger]:
+    def as_if(self, proposal: int | Sequence[Change], *, apart: bool = False) -> Iterator[Ledger]:
         """The ledger as it would answer after the approval of an open proposal, or of changes; nothing is recorded.
 
         Others read on for the length of the block, and wait to write. What is read by another connection or process
         (``query``, ``database``) is as it stands, unless it is asked *apart*.
 
         Args:
-            wanted: the number of an open proposal, or changes that nobody has proposed yet.
+            proposal: the number of an open proposal, or changes that nobody has proposed yet.
             apart: on a copy of the views, which is made for the block and which other connections read, too; nobody
                 waits for it.
 
@@ -479,7 +479,7 @@ class Ledger(OpenLedger):
             ProposalError: it may not be approved, or they may not be proposed; all faults are listed.
         """
         with (
-            Previews(self).as_if(wanted, apart=apart) as (views, journal),
+            Previews(self).as_if(proposal, apart=apart) as (views, journal),
             _Borrowed(self.path, journal, self.names.file, views, self.clock, self.token_store) as ledger,
         ):
             yield ledger

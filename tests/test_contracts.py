@@ -22,7 +22,7 @@ from ledger.ratings.projectors import BUILT_IN
 from ledger.ratings.view_tables import HISTORY
 from ledger.schemes import built_in, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
-from ledger.schemes.scheme import Explanation, Meeting, Scheme, Side, When
+from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Scheme, When
 from ledger.testing import (
     FactProjectorContract,
     ImporterContract,
@@ -253,7 +253,7 @@ def overconfident(state: Any, p: int, q: int, numbers: Any) -> float:
     return chessworld.expected_score(state, p, q, numbers) * 1.5
 
 
-def explained_before(own: Side, meetings: Sequence[Meeting], when: When, numbers: Any) -> Explanation:
+def explained_before(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
     told = CHESSWORLD.explain(own, meetings, when, numbers)
     return told._replace(terms=tuple(term._replace(value=term.value + 1.0) for term in told.terms))
 

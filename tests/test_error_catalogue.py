@@ -256,7 +256,7 @@ CATALOGUE: dict[str, Provoke] = {
     **POSTGRES_REFUSALS,
     **SERVER_REFUSALS,
     "list-looks-wrong": list_that_looks_wrong,
-    "unknown-name-list": lambda scene: scene.ledger.publications.found("standard@2026-11-20"),
+    "unknown-name-list": lambda scene: scene.ledger.publications.named("standard@2026-11-20"),
     **REFUSALS,
     "erased-player-renamed": lambda scene: (scene.ledger.erase(1), scene.ledger.rename(1, "Eve")),
     "malformed-name": lambda scene: scene.ledger.rename(1, " Eve"),

@@ -21,7 +21,7 @@ from ledger.answers import explanations, player_games, players, predictions, pub
 from ledger.answers.asking import day
 from ledger.answers.graphs import pages as graph_pages
 from ledger.answers.rows import as_row, as_rows
-from ledger.book.timeline import Held, Pool
+from ledger.book.timeline import EraState, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.instants import instant_end_ms
@@ -121,7 +121,7 @@ class Rule:
             old, new = self.pool.eras[to - 1], self.pool.eras[to]
             end = new.since_ms - 1
             until = at_time(old.scheme, old.numbers, state, self.pool.when(to - 1, end, end))
-            state = self.pool.carried(Held(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
+            state = self.pool.carried(EraState(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
             same = new.carry is Carry.KEEP and old.scheme.name == new.scheme.name
             if same and old.scheme.rhythm is Rhythm.PERIOD:  # periods that are cut otherwise are another scheme
                 same = old.scheme.calendar(old.numbers) == new.scheme.calendar(new.numbers)

@@ -39,7 +39,7 @@ STYLE: dict[Any, Any] = {
 }  # fmt: skip
 
 
-class Look(NamedTuple):
+class SchemeLook(NamedTuple):
     """How one scheme is drawn."""
 
     colour: str
@@ -64,7 +64,7 @@ def check_available() -> None:
 def draw(compared: Comparison, kind: str) -> bytes:
     """The picture of a comparison; *kind* is one of ``KINDS``."""
     looks = [
-        Look(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], LINES[i % len(LINES)])
+        SchemeLook(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], LINES[i % len(LINES)])
         for i in range(len(compared.schemes))
     ]
     with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}), warnings.catch_warnings():
@@ -81,7 +81,7 @@ def draw(compared: Comparison, kind: str) -> bytes:
     return out.getvalue()
 
 
-def _words(figure: Figure, compared: Comparison, looks: list[Look]) -> None:
+def _words(figure: Figure, compared: Comparison, looks: list[SchemeLook]) -> None:
     """What it is about, and the legend of all panels."""
     games, what = compared.schemes[0].games, f"{compared.replayed:,} games"
     if games != compared.replayed:
@@ -98,7 +98,7 @@ def _words(figure: Figure, compared: Comparison, looks: list[Look]) -> None:
     figure.legend(lines, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False, handlelength=3.2)
 
 
-def _calibration(axes: Axes, schemes: tuple[SchemeFigures, ...], looks: list[Look]) -> None:
+def _calibration(axes: Axes, schemes: tuple[SchemeFigures, ...], looks: list[SchemeLook]) -> None:
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1.2, zorder=1)
     axes.text(
         0.05,
@@ -130,7 +130,7 @@ def _calibration(axes: Axes, schemes: tuple[SchemeFigures, ...], looks: list[Loo
     axes.set_title("Calibration")
 
 
-def _loss(axes: Axes, compared: Comparison, looks: list[Look]) -> None:
+def _loss(axes: Axes, compared: Comparison, looks: list[SchemeLook]) -> None:
     """Bars from what an even guess costs to what each scheme's predictions cost: the longer to the left, the better."""
     best = min(compared.even, *(scheme.log_loss for scheme in compared.schemes))
     worst = max(compared.even, *(scheme.log_loss for scheme in compared.schemes))
@@ -166,7 +166,7 @@ def _loss(axes: Axes, compared: Comparison, looks: list[Look]) -> None:
     axes.set_title("Log-loss of the predictions (less is better)")
 
 
-def _years(axes: Axes, schemes: tuple[SchemeFigures, ...], looks: list[Look]) -> None:
+def _years(axes: Axes, schemes: tuple[SchemeFigures, ...], looks: list[SchemeLook]) -> None:
     pale = min(0.11, 0.5 / len(schemes))
     busiest = max(year.players for scheme in schemes for year in scheme.years)
     for scheme, look in zip(schemes, looks, strict=True):

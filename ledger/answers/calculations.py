@@ -19,7 +19,7 @@ from ledger.facts.words import Carry
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
-from ledger.schemes.scheme import Explanation, Meeting, Newcomer, Rhythm, Scheme, Seed, Side, When
+from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Newcomer, Rhythm, Scheme, Seed, When
 
 RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
 MOST_GAMES = 1_000
@@ -45,7 +45,7 @@ _CALLED = {
 
 
 @attrs.frozen(kw_only=True)
-class PlayerFacts:
+class CalculationFacts:
     """What is known of a player; None where nobody says.
 
     Attributes:
@@ -152,7 +152,7 @@ class _Calculator:
     when: When
     day: float
 
-    def begun(self, player: PlayerFacts) -> tuple[float, ...]:
+    def begun(self, player: CalculationFacts) -> tuple[float, ...]:
         """The state of a player of whom that is known."""
         facts = attrs.asdict(player, filter=lambda field, _: field.name not in {"birth_year", "h"})
         state = self.scheme.begin(Newcomer(None, player.birth_year, self.day, Seed(**facts)), self.numbers)
@@ -161,39 +161,39 @@ class _Calculator:
         # no list tells H, so no seed does; a player of whom it is known has it in place of the rating
         return tuple(player.h if name == "h" else value for name, value in zip(self.scheme.state, state, strict=True))
 
-    def asks_for(self, player: PlayerFacts, fact: str) -> bool:
+    def asks_for(self, player: CalculationFacts, fact: str) -> bool:
         """Whether the scheme begins otherwise by that fact of a player."""
         changes: list[dict[str, Any]] = [{fact: value} for value in (None, *_PROBES[fact])]
         return len({self.begun(attrs.evolve(player, **change)) for change in changes}) > 1
 
-    def established(self, player: PlayerFacts) -> PlayerFacts:
+    def established(self, player: CalculationFacts) -> CalculationFacts:
         """The player with a number of games where none was given and without one the rating is provisional."""
         if player.games is not None or not self._provisional(player):
             return player
         tries = (attrs.evolve(player, games=float(games)) for games in _ENOUGH)
         return next((trial for trial in tries if not self._provisional(trial)), player)
 
-    def _provisional(self, player: PlayerFacts) -> bool:
+    def _provisional(self, player: CalculationFacts) -> bool:
         state = self.begun(player)
         scheme = self.scheme
         return bool(scheme.provisional(state, 0, self.numbers)) or not scheme.listed(state, 0, self.numbers)
 
     def one_by_one(
         self, own: tuple[float, ...], others: Sequence[tuple[float, ...]], scores: Sequence[float]
-    ) -> list[Side]:
+    ) -> list[ExplainedPlayer]:
         """The player before and after each game."""
         sides = []
         for other, score in zip(others, scores, strict=True):
             state = [*own, *other]
             game = Rateable([0], [1], [score], [self.day], [0, 1], [self.when.period], [self.when.day])
             engine.rate(FEW, self.scheme, self.numbers, game, state, [0, 0])
-            sides.append(Side(own, tuple(state[: len(own)])))
+            sides.append(ExplainedPlayer(own, tuple(state[: len(own)])))
             own = sides[-1].after
         return sides
 
     def together(
         self, own: tuple[float, ...], others: Sequence[tuple[float, ...]], scores: Sequence[float]
-    ) -> tuple[Side, list[Meeting]]:
+    ) -> tuple[ExplainedPlayer, list[MetOpponent]]:
         """The player before and after the period in which all the games are rated, and the games."""
         count, width, noted = len(others), len(own), len(self.scheme.work)
         games = Rateable(
@@ -208,7 +208,7 @@ class _Calculator:
         flat = [value for state in (own, *others) for value in state]
         before, after, work = engine.rate_one_batch(self.scheme, self.numbers, games, flat)
         meetings = [
-            Meeting(
+            MetOpponent(
                 tuple(before[i * width : (i + 1) * width]),
                 score,
                 0,
@@ -217,14 +217,14 @@ class _Calculator:
             )
             for i, score in enumerate(scores, 1)
         ]
-        return Side(tuple(before[:width]), tuple(after[:width]), tuple(work[:noted])), meetings
+        return ExplainedPlayer(tuple(before[:width]), tuple(after[:width]), tuple(work[:noted])), meetings
 
 
 def calculate(
     scheme: Scheme,
     settings: Mapping[str, int | bool | str],
-    own: PlayerFacts,
-    opponents: Sequence[PlayerFacts],
+    own: CalculationFacts,
+    opponents: Sequence[CalculationFacts],
     scores: Sequence[float],
     on: str,
 ) -> Calculation:
@@ -276,7 +276,7 @@ def calculate(
     )
 
 
-def _refuse_useless(calculator: _Calculator, own: PlayerFacts, opponents: Sequence[PlayerFacts]) -> None:
+def _refuse_useless(calculator: _Calculator, own: CalculationFacts, opponents: Sequence[CalculationFacts]) -> None:
     problems = [
         f"scheme {calculator.scheme.name!r} begins with no {_CALLED.get(fact, fact)} of a player: leave it out"
         for fact in _PROBES
@@ -314,7 +314,7 @@ def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], score
     own, *others = states
     if scheme.rhythm is Rhythm.GAME:
         sides = calculator.one_by_one(own, others, scores)
-        parts = [(side, [Meeting(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)]
+        parts = [(side, [MetOpponent(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)]
     else:
         parts = [calculator.together(own, others, scores)]
     last = parts[-1][0].after
@@ -332,7 +332,7 @@ def _games(
     calculator: _Calculator,
     others: Sequence[tuple[float, ...]],
     scores: Sequence[float],
-    parts: Sequence[tuple[Side, list[Meeting]]],
+    parts: Sequence[tuple[ExplainedPlayer, list[MetOpponent]]],
 ) -> list[CalculatedGame]:
     rows = []
     for place, (other, score) in enumerate(zip(others, scores, strict=True)):

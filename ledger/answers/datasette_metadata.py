@@ -24,7 +24,7 @@ from ledger.runtime.lazy import sqlite_utils
 OURS = "rating-ledger"
 
 
-class Question(NamedTuple):
+class ReadyQuestion(NamedTuple):
     """A ready question: what it is called, what it answers, its SQL, and the tables that it asks."""
 
     title: str
@@ -33,12 +33,12 @@ class Question(NamedTuple):
     tables: frozenset[str]
 
 
-def _question(title: str, description: str, sql: str, *tables: str) -> Question:
-    return Question(title, description, sql, frozenset(tables))
+def _question(title: str, description: str, sql: str, *tables: str) -> ReadyQuestion:
+    return ReadyQuestion(title, description, sql, frozenset(tables))
 
 
 # Of the views: pools and players are numbers.
-OF_VIEWS: Mapping[str, Question] = {
+OF_VIEWS: Mapping[str, ReadyQuestion] = {
     "ranking": _question(
         "Ranking by last games",
         "The players of a pool by their ratings after their last rated games; :pool is its number in 'pools'.",
@@ -72,7 +72,7 @@ OF_VIEWS: Mapping[str, Question] = {
     ),
 }  # fmt: skip
 # Of an export: pools are names, instants are text.
-OF_EXPORTS: Mapping[str, Question] = {
+OF_EXPORTS: Mapping[str, ReadyQuestion] = {
     "ranking": _question(
         "Ranking",
         "The rating lists, as they were in force when the export was made.",
@@ -116,7 +116,7 @@ def metadata(ledger: Ledger, export: str | Path | None = None) -> dict[str, Any]
     }
 
 
-def _database(tables: Mapping[str, TableDoc], questions: Mapping[str, Question]) -> dict[str, Any]:
+def _database(tables: Mapping[str, TableDoc], questions: Mapping[str, ReadyQuestion]) -> dict[str, Any]:
     return {
         "tables": {
             name: {

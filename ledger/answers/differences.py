@@ -113,7 +113,7 @@ def _list(ledger: Ledger, word: str) -> RatingList:
     instant, _, edition = rest.partition("/")
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
-    publication = ledger.publications.found(word)
+    publication = ledger.publications.named(word)
     rows = by_player(in_form(ledger.publications.rows(publication)))  # a form of earlier days moves nobody
     return RatingList(publication.name, publication.event.pool, publication.at_ms, publication.event.head, rows)
 

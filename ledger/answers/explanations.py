@@ -28,7 +28,7 @@ from ledger.ratings.engine import Rateable
 from ledger.ratings.player_rows import is_listed
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.rated_games import OWN_DAY, beginnings
-from ledger.schemes.scheme import Meeting, Rhythm, Side, When
+from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Rhythm, When
 
 if TYPE_CHECKING:
     import sqlite3
@@ -98,8 +98,8 @@ class GameExplanation:
 class _Explained(NamedTuple):
     """A player's part in what is to be explained."""
 
-    side: Side
-    meetings: tuple[Meeting, ...]
+    side: ExplainedPlayer
+    meetings: tuple[MetOpponent, ...]
     when: When
     opponents: tuple[int, ...]
 
@@ -166,7 +166,9 @@ def _counted(ledger: Ledger, game: str) -> dict[str, Any]:
     return row
 
 
-def _met(place: int, opponent: str, meeting: Meeting, era: Era, side: Side, ratings: Sequence[float]) -> ExplainedGame:
+def _met(
+    place: int, opponent: str, meeting: MetOpponent, era: Era, side: ExplainedPlayer, ratings: Sequence[float]
+) -> ExplainedGame:
     """A game; *ratings* are those of the opponents that the formula took, where it says so itself."""
     in_force = era.scheme.in_force if _by_event(era) else None
     rating, within = meeting.opponent[0], None
@@ -202,8 +204,8 @@ def _of_game(ledger: Ledger, states: PlayerStates, side_row: dict[str, Any]) -> 
     other = (side_row["pool"], side_row["opponent"], side_row["opponent_n"])
     other_row = queries.first_row(ledger.views.connection, queries.ROW, other)
     assert other_row is not None
-    side = Side(states.into_game(side_row), states.held(side_row).state)
-    meeting = Meeting(states.into_game(other_row), _SCORE[side_row["half_points"]], side_row["colour"])
+    side = ExplainedPlayer(states.into_game(side_row), states.era_state(side_row).state)
+    meeting = MetOpponent(states.into_game(other_row), _SCORE[side_row["half_points"]], side_row["colour"])
     return _Explained(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
 
 
@@ -259,11 +261,11 @@ def _meetings(era: Era, games: Rateable, state: list[float], numbers: list[int],
         return tuple(flat[place * size : (place + 1) * size])
 
     met = [
-        (numbers[other], Meeting(fields(before, other, width), score, colour, fields(work, other, noted), began))
+        (numbers[other], MetOpponent(fields(before, other, width), score, colour, fields(work, other, noted), began))
         for white, black, points, began in zip(games.white, games.black, games.score, begins, strict=True)
         for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
         if me == player
     ]
-    side = Side(fields(before, player, width), fields(after, player, width), fields(work, player, noted))
+    side = ExplainedPlayer(fields(before, player, width), fields(after, player, width), fields(work, player, noted))
     opponents, meetings = zip(*met, strict=True)
     return _Explained(side, meetings, when, opponents)

@@ -25,7 +25,7 @@ from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice
 from ledger.journal.scratch import ScratchJournal
 from ledger.ledger import Ledger
 from ledger.players.people import People, Person
-from ledger.players.sealed_names import Numbered, SealedNames, is_renaming, latest_commitments, registration_key
+from ledger.players.sealed_names import NumberedPersons, SealedNames, is_renaming, latest_commitments, registration_key
 from ledger.ratings.recording import EarlyGames, LikeGames
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class _DryNames(SealedNames):
         self.new: dict[str, Person] = {}  # by identity as it is compared
         self._free = people.counts()[1] + 1
 
-    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> Numbered:
+    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
         """As of ``SealedNames.number``; nobody is kept."""
         people = self.people()
         persons = people.by_identity(list(named))
@@ -92,7 +92,7 @@ class _DryNames(SealedNames):
         renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
         # new ones whose registration is tried already, by an earlier file
         keys = {registration_key(person.player): person.player for person in self.new.values()}
-        return Numbered(persons, {*sealed, *(keys[key] for key in find(list(keys)))}, renamed)
+        return NumberedPersons(persons, {*sealed, *(keys[key] for key in find(list(keys)))}, renamed)
 
 
 class ImportPreview:

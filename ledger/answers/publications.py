@@ -233,7 +233,7 @@ def known_then(ledger: Ledger, word: str) -> tuple[int, int]:
         UnknownNameError: no such list; or the journal has fewer entries, or none were known.
     """
     if not word.isdecimal():
-        publication = ledger.publications.found(word)
+        publication = ledger.publications.named(word)
         return publication.event.head, publication.position
     size = ledger.journal.size()
     if len(word) > MOST_DIGITS or not 1 <= int(word) <= size:

@@ -34,7 +34,7 @@ from ledger.answers.publications import PublishedListRow, PublishedPlayerRow, Ra
 from ledger.answers.querying import ColumnRow, TableRow
 from ledger.answers.rankings import RankingRow
 from ledger.answers.rating_changes import RatingChanges
-from ledger.answers.recorded_games import GameTold, RecordedGame
+from ledger.answers.recorded_games import GameByHand, RecordedGame
 from ledger.answers.searching import AlikePlayer, NamedPlayer
 from ledger.answers.stored_journals import JournalTold
 from ledger.answers.streaks import Streak
@@ -75,7 +75,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "pools": PoolRow,
     "predict": Prediction,
     "ratings": RankingRow,
-    "record": GameTold,
+    "record": GameByHand,
     "runs": RatingRun,
     "runs-on": RatingListRow,
     "scheme-eras": EraRow,

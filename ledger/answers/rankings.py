@@ -280,7 +280,7 @@ def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int)
 def _before(ledger: Ledger, pool: Pool, choice: RankingChoice, players: Collection[int]) -> dict[int, float] | None:
     """The ratings to compare with, by player; None where nobody asks."""
     if choice.since_list is not None:
-        publication = ledger.publications.found(choice.since_list)
+        publication = ledger.publications.named(choice.since_list)
         if publication.event.pool != pool.name:
             message = f"list {publication.name!r} is of pool {publication.event.pool!r}, the ranking of {pool.name!r}"
             raise MalformedError([message])

@@ -160,7 +160,7 @@ def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
             raise UnknownNameError("entry", word, hint)
         return _Since(known_then(ledger, word)[0], None, None)
     if "@" in word:
-        publication = ledger.publications.found(word)
+        publication = ledger.publications.named(word)
         if pool not in {None, publication.event.pool}:
             raise MalformedError([f"{publication.name} is no list of pool {pool!r}"])
         return _Since(publication.event.head, publication.at_ms, publication)
@@ -322,7 +322,7 @@ class Player(NamedTuple):
     today_ms: int
 
 
-class Game(NamedTuple):
+class RatedGameOfPlayer(NamedTuple):
     """A rated game from the player's side."""
 
     position: int
@@ -337,7 +337,7 @@ class Game(NamedTuple):
 class Batch:
     """A player's games that were rated together, and the rating before and after them."""
 
-    games: tuple[Game, ...]
+    games: tuple[RatedGameOfPlayer, ...]
     before: Fraction
     after: Fraction
 
@@ -367,7 +367,7 @@ class PlayerRecord:
         return sum((batch.points for batch in self.batches.values()), Fraction(0))
 
     @property
-    def games(self) -> dict[str, Game]:
+    def games(self) -> dict[str, RatedGameOfPlayer]:
         """The games by key."""
         return {game.key: game for batch in self.batches.values() for game in batch.games}
 
@@ -427,7 +427,7 @@ def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterato
     rows = queries.dictionaries(connection, queries.PLACED_SIDES, (pool.pool, player))
     for where, grouped in groupby(rows, place):
         together = list(grouped)
-        games = tuple(Game(*(row[name] for name in Game._fields)) for row in together)
+        games = tuple(RatedGameOfPlayer(*(row[name] for name in RatedGameOfPlayer._fields)) for row in together)
         yield where, Batch(games, _finite(together[0]["rating_before"]), _finite(together[-1]["rating"]))
 
 

@@ -71,7 +71,7 @@ class RecordedGame:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class GameTold:
+class GameByHand:
     """A game that was told by hand: what became of it, and how it stands."""
 
     status: Literal["recorded", "known already", "known already, and more is known now"] = documented(

@@ -61,7 +61,7 @@ class TokensVerdict(NamedTuple):
     not_compared: tuple[str, ...] = ()
 
 
-class _Token(NamedTuple):
+class _EarlierToken(NamedTuple):
     """A token of an earlier release, as its row has it."""
 
     number: int
@@ -91,7 +91,7 @@ def verify_tokens(address: str, schema: str) -> TokensVerdict:
             return TokensVerdict()
         try:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            return _Rows(connection, schema).verdict()
+            return _TokenRows(connection, schema).verdict()
         except psycopg.Error as error:
             if not (error.sqlstate or "").startswith(_NO_SUCH_TABLE):
                 raise
@@ -99,7 +99,7 @@ def verify_tokens(address: str, schema: str) -> TokensVerdict:
             return TokensVerdict(not_compared=(f"what is kept of tokens: it cannot be read ({words})",))
 
 
-class _Rows:
+class _TokenRows:
     """All that is looked at, in one snapshot."""
 
     def __init__(self, connection: Connection[Any], schema: str) -> None:
@@ -113,7 +113,7 @@ class _Rows:
         )
         self._issued = {position: facts_of(body) for position, body in bodies}
         self._tokens = [
-            _Token(*row)
+            _EarlierToken(*row)
             for row in self._rows(f"SELECT number, name, roles, hash, revoked_at FROM {self._s}.tokens ORDER BY number")
         ]
         self._keys = self._rows(f"SELECT hash_key, ledger FROM {self._s}.file")

@@ -8,12 +8,25 @@ copies a ledger between a server of PostgreSQL and files, in the form of rows th
 
 from ledger.backups.disk import CopiedFile, Manifest
 from ledger.backups.making import Backup, backup
-from ledger.backups.moving import Moved, move_to_files, move_to_server
+from ledger.backups.moving import ServerMove, move_to_files, move_to_server
 from ledger.backups.restoring import Loss, Restored, restore
 from ledger.backups.server_copies import Arrival, Content, copy_to_files, copy_to_server
 from ledger.backups.whole_files import in_files
 
 __all__ = [
-    "Arrival", "Backup", "Content", "CopiedFile", "Loss", "Manifest", "Moved", "Restored", "backup", "copy_to_files",
-    "copy_to_server", "in_files", "move_to_files", "move_to_server", "restore",
+    "Arrival",
+    "Backup",
+    "Content",
+    "CopiedFile",
+    "Loss",
+    "Manifest",
+    "Restored",
+    "ServerMove",
+    "backup",
+    "copy_to_files",
+    "copy_to_server",
+    "in_files",
+    "move_to_files",
+    "move_to_server",
+    "restore",
 ]  # fmt: skip

@@ -28,7 +28,7 @@ _GONE = "the ledger went to "  # begins the name of the trigger that refuses ent
 
 
 @attrs.frozen
-class Moved:
+class ServerMove:
     """A ledger that was moved onto a server.
 
     Attributes:
@@ -42,7 +42,7 @@ class Moved:
     folder: Path
 
 
-def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = silent) -> Moved:
+def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = silent) -> ServerMove:
     """Move a ledger in files onto a server; the files are put aside.
 
     Args:
@@ -62,7 +62,7 @@ def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = si
     head = _sent(path, place, progress) if gone is None else _arrived(path, place, gone[0])
     # before the files go: whoever is stopped in between finds both, and is told what to do
     SettingsFile(path).put(journal=place.address, schema=place.schema, durability=place.durability)
-    return Moved(head, tuple(server_faults(place.address, place.schema)), _put_aside(path))
+    return ServerMove(head, tuple(server_faults(place.address, place.schema)), _put_aside(path))
 
 
 def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:

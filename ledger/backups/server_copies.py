@@ -28,8 +28,8 @@ from ledger.backups.server_rows import (
     PEOPLE,
     SECRET,
     Digest,
-    Place,
-    Table,
+    SchemaPlace,
+    TableToCopy,
     begin_snapshot,
     count_in_file,
     count_on_server,
@@ -159,15 +159,15 @@ def _refuse_standing(files: Iterable[Path]) -> None:
             raise StorageError(str(file), "exists already; a ledger is never overwritten: give another name")
 
 
-def _places(connection: Connection[Any], address: str, schema: str) -> tuple[Place, Place]:
+def _places(connection: Connection[Any], address: str, schema: str) -> tuple[SchemaPlace, SchemaPlace]:
     """The two schemas of a ledger: the journal's and that of the names."""
     both = (schema, schema_of(schema))
-    journal, names = (Place(connection, each, f"{shown(address)}, schema {each}") for each in both)
+    journal, names = (SchemaPlace(connection, each, f"{shown(address)}, schema {each}") for each in both)
     return journal, names
 
 
 @contextmanager
-def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[Place, Place]]:
+def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[SchemaPlace, SchemaPlace]]:
     """Journal and names as of one moment, in which all is replicated."""
     with closing(PostgresJournal(address, schema)) as opened, closing(postgres.connect(address)) as connection:
         journal, names = _places(connection, address, schema)
@@ -180,7 +180,7 @@ def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[Place, Plac
             yield journal, names
 
 
-def _fill(path: Path, place: Place, tables: tuple[Table, ...], progress: Progress) -> Content:
+def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progress: Progress) -> Content:
     """Copy tables of a server into an empty file of the same tables, and prove that they are the same."""
     with closing(sqlite.connect(path)) as file, sqlite.storage_errors(path):
         # What is false goes in as it is, for the audit to judge. All is flushed before it counts.
@@ -202,7 +202,7 @@ def _fill(path: Path, place: Place, tables: tuple[Table, ...], progress: Progres
     return Content(rows, digests)
 
 
-def take(file: sqlite3.Connection, place: Place, table: Table, progress: Progress) -> int:
+def take(file: sqlite3.Connection, place: SchemaPlace, table: TableToCopy, progress: Progress) -> int:
     """Put the rows of a table on a server into a file's, in the place of what stands there; how many."""
     total, done = count_on_server(place, table), 0
     insert = f"INSERT INTO {table.name}({table.listed}) VALUES ({', '.join('?' * len(table.columns))})"
@@ -301,7 +301,7 @@ _LOCK = (
 
 
 @contextmanager
-def _writing_alone(journal: Place, names: Place) -> Iterator[None]:
+def _writing_alone(journal: SchemaPlace, names: SchemaPlace) -> Iterator[None]:
     """Have the locks of those who write to journal and names, and their rights, on this connection."""
     connection = journal.connection
     tables = {"journal": f"{quoted(journal.schema)}.journal", "people": f"{quoted(names.schema)}.people"}
@@ -320,7 +320,7 @@ def _writing_alone(journal: Place, names: Place) -> Iterator[None]:
                 connection.execute(f"REVOKE {role} FROM CURRENT_USER".encode())
 
 
-def _sent(files: Sequence[Snapshot], places: Sequence[Place], progress: Progress) -> Content:
+def _sent(files: Sequence[Snapshot], places: Sequence[SchemaPlace], progress: Progress) -> Content:
     """Send what is not there yet; what the files hold."""
     rows: dict[str, int] = {}
     digests: dict[str, str] = {}
@@ -331,7 +331,7 @@ def _sent(files: Sequence[Snapshot], places: Sequence[Place], progress: Progress
     return Content(rows, digests)
 
 
-def _send(file: Snapshot, place: Place, table: Table, progress: Progress) -> tuple[int, str]:
+def _send(file: Snapshot, place: SchemaPlace, table: TableToCopy, progress: Progress) -> tuple[int, str]:
     """Send the rows of one table that do not stand there; number and digest of all."""
     total, done = count_in_file(file.connection, table, file.path), count_on_server(place, table)
     if done > total:
@@ -353,7 +353,7 @@ def _send(file: Snapshot, place: Place, table: Table, progress: Progress) -> tup
     return done, digest.text()
 
 
-def send_some(place: Place, table: Table, waiting: Iterator[Piece], digest: Digest) -> int:
+def send_some(place: SchemaPlace, table: TableToCopy, waiting: Iterator[Piece], digest: Digest) -> int:
     """Send as many rows as are committed at once; how many.
 
     Args:
@@ -378,7 +378,7 @@ def send_some(place: Place, table: Table, waiting: Iterator[Piece], digest: Dige
     return added
 
 
-def _difference(file: Snapshot, place: Place, table: Table) -> str:
+def _difference(file: Snapshot, place: SchemaPlace, table: TableToCopy) -> str:
     """What is to be said of rows that stand on a server and are not the first ones of the files."""
     pairs = zip(rows_of_server(place, table), rows_of_file(file.connection, table, file.path), strict=False)
     row = next((there[0] for there, here in pairs if there != here), "unknown")
@@ -386,7 +386,7 @@ def _difference(file: Snapshot, place: Place, table: Table) -> str:
     return f"{what} from the files: {ANOTHER}"
 
 
-def _hold_against(places: Sequence[Place], content: Content) -> None:
+def _hold_against(places: Sequence[SchemaPlace], content: Content) -> None:
     """Read everything back in one snapshot and compare it with what the files hold."""
     begin_snapshot(places[0].connection)
     for place, tables in zip(places, (JOURNAL, NAMES), strict=True):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BLOCK = 5_000  # rows of a file that are read at once
 
 
-class Table(NamedTuple):
+class TableToCopy(NamedTuple):
     """A table that stands on a server as in a file.
 
     Attributes:
@@ -50,9 +50,9 @@ class Table(NamedTuple):
         return ", ".join(self.key)
 
 
-def _table(name: str, columns: str, *key: str) -> Table:
+def _table(name: str, columns: str, *key: str) -> TableToCopy:
     names, types = zip(*(column.split() for column in columns.split(",")), strict=True)
-    return Table(name, names, types, key)
+    return TableToCopy(name, names, types, key)
 
 
 # All that is not derived. Indexes of names follow from the names; numbers of changes are one server's own.
@@ -85,7 +85,7 @@ TOKENS = (
 )
 
 
-def pieces(table: Table, rows: Iterable[Sequence[Any]], place: str) -> Iterator[Piece]:
+def pieces(table: TableToCopy, rows: Iterable[Sequence[Any]], place: str) -> Iterator[Piece]:
     """Rows in pieces of about a megabyte.
 
     Args:
@@ -124,7 +124,7 @@ class Digest:
 # --- in a file ----------------------------------------------------------------------------------------------
 
 
-def rows_of_file(connection: sqlite3.Connection, table: Table, path: str) -> Iterator[tuple[Any, ...]]:
+def rows_of_file(connection: sqlite3.Connection, table: TableToCopy, path: str) -> Iterator[tuple[Any, ...]]:
     """The rows of a file's table in order of the key, whoever is shown otherwise."""
     # of ``main``: a view ``temp.people``, which hides who is being erased, would go before the table
     query = f"SELECT {table.listed} FROM main.{table.name} ORDER BY {table.ordered}"
@@ -138,13 +138,13 @@ def rows_of_file(connection: sqlite3.Connection, table: Table, path: str) -> Ite
         yield from rows
 
 
-def count_in_file(connection: sqlite3.Connection, table: Table, path: str) -> int:
+def count_in_file(connection: sqlite3.Connection, table: TableToCopy, path: str) -> int:
     """How many rows a file's table has."""
     with sqlite.storage_errors(path):
         return int(connection.execute(f"SELECT count(*) FROM main.{table.name}").fetchone()[0])
 
 
-def digest_of_file(connection: sqlite3.Connection, table: Table, path: str) -> str:
+def digest_of_file(connection: sqlite3.Connection, table: TableToCopy, path: str) -> str:
     """The digest of a file's table."""
     digest = Digest()
     for piece in pieces(table, rows_of_file(connection, table, path), path):
@@ -155,7 +155,7 @@ def digest_of_file(connection: sqlite3.Connection, table: Table, path: str) -> s
 # --- on a server --------------------------------------------------------------------------------------------
 
 
-class Place(NamedTuple):
+class SchemaPlace(NamedTuple):
     """One schema of a server.
 
     Attributes:
@@ -169,7 +169,7 @@ class Place(NamedTuple):
     name: str
 
 
-def _query(schema: str, table: Table) -> bytes:
+def _query(schema: str, table: TableToCopy) -> bytes:
     # a column that somebody gave another type is read as what it should be
     columns = ", ".join(f"{name}::{kind}" for name, kind in zip(table.columns, table.types, strict=True))
     # PostgreSQL takes a bare name in ORDER BY for the column that comes out, which may have been converted
@@ -178,20 +178,20 @@ def _query(schema: str, table: Table) -> bytes:
     return f"COPY ({query}) TO STDOUT (FORMAT binary)".encode()
 
 
-def rows_of_server(place: Place, table: Table) -> Iterator[tuple[Any, ...]]:
+def rows_of_server(place: SchemaPlace, table: TableToCopy) -> Iterator[tuple[Any, ...]]:
     """The rows of a server's table in order of the key, within the caller's transaction."""
     with place.connection.cursor() as cursor, cursor.copy(_query(place.schema, table)) as copy:
         copy.set_types(table.types)
         yield from copy.rows()
 
 
-def count_on_server(place: Place, table: Table) -> int:
+def count_on_server(place: SchemaPlace, table: TableToCopy) -> int:
     """How many rows a server's table has."""
     row = place.connection.execute(f"SELECT count(*) FROM {quoted(place.schema)}.{table.name}".encode()).fetchone()
     return int(row[0]) if row else 0
 
 
-def digest_of_server(place: Place, table: Table) -> str:
+def digest_of_server(place: SchemaPlace, table: TableToCopy) -> str:
     """The digest of a server's table: of the bytes that the server sends."""
     whole = sha256()
     with place.connection.cursor() as cursor, cursor.copy(_query(place.schema, table)) as copy:

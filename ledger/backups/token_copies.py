@@ -15,7 +15,7 @@ from ledger.backups.server_rows import (
     KEY_OF_TOKENS,
     TOKENS,
     Digest,
-    Place,
+    SchemaPlace,
     begin_snapshot,
     digest_of_file,
     digest_of_server,
@@ -67,7 +67,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
                 _send_all(file, str(source.path), there, progress)
 
 
-def _send_all(file: sqlite.sqlite3.Connection, path: str, there: Place, progress: Progress) -> None:
+def _send_all(file: sqlite.sqlite3.Connection, path: str, there: SchemaPlace, progress: Progress) -> None:
     # whoever writes there waits, and finds the key then
     there.connection.execute(lock_of(there.schema).encode())
     key = list(rows_of_file(file, KEY_OF_TOKENS, path))
@@ -123,7 +123,7 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
                 _fill(making, there, progress)
 
 
-def _fill(making: Path, there: Place, progress: Progress) -> None:
+def _fill(making: Path, there: SchemaPlace, progress: Progress) -> None:
     with closing(sqlite.connect(making)) as file, sqlite.storage_errors(making):
         # as ``TokensFile`` writes it: a token that was revoked must not hold again after a power cut
         file.execute("PRAGMA synchronous=EXTRA")
@@ -135,6 +135,6 @@ def _fill(making: Path, there: Place, progress: Progress) -> None:
                 raise CorruptError(str(making), 0, f"table {table.name} is not as it stands on the server")
 
 
-def _place(connection: Any, place: ServerPlace) -> Place:
+def _place(connection: Any, place: ServerPlace) -> SchemaPlace:
     schema = schema_of(place.schema)
-    return Place(connection, schema, f"{place.shown}, schema {schema}")
+    return SchemaPlace(connection, schema, f"{place.shown}, schema {schema}")

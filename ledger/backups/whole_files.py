@@ -44,10 +44,10 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
         return
     prefix = f"{path.stem}.copy-"
     # Copies of processes that were killed: there are names in them, which nobody would erase there.
-    for held in path.parent.glob(f"{glob.escape(prefix)}*/{_HELD}"):
+    for lock in path.parent.glob(f"{glob.escape(prefix)}*/{_HELD}"):
         # another process is at work on it, or it is another user's
-        with suppress(OSError, filelock.Timeout), filelock.FileLock(held, timeout=0):
-            shutil.rmtree(held.parent)
+        with suppress(OSError, filelock.Timeout), filelock.FileLock(lock, timeout=0):
+            shutil.rmtree(lock.parent)
     with (
         tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as folder,
         filelock.FileLock(Path(folder) / _HELD),

@@ -252,7 +252,7 @@ class Proposal(NamedTuple):
     why_not: str | None
 
 
-class Numbered(NamedTuple):
+class NumberedChange(NamedTuple):
     """A change with its proposal and its place in it, from 1."""
 
     proposal: int
@@ -336,14 +336,14 @@ class Decided:
             by_proposal.setdefault((position, proposal), {})[int(subject.partition(":")[2])] = number
         return [Undoing(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
 
-    def undone(self, further: Sequence[Undoing] = (), *, known: int | None = None) -> dict[int, Place]:
+    def undone(self, further: Sequence[Undoing] = (), *, until: int | None = None) -> dict[int, Place]:
         """By proposal that acts no longer, the place of the change that undid it.
 
         Args:
             further: decisions that are taken as made.
-            known: the last entry of those whose decisions count; by default all that are folded in.
+            until: the last entry of those whose decisions count; by default all that are folded in.
         """
-        return undone_by([*(act for act in self._undoing() if known is None or act.position <= known), *further])
+        return undone_by([*(act for act in self._undoing() if until is None or act.position <= until), *further])
 
     def persons(self) -> list[str]:
         """The subjects of all merges and partings that were ever proposed."""
@@ -372,23 +372,23 @@ class Decided:
         )
         return [Proposal(*row) for row in rows.fetchall()]
 
-    def recorded_since(self, number: int, known: int) -> int:
-        """How many of *known* entries came after a proposal and are no proposals themselves; 0 where there is none."""
+    def recorded_since(self, number: int, entries: int) -> int:
+        """How many of *entries* entries came after a proposal and are no proposals themselves; 0 where there is none."""
         proposal = self.proposal(number)
         if proposal is None:
             return 0
         query = "SELECT coalesce(sum(parts), 0) FROM proposals WHERE position > ?"
         (others,) = self._connection.execute(query, (proposal.position,)).fetchone()
-        return known - (proposal.position + proposal.parts - 1) - int(others)
+        return entries - (proposal.position + proposal.parts - 1) - int(others)
 
     def next_number(self) -> int:
         """The number of the next proposal."""
         return int(self._connection.execute("SELECT coalesce(max(proposal), 0) + 1 FROM proposals").fetchone()[0])
 
-    def changes(self, proposals: Iterable[int]) -> Iterator[Numbered]:
+    def changes(self, proposals: Iterable[int]) -> Iterator[NumberedChange]:
         """All changes of some proposals."""
         for proposal, number, change in self._connection.execute(_OF_PROPOSALS, (_json(proposals),)):
-            yield Numbered(proposal, number, change_of(orjson.loads(change)))
+            yield NumberedChange(proposal, number, change_of(orjson.loads(change)))
 
     def with_undone(self, changes: Iterable[Change]) -> Iterator[Change]:
         """Some changes, and those of the proposals that they undo, of those that these undo, and so on: all they reach.
@@ -408,20 +408,20 @@ class Decided:
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
 
     def acting(
-        self, subjects: Sequence[str], undone: Mapping[int, Place] | None = None, *, known: int | None = None
+        self, subjects: Sequence[str], undone: Mapping[int, Place] | None = None, *, until: int | None = None
     ) -> Mapping[str, list[Acting]]:
         """By subject, the approved changes that concern it, those that were undone included.
 
         Args:
             subjects: of changes.
             undone: what ``undone`` gives, or would give after a further decision.
-            known: the last entry of those whose decisions count; by default all that are folded in.
+            until: the last entry of those whose decisions count; by default all that are folded in.
         """
         # By the decision and not by the proposal: what was decided later was not known then.
         where = "c.subject IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR p.decided_position <= ?2)"
         changes: dict[str, list[Acting]] = {}
-        undone = self.undone(known=known) if undone is None else undone
-        for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects), known)):
+        undone = self.undone(until=until) if undone is None else undone
+        for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects), until)):
             changes.setdefault(subject, []).append(_acting(undone, *row))
         return changes
 
@@ -446,12 +446,12 @@ class Decided:
         of_players = self._by_player.get(white, []) + self._by_player.get(black, [])
         return of_players + self.spans_at(pool, tournament or "")
 
-    def spans_at(self, pool: str, tournament: str, *, known: int | None = None) -> list[Acting]:
-        """The changes in force that may mean all of a tournament; *known* as of ``acting``."""
-        if known is None:
+    def spans_at(self, pool: str, tournament: str, *, until: int | None = None) -> list[Acting]:
+        """The changes in force that may mean all of a tournament; *until* as of ``acting``."""
+        if until is None:
             return self._by_tournament.get((pool, tournament), [])
         subject = games_at(pool, tournament)
-        return [act for act in self.acting([subject], known=known).get(subject, []) if not act.is_undone]
+        return [act for act in self.acting([subject], until=until).get(subject, []) if not act.is_undone]
 
     def concerns(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
         """Whether a game that is told now stands otherwise than told, or may: by a merge, or as one of many."""

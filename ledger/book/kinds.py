@@ -76,10 +76,10 @@ def stand(book: Parts, position: int, before: Event | None, now: Event | None, f
         rows = [] if before is None else kind.take_out(book, position, fact)
         if now is not None:
             rows = [*rows, kind.put(book, position, now, fresh)]
-        kind.reach(book, Stood(fact, rows, before is None, fresh))
+        kind.reach(book, FactChange(fact, rows, before is None, fresh))
 
 
-class Stood(NamedTuple):
+class FactChange(NamedTuple):
     """A fact whose row was taken out, put in, or both.
 
     Attributes:
@@ -137,7 +137,7 @@ class Kind:
         book.connection.execute(f"DELETE FROM {self.table} WHERE {where}", values)
         return stood
 
-    def reach(self, book: Parts, stood: Stood) -> None:
+    def reach(self, book: Parts, stood: FactChange) -> None:
         """Judge games again, or note those to be rated again, that a fact reaches as it stood and as it stands."""
 
 
@@ -223,7 +223,7 @@ class _Adoptions(Kind):
         fresh.adopted.append(era_of(position, fact).scheme)
         return super().put(book, position, fact, fresh)
 
-    def reach(self, book: Parts, stood: Stood) -> None:
+    def reach(self, book: Parts, stood: FactChange) -> None:
         before = book.pools[stood.fact.pool]
         pool = book.reloaded(before.name)
         # no game was played before a pool's first scheme
@@ -248,7 +248,7 @@ class _Runs(Kind):
         pool = book.pool_named(fact.pool, position).pool
         return {"pool": pool, "as_of_ms": instant_end_ms(fact.as_of), "as_of": fact.as_of, "position": position}
 
-    def reach(self, book: Parts, stood: Stood) -> None:
+    def reach(self, book: Parts, stood: FactChange) -> None:
         pool = book.pools[stood.fact.pool]
         runs = book.connection.execute(_RUNS, (pool.pool,))
         book.pools[pool.name] = attrs.evolve(pool, runs=tuple(ms for (ms,) in runs))
@@ -260,7 +260,7 @@ class _Runs(Kind):
 class _Announcements(Kind):
     """What tells of a tournament: its games are those of its days, and are rated as of its end."""
 
-    def reach(self, book: Parts, stood: Stood) -> None:
+    def reach(self, book: Parts, stood: FactChange) -> None:
         for name in sorted({stood.fact.tournament, *(row["tournament"] for row in stood.rows)}):
             pool = with_announced(book.connection, book.pools[stood.fact.pool], name)
             book.pools[pool.name] = pool
@@ -318,7 +318,7 @@ class _Players(Kind):
         # what is put in takes its place; a year that is annulled, ``reach`` mends
         return [{"player": fact.player}]
 
-    def reach(self, book: Parts, stood: Stood) -> None:
+    def reach(self, book: Parts, stood: FactChange) -> None:
         player = stood.fact.player
         if stood.is_new and isinstance(stood.fact, PlayerRegistered):
             book.roster.register(player, stood.fact.standing)  # nobody has played before joining
@@ -342,7 +342,7 @@ class _Births(_Players):
     correctable = ("birth_year",)
 
 
-class _Changes(Kind):
+class _PlayerChanges(Kind):
     """Standings and declared ratings from an instant on: the player's games since are judged again."""
 
     table = "changes"
@@ -359,7 +359,7 @@ class _Changes(Kind):
             "position": position,
         }
 
-    def reach(self, book: Parts, stood: Stood) -> None:
+    def reach(self, book: Parts, stood: FactChange) -> None:
         player, rows = stood.fact.player, stood.rows
         book.roster.read_again(player)
         if rows:
@@ -382,7 +382,7 @@ class _Seeds(Kind):
     def row(self, book: Parts, position: int, fact: RatingSeeded) -> Row:
         return seed_row(book.pool_named(fact.pool, position).pool, fact, position)
 
-    def reach(self, book: Parts, stood: Stood) -> None:
+    def reach(self, book: Parts, stood: FactChange) -> None:
         begin_anew(book.connection, stood.fact.player, book.pools[stood.fact.pool].pool, stood.fresh)
 
 
@@ -418,7 +418,7 @@ class _Rounds(Kind):
 KINDS: Mapping[type[Event], Kind] = {
     GameRecorded: _Games(),
     PlayerRegistered: _Registrations(),
-    PlayerChanged: _Changes(),
+    PlayerChanged: _PlayerChanges(),
     BirthYearLearnt: _Births(),
     RatingSeeded: _Seeds(),
     SchemeAdopted: _Adoptions(),
@@ -511,17 +511,17 @@ class Parts:
             return None
         return self.standing(decode(stored.body).event)
 
-    def standing(self, event: Event, *, known: int | None = None) -> Event | None:
+    def standing(self, event: Event, *, until: int | None = None) -> Event | None:
         """A fact as its corrections let it stand; None where it is annulled.
 
         Args:
             event: the fact as it was recorded.
-            known: the last entry of those whose decisions count; by default all that are folded in.
+            until: the last entry of those whose decisions count; by default all that are folded in.
 
         Raises:
             CorruptError: it was corrected to what it may not be.
         """
-        acting = self.decided.acting([event.key], known=known).get(event.key, [])
+        acting = self.decided.acting([event.key], until=until).get(event.key, [])
         stands = decisions.remainder(acting)
         if stands.annulled is not None and not isinstance(event, RoundWithoutGame):
             return None
@@ -535,7 +535,7 @@ class Parts:
         if stands.annulled is not None and isinstance(now, RoundWithoutGame):
             # its tournament may have been put back since, and it with it
             stored = tournament_editions.as_stored(now, 0)
-            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands, known=known) is not None:
+            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands, until=until) is not None:
                 return None
         return now
 

@@ -108,7 +108,7 @@ class Place(NamedTuple):
     began_ms: int | None = None
 
 
-class Held(NamedTuple):
+class EraState(NamedTuple):
     """A player's state as some era left it: the era's place in the timeline, the state, rated games in the pool."""
 
     era: int
@@ -370,26 +370,26 @@ class Pool:
             period = periods.listed(rated_ms, self._calendars[era], self.runs)
         return When(float(period), (ended_ms if rated_ms == OPEN else rated_ms) / DAY_MS)
 
-    def carried(self, held: Held, era: int, who: Who) -> tuple[float, ...]:
+    def carried(self, left: EraState, era: int, who: Who) -> tuple[float, ...]:
         """The state with which a player goes into *era*, as each change in between says.
 
         Args:
-            held: what the player has.
+            left: what the player has.
             era: place of the era.
             who: what is known of the player beside the games at an instant, milliseconds.
         """
-        return self.taken_along(held, era, who)[0]
+        return self.taken_along(left, era, who)[0]
 
-    def taken_along(self, held: Held, era: int, who: Who) -> tuple[tuple[float, ...], Newcomer | None]:
+    def taken_along(self, left: EraState, era: int, who: Who) -> tuple[tuple[float, ...], Newcomer | None]:
         """The state with which a player goes into *era*, and as which newcomer; None for who does not begin anew.
 
         A player begins anew where a change of scheme says so, or where the older scheme gave no rating yet, and stays
         a newcomer over further changes until the next game.
         """
-        state, newcomer = held.state, None
+        state, newcomer = left.state, None
         # One change after the other: a map of ratings is stated from one scheme to the next, not over several.
-        for to in range(held.era + 1, era + 1):
-            state, begun = self._over(to, state, held.games, who)
+        for to in range(left.era + 1, era + 1):
+            state, begun = self._over(to, state, left.games, who)
             newcomer = newcomer if begun is None else begun
         return state, newcomer
 
@@ -410,10 +410,10 @@ class Pool:
         rating = rated["rating"] if new.carry is Carry.KEEP else new.converted(rated["rating"])
         return new.scheme.carried(rating, rated.get("games", float(games)), newcomer, new.numbers), None
 
-    def state_at(self, held: Held, ms: int, who: Who) -> tuple[int, tuple[float, ...]]:
+    def state_at(self, left: EraState, ms: int, who: Who) -> tuple[int, tuple[float, ...]]:
         """The era of an instant, and a player's state as it then stands there."""
-        era = max(self.era_at(ms), held.era)
-        return era, self.at_time(era, self.carried(held, era, who), ms)
+        era = max(self.era_at(ms), left.era)
+        return era, self.at_time(era, self.carried(left, era, who), ms)
 
     def at_time(self, era: int, state: Sequence[float], ms: int) -> tuple[float, ...]:
         """A state of *era* as it stands at an instant, milliseconds."""

@@ -128,7 +128,7 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
 
 
 def annulled_by(
-    decided: Decided, pool: str, stored: StoredRound, stands: decisions.Remainder, *, known: int | None = None
+    decided: Decided, pool: str, stored: StoredRound, stands: decisions.Remainder, *, until: int | None = None
 ) -> int | None:
     """The proposal that took it away, by itself or with its tournament's games of that day.
 
@@ -139,14 +139,14 @@ def annulled_by(
         pool: name of the pool.
         stored: the round, with its corrected fields.
         stands: what is left of it after the changes of it alone.
-        known: the last entry of those whose decisions count; by default all that are folded in.
+        until: the last entry of those whose decisions count; by default all that are folded in.
     """
     verdicts: list[tuple[decisions.Place, int | None]] = []
     if stands.annulled is not None:
         verdicts.append(stands.annulled)
     if stands.restored is not None:
         verdicts.append((stands.restored, None))
-    for span in decided.spans_at(pool, stored.tournament, known=known):
+    for span in decided.spans_at(pool, stored.tournament, until=until):
         first, last = decisions.span(span.change)
         if first <= stored.last_ms and stored.edition_ms <= last:
             voids = span.change.do is Verb.ANNUL_TOURNAMENT

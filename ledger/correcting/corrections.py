@@ -373,12 +373,12 @@ class Corrections:
             return self.ledger.record_judged(gate, who.name)
 
     def preview(
-        self, wanted: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
+        self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
     ) -> Impact:
         """What an approval would move: it is tried in the views, and rolled back. Others read on meanwhile.
 
         Args:
-            wanted: the number of an open proposal, or changes that nobody has proposed yet.
+            proposal: the number of an open proposal, or changes that nobody has proposed yet.
             others_wait: seconds for which others may be kept from writing the views; where it takes longer it begins
                 again on a copy. None: as long as it takes.
             at_most: seconds that it may take on a copy; None: any.
@@ -387,7 +387,7 @@ class Corrections:
             ProposalError: it may not be approved, or proposed; all faults are listed.
             TooLongError: it took longer than *at_most*.
         """
-        return Previews(self.ledger).of(wanted, others_wait=others_wait, at_most=at_most)
+        return Previews(self.ledger).of(proposal, others_wait=others_wait, at_most=at_most)
 
     def recorded_since(self, number: int) -> tuple[int, int]:
         """How many facts and decisions were recorded after a proposal, and the number of all entries.

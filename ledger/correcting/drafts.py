@@ -58,9 +58,9 @@ class Drafts:
             raise UnknownNameError("fact", key, "give its key as 'log' shows it")
         return fact
 
-    def game(self, wanted: str) -> str:
+    def game(self, key: str) -> str:
         """The key in the journal of a game, by what ``game_found`` takes."""
-        return f"game:{game_found(self.ledger.journal, wanted)[0]}"
+        return f"game:{game_found(self.ledger.journal, key)[0]}"
 
     def replace(self, key: str, fields: Mapping[str, Any]) -> Change:
         """Other values for some fields of a fact; None or the empty text blanks one.

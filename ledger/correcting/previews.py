@@ -138,36 +138,36 @@ class Previews:
     ledger: OpenLedger
 
     def of(
-        self, wanted: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
+        self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
     ) -> Impact:
         """What the approval of an open proposal would move, or of changes if they were proposed and approved now.
 
         It takes and raises what ``Corrections.preview`` says.
 
         Raises:
-            MalformedError: *wanted* is neither.
+            MalformedError: *proposal* is neither.
         """
         began, now_ms = time.perf_counter(), self.ledger.now_ms()
-        if (impact := self._remembered(wanted, now_ms)) is not None:
+        if (impact := self._remembered(proposal, now_ms)) is not None:
             return impact
         try:
             with trials.trial(self.ledger.views, others_wait) as views:
-                tried, preview = self._what_comes(views, wanted, now_ms)
+                tried, preview = self._what_comes(views, proposal, now_ms)
         except TooLongError:
             # too long to keep others waiting for the lock: on a copy it may take its time
             with trials.trial(self.ledger.views, at_most, apart=True) as views:
-                tried, preview = self._what_comes(views, wanted, now_ms)
+                tried, preview = self._what_comes(views, proposal, now_ms)
         impact = self._impact(tried, preview, began)
-        if type(wanted) is int:
+        if type(proposal) is int:
             # What is recorded next makes all of them old: nothing is lost by forgetting them at once.
             if len(self.ledger.impacts) >= KEPT:
                 self.ledger.impacts.clear()
-            self.ledger.impacts[wanted, tried.seen] = now_ms, impact
+            self.ledger.impacts[proposal, tried.seen] = now_ms, impact
         return impact
 
-    def _what_comes(self, views: Views, wanted: int | Sequence[Change], now_ms: int) -> tuple[_Tried, Preview]:
+    def _what_comes(self, views: Views, proposal: int | Sequence[Change], now_ms: int) -> tuple[_Tried, Preview]:
         """What is tried within views, and what would come of it."""
-        tried = self._tried(views, wanted)
+        tried = self._tried(views, proposal)
         # Corrections of games move those whose games are rated again; a scheme, a seed or a merge may move anybody.
         everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
         published = Publications(self.ledger).last_editions()
@@ -175,10 +175,10 @@ class Previews:
             preview = trials.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
         return tried, preview
 
-    def _remembered(self, wanted: int | Sequence[Change], now_ms: int) -> Impact | None:
+    def _remembered(self, proposal: int | Sequence[Change], now_ms: int) -> Impact | None:
         """What was worked out for a proposal, where nothing is recorded since and time has changed nothing."""
         with self.ledger.moment() as position:
-            kept = self.ledger.impacts.get((wanted, position)) if type(wanted) is int else None
+            kept = self.ledger.impacts.get((proposal, position)) if type(proposal) is int else None
             if kept is None:
                 return None
             then_ms, impact = kept
@@ -188,18 +188,18 @@ class Previews:
             return None if has_changed else cast("Impact", impact)
 
     @contextmanager
-    def as_if(self, wanted: int | Sequence[Change], *, apart: bool = False) -> Iterator[tuple[Views, Journal]]:
+    def as_if(self, proposal: int | Sequence[Change], *, apart: bool = False) -> Iterator[tuple[Views, Journal]]:
         """The views and the journal as they would be after it, for the length of the block; all read models follow.
 
         Args:
-            wanted: as of ``of``.
+            proposal: as of ``of``.
             apart: whether other connections are to read them, too: then a copy of the views is made for it.
 
         Raises: as ``of``.
         """
         self.ledger.level()
         with trials.copied(self.ledger.views) if apart else trials.trial(self.ledger.views) as views:
-            tried = self._tried(views, wanted)
+            tried = self._tried(views, proposal)
             with closing(self._journal(tried)) as journal:
                 if apart:
                     # Committed: another connection reads nothing else.
@@ -213,14 +213,14 @@ class Previews:
     def _journal(self, tried: _Tried) -> ScratchJournal:
         return ScratchJournal(self.ledger.journal, tried.seen, tried.entries)
 
-    def _tried(self, views: Views, wanted: int | Sequence[Change]) -> _Tried:
+    def _tried(self, views: Views, proposal: int | Sequence[Change]) -> _Tried:
         # exactly: True would be proposal 1
-        if type(wanted) is int:
-            return self._proposal(views, wanted)
-        if isinstance(wanted, Sequence) and all(isinstance(each, Change) for each in wanted):
-            return self._changes(views, wanted)
+        if type(proposal) is int:
+            return self._proposal(views, proposal)
+        if isinstance(proposal, Sequence) and all(isinstance(each, Change) for each in proposal):
+            return self._changes(views, proposal)
         expected = "the number of a proposal, or a list of changes as 'drafts' makes them"
-        raise MalformedError([f"expected {expected}; got {wanted!r}"])
+        raise MalformedError([f"expected {expected}; got {proposal!r}"])
 
     def _proposal(self, views: Views, number: int) -> _Tried:
         """The entries of the approval of an open proposal."""

@@ -37,7 +37,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_ms
 from ledger.facts.pasts import Past
-from ledger.facts.source_games import Fault, shown
+from ledger.facts.source_games import FileFault, shown
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
 from ledger.journal.game_keys import MadeKeys
@@ -568,7 +568,7 @@ class Row(NamedTuple):
     change: Change
 
 
-def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
+def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[FileFault]]:
     """The changes that a file asks for, and its faults.
 
     Args:
@@ -579,13 +579,13 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
         # Spreadsheets put a mark before the text, which must not become part of the first column's name.
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        return [], [Fault(content[: error.start].count(b"\n") + 1, "is not UTF-8: save the file as UTF-8")]
+        return [], [FileFault(content[: error.start].count(b"\n") + 1, "is not UTF-8: save the file as UTF-8")]
     # a spreadsheet of many countries writes semicolons between the cells, or tabs
     separator = max(",;\t", key=text.partition("\n")[0].count)
     # The reader must see line ends as they are, for a cell in quotation marks may hold some.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[Row] = []
-    faults: list[Fault] = []
+    faults: list[FileFault] = []
     try:
         header = [column.strip() for column in next(reader, [])]
         if "verb" in header:
@@ -594,31 +594,31 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[Fault]]:
             problems += [f"column {name!r} stands twice" for name in twice]
         else:  # likely no file of corrections at all: to name each of its columns would help nobody
             problems = [f"the header has no column 'verb'; the columns are {list(COLUMNS)}"]
-        faults = [Fault(1, problem) for problem in problems]
+        faults = [FileFault(1, problem) for problem in problems]
         filled = (cells for cells in reader if any(cell.strip() for cell in cells))
         for number, cells in enumerate(filled if not faults else (), 1):
             if number > MOST_ROWS:  # with faults or without: to tell what is wrong with millions takes hours
                 raise MalformedError([f"line {reader.line_num}: more than {MOST_ROWS:,} rows: part the file"])
             _read(verbs, reader.line_num, header, cells, rows, faults)
     except csv.Error as error:
-        faults.append(Fault(reader.line_num, f"cannot be read as CSV: {error}"))
+        faults.append(FileFault(reader.line_num, f"cannot be read as CSV: {error}"))
     if not rows and not faults:
-        faults.append(Fault(1, "holds no row: nothing is to be corrected"))
+        faults.append(FileFault(1, "holds no row: nothing is to be corrected"))
     return rows, faults
 
 
 def _read(
-    verbs: Verbs, line: int, header: Sequence[str], cells: Sequence[str], rows: list[Row], faults: list[Fault]
+    verbs: Verbs, line: int, header: Sequence[str], cells: Sequence[str], rows: list[Row], faults: list[FileFault]
 ) -> None:
     if len(cells) != len(header):
-        faults.append(Fault(line, f"has {len(cells)} cells, the header {len(header)}"))
+        faults.append(FileFault(line, f"has {len(cells)} cells, the header {len(header)}"))
         return
     words = dict(zip(header, (cell.strip() for cell in cells), strict=True))
     verb = words.pop("verb")
     try:
         rows.append(Row(line, verbs.change(verb, words)))
     except LedgerError as error:
-        faults += [Fault(line, f"{shown(verb)}: {problem}") for problem in str(error).splitlines()]
+        faults += [FileFault(line, f"{shown(verb)}: {problem}") for problem in str(error).splitlines()]
 
 
 def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]:
@@ -651,10 +651,10 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
     return text.getvalue(), left
 
 
-def at_lines(rows: Sequence[Row], refusals: Sequence[Refusal]) -> list[Fault]:
+def at_lines(rows: Sequence[Row], refusals: Sequence[Refusal]) -> list[FileFault]:
     """What the gate refuses, by the lines of the file."""
     return [
         # what is said of the whole proposal, number 0, has no line of its own
-        Fault(rows[refusal.number - 1].line if refusal.number else 1, f"{refusal.rule}: {refusal.message}")
+        FileFault(rows[refusal.number - 1].line if refusal.number else 1, f"{refusal.rule}: {refusal.message}")
         for refusal in refusals
     ]

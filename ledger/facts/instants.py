@@ -94,18 +94,18 @@ def precision(text: str) -> Precision:
     return PRECISION_BY_LENGTH[len(text)]
 
 
-def instant_text(ms: int, known: Precision = Precision.MILLISECOND) -> str:
+def instant_text(ms: int, precision: Precision = Precision.MILLISECOND) -> str:
     """The instant *ms* milliseconds after 1970 at the given precision; a zero fraction is not written."""
     moment = _EPOCH + timedelta(milliseconds=ms)
-    if known is Precision.YEAR:
+    if precision is Precision.YEAR:
         return f"{moment.year:04}"
     day = f"{moment.year:04}-{moment.month:02}"
-    if known is Precision.MONTH:
+    if precision is Precision.MONTH:
         return day
     day = f"{day}-{moment.day:02}"
-    if known is Precision.DAY:
+    if precision is Precision.DAY:
         return day
-    fraction = f".{moment.microsecond // 1000:03}" if ms % 1000 and known is Precision.MILLISECOND else ""
+    fraction = f".{moment.microsecond // 1000:03}" if ms % 1000 and precision is Precision.MILLISECOND else ""
     return f"{day}T{moment.hour:02}:{moment.minute:02}:{moment.second:02}{fraction}Z"
 
 

@@ -74,7 +74,7 @@ class SourceRound(NamedTuple):
     variant: str = "standard"
 
 
-class Fault(NamedTuple):
+class FileFault(NamedTuple):
     """One thing wrong with a file: where, and what with which value and what to do."""
 
     line: int
@@ -90,14 +90,14 @@ class FaultsFound:
         fault_count: how many there are in all.
     """
 
-    faults: list[Fault] = attrs.Factory(list)
+    faults: list[FileFault] = attrs.Factory(list)
     fault_count: int = 0
 
     def fault(self, line: int, message: str) -> None:
         """Note one fault."""
         self.fault_count += 1
         if len(self.faults) < KEPT_FAULTS:
-            self.faults.append(Fault(line, bounded(message)))
+            self.faults.append(FileFault(line, bounded(message)))
 
 
 def frame_schema() -> dict[str, type]:

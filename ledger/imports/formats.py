@@ -13,7 +13,7 @@ import attrs
 from ledger.facts.source_games import SourceGame
 from ledger.imports import chess_com, jsonl, lichess
 from ledger.imports.csv import games as csv_games
-from ledger.imports.csv.games import Table
+from ledger.imports.csv.games import CsvHints
 from ledger.imports.files import FORMATS, Source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading, frames, without_byes
@@ -65,7 +65,7 @@ def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> It
             source.reading,
             key_prefix=said.source or "csv",
             player_namespace=said.source,
-            table=Table(headings=said.headings, results=said.results, dates=said.dates),
+            table=CsvHints(headings=said.headings, results=said.results, dates=said.dates),
         )
     if fmt == "chess-com":  # a whole document may stand on one line
         games = chess_com.games(source.chunks(), source.reading, by_clock=said.speeds_by_clock)

@@ -186,7 +186,7 @@ _MEMBER = 80  # characters of a name within it
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-class _Twice(dict[str, Any]):
+class _DoubledKeys(dict[str, Any]):
     """An object of which some keys are given twice."""
 
     names: list[str]
@@ -238,14 +238,14 @@ def keys_twice(text: bytes) -> list[str]:
     Args:
         text: what ``orjson`` reads and writes, so that it is JSON and not nested too deeply.
     """
-    objects: list[_Twice] = []
+    objects: list[_DoubledKeys] = []
 
     def taken(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) == len(pairs):
             return made
         counts = Counter(key for key, _ in pairs)
-        objects.append(_Twice(made))
+        objects.append(_DoubledKeys(made))
         objects[-1].names = [key for key, count in counts.items() if count > 1]
         return objects[-1]
 
@@ -260,7 +260,7 @@ def member(name: str) -> str:
 
 
 def _paths(value: object, path: str) -> Iterator[str]:
-    if isinstance(value, _Twice):
+    if isinstance(value, _DoubledKeys):
         yield from (_step(path, member(key)) for key in value.names)
     if isinstance(value, dict):
         for key, inner in value.items():

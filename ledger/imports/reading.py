@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from ledger.facts.event_fields import MAX_ROUND
-from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceGame, SourceRound, bounded, frame_schema
+from ledger.facts.source_games import (
+    KEPT_FAULTS,
+    FaultsFound,
+    FileFault,
+    SourceGame,
+    SourceRound,
+    bounded,
+    frame_schema,
+)
 from ledger.facts.words import Brings, Outcome, round_order
 from ledger.runtime.lazy import pl
 
@@ -58,7 +66,7 @@ class ReportedTournament(NamedTuple):
 class Faults(NamedTuple):
     """What is wrong with a part of a file: the first faults, and how many more there are."""
 
-    first: list[Fault]
+    first: list[FileFault]
     more: int = 0
 
 
@@ -83,9 +91,9 @@ class Reading(FaultsFound):
     skipped: Counter[str] = attrs.Factory(Counter)
     bytes_read: int = 0
     is_cut: bool = False
-    ending: Fault | None = None
+    ending: FileFault | None = None
     no_games: set[int] = attrs.Factory(set)
-    notes: list[Fault] = attrs.Factory(list)
+    notes: list[FileFault] = attrs.Factory(list)
     note_count: int = 0
     tournaments: list[ReportedTournament] = attrs.Factory(list)
     rounds: list[SourceRound] = attrs.Factory(list)
@@ -95,7 +103,7 @@ class Reading(FaultsFound):
         self.note_count += 1
         # a file of a million bad lines must not fill memory with words about them
         if len(self.notes) < KEPT_FAULTS:
-            self.notes.append(Fault(line, bounded(message)))
+            self.notes.append(FileFault(line, bounded(message)))
 
     def report(self, tournament: ReportedTournament) -> None:
         """Keep what the file says of a tournament."""
@@ -114,7 +122,7 @@ class Reading(FaultsFound):
     def cut(self, line: int, message: str) -> None:
         """Note the fault for which the rest of the file is not read."""
         self.is_cut = True
-        self.ending = Fault(line, bounded(message))
+        self.ending = FileFault(line, bounded(message))
         self.fault_of_file(line, message)
 
     def fault_of_file(self, line: int, message: str) -> None:

@@ -164,10 +164,10 @@ class AlikeGames:
             return None
         return KnownGames.of_frame(frame, self._journal, find, self._people, self._claimed, self._index)
 
-    def _match(self, telling: _Telling, asked: Asked, find: Find) -> _Known | None:
+    def _match(self, telling: _Telling, asked: Asked, find: Find) -> _Candidate | None:
         """The known game that a telling is of, or looks like; no other telling of the file is of it then."""
         assert self._known is not None
-        best: _Known | None = None
+        best: _Candidate | None = None
         for entry in asked.entries:
             if self._known.claimed[entry]:
                 continue
@@ -178,10 +178,10 @@ class AlikeGames:
             if agreeing:
                 # Doubled, so that the entry of its own key wins among those that agree alike, and never against one
                 # that agrees better: another file may tell the games of a day in another order.
-                candidate = _Known(key, entry, 2 * agreeing + (entry == asked.own), is_same=True)
+                candidate = _Candidate(key, entry, 2 * agreeing + (entry == asked.own), is_same=True)
             elif not asked.own and telling.looks_like(game.facts):
                 # A telling whose key is known is of that game or contradicts it, which ``told_again`` says.
-                candidate = _Known(key, entry, 0, is_same=False)
+                candidate = _Candidate(key, entry, 0, is_same=False)
             else:
                 continue
             if best is None or candidate.agreeing > best.agreeing:
@@ -191,7 +191,7 @@ class AlikeGames:
             self._known.claimed[best.entry] = True
         return best
 
-    def _told_otherwise(self, telling: _Telling, asked: Asked, find: Find) -> _Known | None:
+    def _told_otherwise(self, telling: _Telling, asked: Asked, find: Find) -> _Candidate | None:
         """The first known game that a telling looks like but for its day, its colours or a name."""
         assert self._known is not None
         for entry in asked.others:
@@ -205,7 +205,7 @@ class AlikeGames:
             names = partial(self._names, telling, numbers)
             how = told_otherwise(telling.facts, game.facts, sides, names)
             if how:
-                return _Known(key, entry, 0, is_same=False, how=how)
+                return _Candidate(key, entry, 0, is_same=False, how=how)
         return None
 
     def _names(self, telling: _Telling, numbers: tuple[int, int]) -> list[tuple[str, str]]:
@@ -222,7 +222,7 @@ class AlikeGames:
         return key.removeprefix("game:"), game
 
 
-class _Known(NamedTuple):
+class _Candidate(NamedTuple):
     """A known game: how well it agrees with a telling, and whether the telling is surely of it."""
 
     key: str

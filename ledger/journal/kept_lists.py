@@ -106,7 +106,7 @@ def _line(value: object) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
 
 
-class _Part(NamedTuple):
+class _ListPart(NamedTuple):
     digest: str
     first: int
     last: int
@@ -149,15 +149,15 @@ class KeptList:
                 return next((row for row in self._rows_of(part) if row.player == player), None)
         return None
 
-    def _parts(self) -> list[_Part]:
+    def _parts(self) -> list[_ListPart]:
         head, *lines = self._text(self.digest).splitlines()
         said = orjson.loads(head)
         if said["form"] not in FORMS:
             reads = " and ".join(map(repr, FORMS))
             raise self._false(f"its rows are kept in the form {said['form']!r}, this program reads {reads}")
-        return [_Part(*orjson.loads(line)) for line in lines]
+        return [_ListPart(*orjson.loads(line)) for line in lines]
 
-    def _rows_of(self, part: _Part) -> Sequence[ListRow]:
+    def _rows_of(self, part: _ListPart) -> Sequence[ListRow]:
         return [ListRow(*orjson.loads(line)) for line in self._text(part.digest).splitlines()]
 
     def _text(self, digest: str) -> bytes:

@@ -31,11 +31,11 @@ from ledger.runtime.postgres_session import (
     INTEGER,
     PATIENCE,
     TEXT,
-    Answer,
     LostError,
-    Question,
-    RefusedError,
-    Session,
+    ServerAnswer,
+    ServerSession,
+    ServerStatement,
+    StatementRefusedError,
     Value,
     array,
     bigint,
@@ -56,12 +56,12 @@ READS, WRITES = "the ledger's role for those who read", "the ledger's role for t
 # READ COMMITTED: the statement after the lock sees what the writer before has committed. The one snapshot of a stricter
 # level is taken with the first statement, which waits for the lock, and would not (PostgreSQL, "Transaction
 # Isolation").
-_BEGIN = Question("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
-_BEGIN_SNAPSHOT = Question("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-_COMMIT, _ROLLBACK = Question("COMMIT"), Question("ROLLBACK")
-_RELEASE, _UNDO = Question("RELEASE SAVEPOINT append"), Question("ROLLBACK TO SAVEPOINT append")
+_BEGIN = ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+_BEGIN_SNAPSHOT = ServerStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+_COMMIT, _ROLLBACK = ServerStatement("COMMIT"), ServerStatement("ROLLBACK")
+_RELEASE, _UNDO = ServerStatement("RELEASE SAVEPOINT append"), ServerStatement("ROLLBACK TO SAVEPOINT append")
 # A commit that writes, and so waits for standbys: a transaction that only reads waits for nobody.
-_MARK = Question("SELECT pg_logical_emit_message(true, 'rating-ledger', '')")
+_MARK = ServerStatement("SELECT pg_logical_emit_message(true, 'rating-ledger', '')")
 _LOCK = "SELECT pg_advisory_xact_lock($1)"
 _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, $2::text::boolean)"
 _TAKEN = "23505"  # unique_violation
@@ -203,9 +203,9 @@ class PostgresJournal(StoredTree):
         self._oid = 0  # of the table of entries
         self._seal = b""  # of that table, when everything on it was ours
         self._patience = patience
-        self._session = Session(address, self._check, patience + GRACE)
+        self._session = ServerSession(address, self._check, patience + GRACE)
         try:
-            self._session.ask(Question(self._statements.about))
+            self._session.ask(ServerStatement(self._statements.about))
         except BaseException:
             self._session.close()
             raise
@@ -241,7 +241,7 @@ class PostgresJournal(StoredTree):
                     ) from error
         return cls(address, schema, identity=identity, patience=patience)
 
-    def ask(self, *questions: Question) -> list[Answer]:
+    def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
         """The answers to questions about what stands beside the journal, in one round trip.
 
         Raises:
@@ -249,7 +249,7 @@ class PostgresJournal(StoredTree):
         """
         return self._ask(*questions)
 
-    def change(self, *statements: Question) -> list[Answer]:
+    def change(self, *statements: ServerStatement) -> list[ServerAnswer]:
         """Have what stands beside the journal changed, in one round trip: all of it, or nothing.
 
         Where a write transaction is open it becomes part of that one. Else what was asked in the moment in which the
@@ -291,12 +291,12 @@ class PostgresJournal(StoredTree):
         """Give the connection back."""
         self._session.close()
 
-    def _check(self, session: Session) -> None:
+    def _check(self, session: ServerSession) -> None:
         """Make sure, on each new connection, that the tables are this journal's and as this program left them."""
         try:
             # Not by ``ask``: where the connection is lost again that would open another one, and come here again,
             # within itself.
-            (look,) = session.try_to_ask(Question(_LOOK, [self.schema]))
+            (look,) = session.try_to_ask(ServerStatement(_LOOK, [self.schema]))
             if not look.count:
                 raise StorageError(
                     self.path,
@@ -309,13 +309,13 @@ class PostgresJournal(StoredTree):
             if oid is None:
                 raise StorageError(self.path, "is no ledger: check the address and the schema")
             about, strangers, seal, promise, _ = session.try_to_ask(
-                Question(self._statements.about),
-                Question(_STRANGERS, [quoted(self.schema)]),
-                Question(_SEAL, [number(oid)]),
-                Question(_PROMISE),
-                Question(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * self._patience))}ms", "false"]),
+                ServerStatement(self._statements.about),
+                ServerStatement(_STRANGERS, [quoted(self.schema)]),
+                ServerStatement(_SEAL, [number(oid)]),
+                ServerStatement(_PROMISE),
+                ServerStatement(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * self._patience))}ms", "false"]),
             )
-        except (LostError, RefusedError) as error:
+        except (LostError, StatementRefusedError) as error:
             raise session.explained(error) from error
         settings = {name.decode(): value.decode() for name, value in about.rows() if name and value}
         self._check_identity(settings)
@@ -363,7 +363,7 @@ class PostgresJournal(StoredTree):
         finally:
             self._roll_back()
 
-    def _ask(self, *questions: Question) -> list[Answer]:
+    def _ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
         """Within a transaction of this journal's, after what it has still to write."""
         if self._writer is not None:
             return self._writer.ask(*questions)
@@ -373,18 +373,18 @@ class PostgresJournal(StoredTree):
         if self._session.in_transaction:
             try:
                 self._session.try_to_ask(_ROLLBACK)
-            except (LostError, RefusedError):
+            except (LostError, StatementRefusedError):
                 self._session.drop()  # the server rolls back what nobody is there to commit
 
     def size(self) -> int:
         """Number of committed entries."""
-        (answer,) = self._ask(Question(self._statements.size))
+        (answer,) = self._ask(ServerStatement(self._statements.size))
         size = number(answer.column()[0])
         self._seen = max(self._seen, size)
         return size
 
     def _last(self) -> tuple[int, bytes | None]:
-        (answer,) = self._ask(Question(self._statements.last))
+        (answer,) = self._ask(ServerStatement(self._statements.last))
         size, leaf = _position_and_leaf(answer)
         self._seen = max(self._seen, size)
         return size, leaf
@@ -403,11 +403,11 @@ class PostgresJournal(StoredTree):
         return size
 
     def _leaves(self, first: int, last: int) -> list[bytes]:
-        (answer,) = self._ask(Question(self._statements.leaves, [first, last]))
+        (answer,) = self._ask(ServerStatement(self._statements.leaves, [first, last]))
         return answer.column()
 
     def _nodes(self, level: int, first: int, last: int) -> list[bytes]:
-        (answer,) = self._ask(Question(self._statements.nodes, [level, first, last]))
+        (answer,) = self._ask(ServerStatement(self._statements.nodes, [level, first, last]))
         return answer.column()
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
@@ -416,13 +416,13 @@ class PostgresJournal(StoredTree):
         for start in range(after, last, BLOCK):
             end = min(start + BLOCK, last)
             stretches = [[first, min(first + STEP, end)] for first in range(start, end, STEP)]
-            answers = self._ask(*(Question(self._statements.read, stretch) for stretch in stretches))
+            answers = self._ask(*(ServerStatement(self._statements.read, stretch) for stretch in stretches))
             bodies: list[bytes] = []
             for stretch, answer in zip(stretches, answers, strict=True):
                 ((stored, joined),) = answer.rows()
                 parts = [] if joined is None else joined.split(_BETWEEN)
                 if len(parts) != number(stored):  # whoever changed a body may have put anything into it
-                    parts = self._ask(Question(self._statements.read_each, stretch))[0].column()
+                    parts = self._ask(ServerStatement(self._statements.read_each, stretch))[0].column()
                 bodies += parts
             if bodies:
                 yield bodies
@@ -432,28 +432,30 @@ class PostgresJournal(StoredTree):
         questions = self._finding(keys)
         return _found(self._ask(*questions)) if questions else {}
 
-    def _finding(self, keys: Sequence[str]) -> list[Question]:
+    def _finding(self, keys: Sequence[str]) -> list[ServerStatement]:
         # no text of PostgreSQL has a NUL, so no entry bears such a key
         keys = [key for key in keys if "\0" not in key]
         if len(keys) == 1:  # a live game asks for one
-            return [Question(self._statements.find_one, keys)]
+            return [ServerStatement(self._statements.find_one, keys)]
         blocks = [keys[start : start + KEYS_A_QUERY] for start in range(0, len(keys), KEYS_A_QUERY)]
-        return [Question(self._statements.find, [array(TEXT, (key.encode() for key in block))]) for block in blocks]
+        return [
+            ServerStatement(self._statements.find, [array(TEXT, (key.encode() for key in block))]) for block in blocks
+        ]
 
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
         step = 1  # whether there is any is asked most often
-        (answer,) = self._ask(Question(self._statements.keys_from, [first, last, step]))
+        (answer,) = self._ask(ServerStatement(self._statements.keys_from, [first, last, step]))
         while keys := answer.column():
             yield from (key.decode() for key in keys)
             if len(keys) < step:
                 return
             step = min(step * 8, BLOCK)
-            (answer,) = self._ask(Question(self._statements.keys_after, [keys[-1], last, step]))
+            (answer,) = self._ask(ServerStatement(self._statements.keys_after, [keys[-1], last, step]))
 
     def text(self, sha256: bytes) -> bytes | None:
         """The zstd frame of a movetext, or None."""
-        (answer,) = self._ask(Question(self._statements.text, [sha256]))
+        (answer,) = self._ask(ServerStatement(self._statements.text, [sha256]))
         return next(iter(answer.column()), None)
 
     def leave(self, place: str) -> None:
@@ -461,7 +463,7 @@ class PostgresJournal(StoredTree):
 
         Within a write transaction, so that nothing was recorded since the other place has all of it.
         """
-        self._ask(Question(self._statements.leave, [place]))
+        self._ask(ServerStatement(self._statements.leave, [place]))
 
     def fence(self) -> None:
         """Return once whatever could be read here when it was called stands on as many servers as are asked for.
@@ -480,8 +482,8 @@ class PostgresJournal(StoredTree):
             # Asked in the transaction that waits, for the connection may be one to another server by now.
             _, last, leaves, _ = self._session.ask(
                 _BEGIN,
-                Question(self._statements.last),
-                Question(self._statements.leaves, [edge.frontier.size - 1, edge.frontier.size]),
+                ServerStatement(self._statements.last),
+                ServerStatement(self._statements.leaves, [edge.frontier.size - 1, edge.frontier.size]),
                 _MARK,
             )
             PostgresWriter(self, self._session, edge).commit()
@@ -539,7 +541,7 @@ class PostgresJournal(StoredTree):
         Raises:
             StorageError: there is a trigger or a rule that this program did not make, or one of its own is gone.
         """
-        (seal,) = self._ask(Question(_SEAL, [self._oid]))
+        (seal,) = self._ask(ServerStatement(_SEAL, [self._oid]))
         if seal.column() != [self._seal]:
             self._check(self._session)
             if self._fault is not None:
@@ -547,19 +549,19 @@ class PostgresJournal(StoredTree):
 
     def faults(self) -> list[str]:
         """What stands on the tables and is not of this program, or is and misses or is switched off; in words."""
-        (strangers,) = self._ask(Question(_STRANGERS, [quoted(self.schema)]))
+        (strangers,) = self._ask(ServerStatement(_STRANGERS, [quoted(self.schema)]))
         return _faults(strangers)
 
-    def _begin(self, patience: float | None, questions: Sequence[Question]) -> list[Answer]:
+    def _begin(self, patience: float | None, questions: Sequence[ServerStatement]) -> list[ServerAnswer]:
         """Begin a transaction and take the lock.
 
         The answers: the last entry, and those to the questions.
         """
         wait = []
         if patience is not None:  # the least that the server can wait is a thousandth
-            wait.append(Question(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * patience))}ms", "true"]))
+            wait.append(ServerStatement(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * patience))}ms", "true"]))
         if not self._session.is_open:  # what may not be written is known by then
-            self._session.ask(Question(self._statements.size))
+            self._session.ask(ServerStatement(self._statements.size))
         while True:
             if self._fault is not None:  # it may have been mended meanwhile
                 self._check(self._session)
@@ -568,13 +570,13 @@ class PostgresJournal(StoredTree):
                     raise StorageError(self.path, refusal)
             oid = self._oid
             # Each time: Patroni sets anew whom the server waits for whenever another one comes or goes.
-            promise = [Question(_PROMISE)] if self._needs_quorum else []
+            promise = [ServerStatement(_PROMISE)] if self._needs_quorum else []
             answers = self._session.ask(
                 _BEGIN,
                 *wait,
-                Question(_LOCK, [oid]),
+                ServerStatement(_LOCK, [oid]),
                 *promise,
-                Question(self._statements.last),
+                ServerStatement(self._statements.last),
                 *questions,
                 patience=None if patience is None else patience + GRACE,
             )
@@ -587,7 +589,7 @@ class PostgresJournal(StoredTree):
             self._roll_back()
 
 
-def _too_little(promise: Answer) -> str | None:
+def _too_little(promise: ServerAnswer) -> str | None:
     standbys, commit = ((setting or b"").decode() for setting in promise.rows()[0])
     return promises_too_little(standbys, commit)
 
@@ -615,11 +617,11 @@ def promises_too_little(standbys: str, commit: str) -> str | None:
     )
 
 
-def _position_and_leaf(last: Answer) -> tuple[int, bytes | None]:
+def _position_and_leaf(last: ServerAnswer) -> tuple[int, bytes | None]:
     return next(((number(position), leaf) for position, leaf, *_ in last.rows()), (0, None))
 
 
-def _found(answers: Iterable[Answer]) -> dict[str, Stored]:
+def _found(answers: Iterable[ServerAnswer]) -> dict[str, Stored]:
     return {
         (key or b"").decode(): Stored(number(position), body or b"", leaf or b"")
         for answer in answers
@@ -627,7 +629,7 @@ def _found(answers: Iterable[Answer]) -> dict[str, Stored]:
     }
 
 
-def _faults(strangers: Answer) -> list[str]:
+def _faults(strangers: ServerAnswer) -> list[str]:
     """What stands on the tables and is not own, or is own and missing or switched off."""
     own = {(table, name) for table, names in TRIGGERS.items() for name in names}
     there = [tuple((value or b"").decode() for value in row) for row in strangers.rows()]
@@ -650,7 +652,7 @@ class PostgresWriter(StoredWriter):
     What needs no answer waits for the next question, or for the commit, and goes with it in one round trip.
     """
 
-    def __init__(self, journal: PostgresJournal, session: Session, edge: Edge) -> None:
+    def __init__(self, journal: PostgresJournal, session: ServerSession, edge: Edge) -> None:
         super().__init__(journal.path, edge)
         self._journal = journal
         self._session = session
@@ -658,9 +660,11 @@ class PostgresWriter(StoredWriter):
         self._stand: dict[str, Stored | None] = {}  # by key, what was found of it; nobody else can take it by now
         self.saw_any = False  # whether entries that stand already were looked up
         self._is_sealed = False  # nobody can change the table any more once a row of this transaction stands in it
-        self._waiting: list[tuple[Question, int | None, str]] = []  # with the rows that each must add, and its table
+        self._waiting: list[
+            tuple[ServerStatement, int | None, str]
+        ] = []  # with the rows that each must add, and its table
 
-    def ask(self, *questions: Question) -> list[Answer]:
+    def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
         """Send what waits, and these questions after it; the answers to these."""
         if not self._session.in_transaction:  # on a new connection nothing holds the lock
             raise StorageError(self.path, f"the transaction ended when the server was lost: {UNKNOWN_OUTCOME}")
@@ -698,7 +702,7 @@ class PostgresWriter(StoredWriter):
         return {key: stored for key in keys if (stored := self._stand[key]) is not None}
 
     def _last_body(self) -> bytes:
-        (answer,) = self.ask(Question(self._statements.last))
+        (answer,) = self.ask(ServerStatement(self._statements.last))
         return answer.rows()[0][2] or b""
 
     def _insert(
@@ -711,9 +715,9 @@ class PostgresWriter(StoredWriter):
             # Asked under the lock, and free: nobody takes it before the commit, so the row goes with that and an entry
             # costs two round trips. ``...`` is a key that was not asked.
             if self._stand.get(keys[0], ...) is None:
-                self._waiting.append((Question(self._statements.insert, row), 1, "journal"))
+                self._waiting.append((ServerStatement(self._statements.insert, row), 1, "journal"))
             else:
-                (answer,) = self.ask(Question(self._statements.insert_if_new, row))
+                (answer,) = self.ask(ServerStatement(self._statements.insert_if_new, row))
                 if not answer.count:
                     raise KeyTakenError
         # What was looked up before says of them that they are free.
@@ -735,7 +739,7 @@ class PostgresWriter(StoredWriter):
         try:
             data = (piece.data for piece in pieces(_TYPES, rows))
             taken = self._session.copy_in(self._statements.copy, chain([COPY_HEADER], data, [COPY_END]))
-        except RefusedError as error:
+        except StatementRefusedError as error:
             if error.code == _TAKEN and error.constraint == "journal_key":
                 self.ask(_UNDO, _RELEASE)
                 raise KeyTakenError from error
@@ -752,7 +756,7 @@ class PostgresWriter(StoredWriter):
             array(BIGINT, map(bigint, numbers)),
             array(BYTEA, hashes),
         ]
-        self._waiting.append((Question(self._statements.add_nodes, columns), len(nodes), "nodes"))
+        self._waiting.append((ServerStatement(self._statements.add_nodes, columns), len(nodes), "nodes"))
 
     def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
@@ -760,4 +764,4 @@ class PostgresWriter(StoredWriter):
         if frames:
             columns = [array(BYTEA, frames), array(BYTEA, frames.values())]
             # How many of them are new nobody knows: those that stand there are passed over.
-            self._waiting.append((Question(self._statements.keep_texts, columns), None, "texts"))
+            self._waiting.append((ServerStatement(self._statements.keep_texts, columns), None, "texts"))

@@ -22,7 +22,7 @@ from ledger.journal.token_store import KEY_BYTES, NOT_KEPT, RefusalRow, SendingR
 from ledger.journal.tokens_file import TokensFile
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted, shown
-from ledger.runtime.postgres_session import BIGINT, Answer, Question, Value, array, bigint, number
+from ledger.runtime.postgres_session import BIGINT, ServerAnswer, ServerStatement, Value, array, bigint, number
 
 _STANDS = "SELECT (to_regnamespace($1::text) IS NOT NULL)::integer"
 LACKING = (
@@ -108,7 +108,7 @@ class PostgresTokens:
         if not self._has_tokens or self._known_key() is None:
             self._has_tokens = False
             return []
-        (answer,) = self._journal.ask(Question(f"SELECT hash, {_NUMBERS} FROM {self._s}.tokens ORDER BY number"))
+        (answer,) = self._journal.ask(ServerStatement(f"SELECT hash, {_NUMBERS} FROM {self._s}.tokens ORDER BY number"))
         self._has_tokens = answer.count > 0
         return [
             (
@@ -122,7 +122,7 @@ class PostgresTokens:
         """Keep a token as earlier releases did; returns its number."""
         values: list[Value] = [storable(name), roles, keyed_hash(self._needed_key(), token), at]
         (added,) = self._change(
-            Question(
+            ServerStatement(
                 f"INSERT INTO {self._s}.tokens(number, name, roles, hash, added_at) "
                 "SELECT coalesce(max(number), 0) + 1, $1::text, $2::text, $3::bytea, $4::text "
                 f"FROM {self._s}.tokens RETURNING number",
@@ -138,7 +138,7 @@ class PostgresTokens:
             self._file.revoke(numbers, at)
             return
         self._change(
-            Question(
+            ServerStatement(
                 f"UPDATE {self._s}.tokens SET revoked_at = $1 WHERE number = ANY($2::bigint[]) AND revoked_at IS NULL",
                 [at, array(BIGINT, map(bigint, numbers))],
             )
@@ -154,7 +154,7 @@ class PostgresTokens:
         self._needed_key()
         claim = None if claimed is None else storable(claimed)
         (noted,) = self._change(
-            Question(
+            ServerStatement(
                 f"INSERT INTO {self._s}.refusals(number, at, tried, claimed, token, rule, reason) "
                 "SELECT coalesce(max(number), 0) + 1, $1::text, $2::text, $3::text, $4::bigint, $5::text, $6::text "
                 f"FROM {self._s}.refusals",
@@ -169,7 +169,7 @@ class PostgresTokens:
             self._refuse_lack()
             return []
         (answer,) = self._journal.ask(
-            Question(
+            ServerStatement(
                 "SELECT number, at, tried, claimed, token, rule, reason "
                 f"FROM {self._s}.refusals ORDER BY number DESC LIMIT $1",
                 [last],
@@ -192,7 +192,7 @@ class PostgresTokens:
         if key is None:
             return None
         query = f"SELECT {_OF_SESSION} FROM {self._s}.sessions WHERE hash = $1"
-        (answer,) = self._journal.ask(Question(query, [keyed_hash(key, word)]))
+        (answer,) = self._journal.ask(ServerStatement(query, [keyed_hash(key, word)]))
         for token, entry, digest, begun, used, ends in answer.rows():
             issued = None if entry is None else number(entry)
             return SessionRow(number(token), issued, _text(digest), number(begun), number(used), number(ends))
@@ -202,17 +202,17 @@ class PostgresTokens:
         """Keep a session; those that are over go, and the oldest of the same token where there are too many."""
         now_ms = session.begun_ms
         self._change(
-            Question(
+            ServerStatement(
                 f"DELETE FROM {self._s}.sessions WHERE ends_ms < $1 OR used_ms < $2 OR begun_ms > $1",
                 [now_ms, now_ms - IDLE_MS],
             ),
-            Question(
+            ServerStatement(
                 f"DELETE FROM {self._s}.sessions WHERE hash IN (SELECT hash FROM {self._s}.sessions WHERE token = $1 "
                 "ORDER BY begun_ms DESC, used_ms DESC OFFSET $2)",
                 # One less, for the one that begins.
                 [session.token, MOST - 1],
             ),
-            Question(
+            ServerStatement(
                 # where the connection was lost all of it is done once more, and the session may stand there
                 f"INSERT INTO {self._s}.sessions(hash, {_OF_SESSION}) VALUES ($1, $2, $3, $4, $5, $6, $7) "
                 "ON CONFLICT (hash) DO NOTHING",
@@ -223,7 +223,7 @@ class PostgresTokens:
     def note_use(self, word: str, now_ms: int) -> None:
         """A session is used, which is written down where it was not a moment ago."""
         self._journal.change(
-            Question(
+            ServerStatement(
                 f"UPDATE {self._s}.sessions SET used_ms = $1 WHERE hash = $2 AND used_ms <= $3",
                 [now_ms, keyed_hash(self._needed_key(), word), now_ms - NOTED_EVERY_MS],
             )
@@ -232,7 +232,7 @@ class PostgresTokens:
     def end_session(self, word: str) -> None:
         """A session is over."""
         word_hash = keyed_hash(self._needed_key(), word)
-        self._journal.change(Question(f"DELETE FROM {self._s}.sessions WHERE hash = $1", [word_hash]))
+        self._journal.change(ServerStatement(f"DELETE FROM {self._s}.sessions WHERE hash = $1", [word_hash]))
 
     # -- what was sent ---------------------------------------------------------------------------------------------
 
@@ -242,7 +242,7 @@ class PostgresTokens:
         if key is None:
             return None
         query = f"SELECT digest, entry, reason, proposals FROM {self._s}.sendings WHERE hash = $1"
-        (answer,) = self._journal.ask(Question(query, [keyed_hash(key, word)]))
+        (answer,) = self._journal.ask(ServerStatement(query, [keyed_hash(key, word)]))
         for digest, entry, reason, proposals in answer.rows():
             is_same = hmac.digest(key, content, "sha256") == digest
             return SendingRow(is_same, _text(entry), _text(reason), number(proposals))
@@ -253,14 +253,14 @@ class PostgresTokens:
         key = self._needed_key()
         word_hash = keyed_hash(key, word)
         _, noted, _ = self._change(
-            Question(f"DELETE FROM {self._s}.sendings WHERE hash = $1", [word_hash]),
-            Question(
+            ServerStatement(f"DELETE FROM {self._s}.sendings WHERE hash = $1", [word_hash]),
+            ServerStatement(
                 f"INSERT INTO {self._s}.sendings(number, hash, digest, entry, reason, proposals) "
                 "SELECT coalesce(max(number), 0) + 1, $1::bytea, $2::bytea, $3::text, $4::text, $5::bigint "
                 f"FROM {self._s}.sendings",
                 [word_hash, hmac.digest(key, content, "sha256"), entry, reason, proposals],
             ),
-            Question(
+            ServerStatement(
                 f"DELETE FROM {self._s}.sendings WHERE number <= (SELECT max(number) FROM {self._s}.sendings) - $1",
                 [token_store.MOST_SENDINGS],
             ),
@@ -269,14 +269,14 @@ class PostgresTokens:
 
     # -- the schema ------------------------------------------------------------------------------------------------
 
-    def _change(self, *statements: Question) -> list[Answer]:
+    def _change(self, *statements: ServerStatement) -> list[ServerAnswer]:
         """Have statements done by one writer after another, so that each gives the next number; their answers.
 
         The lock is asked for first: each statement sees then what the writer before has committed.
         """
-        return self._journal.change(Question(lock_of(schema_of(self._journal.schema))), *statements)[1:]
+        return self._journal.change(ServerStatement(lock_of(schema_of(self._journal.schema))), *statements)[1:]
 
-    def _check_kept(self, added: Answer) -> None:
+    def _check_kept(self, added: ServerAnswer) -> None:
         """A foreign trigger or rule can swallow a row without an error."""
         if added.count != 1:
             raise StorageError(self.place, NOT_KEPT)
@@ -289,8 +289,8 @@ class PostgresTokens:
         """
         if self._key is None and self._stands():
             about, file = self._journal.ask(
-                Question(f"SELECT program, layout FROM {self._s}.about"),
-                Question(f"SELECT hash_key, ledger FROM {self._s}.file"),
+                ServerStatement(f"SELECT program, layout FROM {self._s}.about"),
+                ServerStatement(f"SELECT hash_key, ledger FROM {self._s}.file"),
             )
             self._check_about(about)
             for key, ledger in file.rows():
@@ -310,14 +310,14 @@ class PostgresTokens:
             row = [secrets.token_bytes(KEY_BYTES), self._journal.root_at(1)]
             # whoever comes second goes on with the key of the first
             insert = f"INSERT INTO {self._s}.file(hash_key, ledger) VALUES ($1, $2) ON CONFLICT DO NOTHING"
-            self._journal.change(Question(insert, row))
+            self._journal.change(ServerStatement(insert, row))
         key = self._known_key()
         if key is None:
             raise StorageError(self.place, NOT_KEPT)
         return key
 
     def _stands(self) -> bool:
-        (answer,) = self._journal.ask(Question(_STANDS, [self._s]))
+        (answer,) = self._journal.ask(ServerStatement(_STANDS, [self._s]))
         return bool(number(answer.column()[0]))
 
     def _refuse_lack(self) -> None:
@@ -325,7 +325,7 @@ class PostgresTokens:
             name = self.path.name.replace(".tokens", "", 1)
             raise StorageError(self.place, LACKING.format(name=name))
 
-    def _check_about(self, about: Answer) -> None:
+    def _check_about(self, about: ServerAnswer) -> None:
         program, layout = next(((_text(word), number(of)) for word, of in about.rows()), ("", 0))
         if program != PROGRAM:
             raise StorageError(self.place, "is not one of tokens, but another program's: check the name of the schema")

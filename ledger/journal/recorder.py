@@ -36,7 +36,7 @@ _CLASSES = frozenset(EVENTS)
 Gate = Callable[[Writer, int], Sequence[Event]]
 
 
-class Recorded(NamedTuple):
+class RecordedEvents(NamedTuple):
     """What became of events.
 
     Attributes:
@@ -75,7 +75,7 @@ class RecordedEach(NamedTuple):
         refused: by place, why a fact was refused.
     """
 
-    recorded: Recorded
+    recorded: RecordedEvents
     refused: dict[int, Refused]
 
 
@@ -119,7 +119,7 @@ class Recorder:
         self._further = further or NothingFurther()
         self._known: set[str] = set()
 
-    def append_many(self, events: Iterable[Event], actor: str) -> Recorded:
+    def append_many(self, events: Iterable[Event], actor: str) -> RecordedEvents:
         """Record facts in one transaction: all, or none when one is refused.
 
         Raises:
@@ -159,7 +159,9 @@ class Recorder:
             try:
                 now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
             except RejectedError as error:
-                return RecordedEach(Recorded([], []), {place: refused.get(place, error) for place in range(len(games))})
+                return RecordedEach(
+                    RecordedEvents([], []), {place: refused.get(place, error) for place in range(len(games))}
+                )
             telling = [game for _, game in good]
             recorded, judged = self._batch(writer, now, None).append_each(telling)
             refused |= {good[place][0]: fault for place, fault in judged.items()}
@@ -168,7 +170,7 @@ class Recorder:
                 writer.keep_texts(kept_texts.frames(texts))
         return RecordedEach(recorded, refused)
 
-    def append_judged(self, gate: Gate, actor: str) -> Recorded:
+    def append_judged(self, gate: Gate, actor: str) -> RecordedEvents:
         """Record facts that have a door of their own, as ``rules.OWN_DOORS`` says, in one transaction.
 
         Args:
@@ -260,7 +262,7 @@ class _Batch:
         # Once for all facts of the transaction: of a journal on a server each look is a round trip.
         return rules.latest_ms(self._journal, self._now_ms, self._accepted)
 
-    def append(self, events: Sequence[Event], actors: Iterable[str]) -> Recorded:
+    def append(self, events: Sequence[Event], actors: Iterable[str]) -> RecordedEvents:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up.
 
         Args:
@@ -278,7 +280,7 @@ class _Batch:
             return self._append(events, actors, {})
         return self._append_found(events, actors)
 
-    def append_each(self, games: Sequence[Telling]) -> tuple[Recorded, dict[int, Refused]]:
+    def append_each(self, games: Sequence[Telling]) -> tuple[RecordedEvents, dict[int, Refused]]:
         """Append what is new of games and refused by nothing; and by place, why one was refused."""
         events, actors = [game.event for game in games], [game.actor for game in games]
         refused: dict[int, Refused] = {}
@@ -288,13 +290,13 @@ class _Batch:
 
     def _append_found(
         self, events: Sequence[Event], actors: Sequence[str], refused: dict[int, Refused] | None = None
-    ) -> Recorded:
+    ) -> RecordedEvents:
         try:
             return self._append(events, actors, dict(self._writer.find([event.key for event in events])), refused)
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
 
-    def _append_games(self, games: Sequence[GameRecorded], actors: Sequence[str]) -> Recorded:
+    def _append_games(self, games: Sequence[GameRecorded], actors: Sequence[str]) -> RecordedEvents:
         """Games whose keys are all new, which the journal says when it takes them."""
         players = {game.white for game in games} | {game.black for game in games}
         self._look_up({f"scheme:{pool}@start" for pool in {game.pool for game in games}})
@@ -309,7 +311,7 @@ class _Batch:
         ]
         leaves = self._writer.append(repeat(GameRecorded.KIND, len(games)), keys, bodies)
         receipts = map(Receipt, count(first), keys, leaves, repeat(False))  # noqa: FBT003  # nothing was a repeat
-        return Recorded(list(receipts), games)
+        return RecordedEvents(list(receipts), games)
 
     def _look_up_erasures(self, events: Sequence[Event]) -> None:
         """Which players of games were erased."""
@@ -330,7 +332,7 @@ class _Batch:
         actors: Sequence[str],
         stored: dict[str, Stored],
         refused: dict[int, Refused] | None = None,
-    ) -> Recorded:
+    ) -> RecordedEvents:
         """Judge and append; what is refused ends it or, where it is asked for, is noted in *refused* by its place."""
         # An attempt that was given up may have learnt from supplements that were never written.
         self._games.clear()
@@ -349,7 +351,7 @@ class _Batch:
             Receipt(position, key, leaves[position - first] if position >= first else stored[key].leaf, event is None)
             for key, position, event in entries.places
         ]
-        return Recorded(receipts, [event for _, _, event in entries.places])
+        return RecordedEvents(receipts, [event for _, _, event in entries.places])
 
     def _add(self, entries: _Entries, event: Event, actor: str, stored: dict[str, Stored]) -> None:
         """Judge one fact, and add the entry that it makes, if any; nothing is remembered of one that is refused."""

@@ -23,7 +23,7 @@ from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
 from ledger.facts.instants import Precision, instant_ms, instant_text
-from ledger.facts.source_games import KEPT_FAULTS, Fault, FaultsFound, SourceRound, shown
+from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, shown
 from ledger.facts.words import Brings
 from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
 from ledger.journal.alike import Alike, AlikeGames, ErasedSides
@@ -120,7 +120,7 @@ class ImportReport(FaultsFound):
     new_pools: list[str] = attrs.Factory(list)
     alike: list[Alike] = attrs.Factory(list)
     alike_count: int = 0
-    notes: list[Fault] = attrs.Factory(list)
+    notes: list[FileFault] = attrs.Factory(list)
     note_count: int = 0
     differences: list[Difference] = attrs.Factory(list)
 
@@ -141,7 +141,7 @@ class ImportReport(FaultsFound):
         self.alike_count += len(games)
         self.alike += games[: max(KEPT_FAULTS - len(self.alike), 0)]
 
-    def note(self, notes: list[Fault]) -> None:
+    def note(self, notes: list[FileFault]) -> None:
         """Keep notes."""
         self.note_count += len(notes)
         self.notes += notes[: max(KEPT_FAULTS - len(self.notes), 0)]
@@ -165,7 +165,7 @@ class _Taken:
     newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
-    notes: list[Fault] = attrs.Factory(list)
+    notes: list[FileFault] = attrs.Factory(list)
 
 
 class _AllMet:
@@ -193,7 +193,7 @@ class GameImport:
         actor: str,
         clock_ms: Callable[[], int],
         alike: AlikeGames | None = None,
-        notes_of: Callable[[DataFrame], list[Fault]] = lambda _: [],
+        notes_of: Callable[[DataFrame], list[FileFault]] = lambda _: [],
         corrected_games: CorrectedGames = as_recorded,
         keep_differences: bool = False,
         erased: ErasedSides | None = None,

@@ -33,18 +33,18 @@ class ScratchJournal:
     """The first entries of a journal, which stays open for whoever opened it, and further ones after them."""
 
     def __init__(
-        self, journal: Journal, known: int, further: Sequence[Entry] = (), *, watch: Watch | None = None
+        self, journal: Journal, size: int, further: Sequence[Entry] = (), *, watch: Watch | None = None
     ) -> None:
         """Take the journal and what is to be seen of it.
 
         Args:
             journal: what is recorded.
-            known: how many of its entries are known.
-            further: those that follow them, from position *known* + 1 on.
+            size: how many of its entries are known.
+            further: those that follow them, from position *size* + 1 on.
             watch: told of each entry that is tried; without it no entries are taken.
         """
         self._journal = journal
-        self._known = known
+        self._known = size
         self._watch = watch
         self._count = 0  # of the further entries
         if further:

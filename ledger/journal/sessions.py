@@ -88,7 +88,7 @@ def form_token(word: str, form: str) -> str:
     return hmac.digest(word.encode("utf-8", "surrogatepass"), f"form {form}".encode(), "sha256").hex()
 
 
-def is_form_token(word: str, form: str, given: str) -> bool:
+def is_form_token(word: str, form: str, token: str) -> bool:
     """Whether it is that token; compared in constant time."""
     # ``compare_digest`` raises on a text beyond ASCII, and whoever sends a form may send any.
-    return hmac.compare_digest(form_token(word, form), given.encode("ascii", "replace").decode())
+    return hmac.compare_digest(form_token(word, form), token.encode("ascii", "replace").decode())

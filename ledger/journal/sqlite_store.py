@@ -19,7 +19,7 @@ from ledger.journal import KeyTakenError, Stored
 from ledger.journal.merkle import Node
 from ledger.journal.stored_tree import Edge, StoredTree, StoredWriter
 from ledger.runtime import sqlite
-from ledger.runtime.sqlite import Guard, statements
+from ledger.runtime.sqlite import FileGuard, statements
 
 if TYPE_CHECKING:
     import sqlite3
@@ -89,7 +89,7 @@ class SqliteJournal(StoredTree):
             self._connection.execute("PRAGMA synchronous=FULL")
             # 64 MiB (a negative number counts KiB): an import comes to the pages of the keys' index in no order.
             self._connection.execute("PRAGMA cache_size=-65536")
-        self._guard = Guard(path, _SCHEMA + _GUARD)
+        self._guard = FileGuard(path, _SCHEMA + _GUARD)
         self._edge = Edge()
         self._log_pages = 0
 

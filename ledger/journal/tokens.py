@@ -230,11 +230,11 @@ class Tokens:
                 reset=False,
             )
 
-    def revoke(self, wanted: str, *, by: str | None = None, token: str | None = None) -> tuple[TokenRow, ...]:
+    def revoke(self, whose: str, *, by: str | None = None, token: str | None = None) -> tuple[TokenRow, ...]:
         """Take tokens back for good: all of a person, or the one of a number; returns those that held until now.
 
         Args:
-            wanted: the name of a person, or a number.
+            whose: the name of a person, or a number.
             by: who revokes; once somebody is an approver, the token of one names that person.
             token: that token.
 
@@ -242,11 +242,11 @@ class Tokens:
             UnknownNameError: nobody of that name has a token, and none has that number.
             RejectedError: for want of an approver's token.
         """
-        tried = f"revoke tokens of {without_tokens(wanted)!r}"
+        tried = f"revoke tokens of {without_tokens(whose)!r}"
         who = self._issuer(token, by, tried)
-        met = [row for row in self.list() if wanted in {row.name, str(row.number)}]
+        met = [row for row in self.list() if whose in {row.name, str(row.number)}]
         if not met:
-            self._refuse_unknown(wanted)
+            self._refuse_unknown(whose)
         holding = tuple(row for row in met if row.revoked_at is None)
         if self.issued.now().first is None:
             self.store.revoke([row.number for row in holding], self._now())

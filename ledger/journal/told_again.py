@@ -187,17 +187,17 @@ def _judge(
     is_nameless: Callable[[int], bool],
 ) -> None:
     """Whether a row that contradicts a known game is of another one, or says something false of it."""
-    row, line, game, known, telling, words = conflict
-    recorded = known.facts
+    row, line, game, game_before, telling, words = conflict
+    recorded = game_before.facts
     is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in _SIDES)
     if is_erased:
         words = ERASED.format(game)
-    if is_made(game) and (is_erased or known.entry in tellings or _is_another(recorded, telling)):
+    if is_made(game) and (is_erased or game_before.entry in tellings or _is_another(recorded, telling)):
         again.others.append((row, line, words))
     elif is_erased:
         again.faults.append((line, words))
     else:
-        fields = _contradicted(known, game, telling, corrected_games)
+        fields = _contradicted(game_before, game, telling, corrected_games)
         again.differences.append(Difference(line, game, fields, words))
 
 

@@ -32,7 +32,7 @@ def in_words(name: str) -> str:
     return " ".join(folded(name).words)
 
 
-class Match(NamedTuple):
+class NameMatch(NamedTuple):
     """A player whose name was found."""
 
     player: int
@@ -159,14 +159,14 @@ class NameSearch(NameIndex):
         return in_words(name)
 
     @abstractmethod
-    def _after(self, player: int) -> list[Match]:
+    def _after(self, player: int) -> list[NameMatch]:
         """Everybody after a number, as they are shown."""
 
     @abstractmethod
-    def _holding(self, words: Sequence[str]) -> list[Match]:
+    def _holding(self, words: Sequence[str]) -> list[NameMatch]:
         """Whose words the index says hold all of these, each of three letters or more; as they are shown."""
 
-    def find(self, part: str) -> list[Match]:
+    def find(self, part: str) -> list[NameMatch]:
         """Who has a name with all words of *part* in it, or parts of words; case and accents do not count.
 
         Names that begin with *part* come first, each in the order of the names.
@@ -184,7 +184,7 @@ class NameSearch(NameIndex):
             raise MalformedError([message])
         self.bring_up()
         reached = self.reached()
-        matches, rest = list[Match](), self._after(reached)
+        matches, rest = list[NameMatch](), self._after(reached)
         if reached:
             matches = self._holding([word for word in words if len(word) >= SHORTEST])
             # three letters on end know nothing of a word of two letters

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, ClassVar
 
 from ledger.players import people
-from ledger.players.name_indexes import Match, NameFolds, NameIndex, NameSearch
+from ledger.players.name_indexes import NameFolds, NameIndex, NameMatch, NameSearch
 from ledger.players.people import SECRET_BYTES
 from ledger.runtime import sqlite
 
@@ -295,13 +295,13 @@ class SqliteNameSearch(SqliteNameIndex, NameSearch):
         else:
             super().take_out(players)
 
-    def _after(self, player: int) -> list[Match]:
+    def _after(self, player: int) -> list[NameMatch]:
         return self._matching(_REST, player)
 
-    def _holding(self, words: Sequence[str]) -> list[Match]:
+    def _holding(self, words: Sequence[str]) -> list[NameMatch]:
         # In quotation marks: AND, OR, NOT and NEAR are words of FTS5's language, and may be parts of names.
         return self._matching(_FOUND, " AND ".join(f'"{word}"' for word in words))
 
-    def _matching(self, query: str, argument: object) -> list[Match]:
+    def _matching(self, query: str, argument: object) -> list[NameMatch]:
         with sqlite.storage_errors(self.path):
-            return list(map(Match._make, self._connection.execute(query, (argument,))))
+            return list(map(NameMatch._make, self._connection.execute(query, (argument,))))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ledger.errors import StorageError
 from ledger.journal.postgres_tables import Roles
 from ledger.players import people
-from ledger.players.name_indexes import Match, NameFolds, NameIndex, NameSearch
+from ledger.players.name_indexes import NameFolds, NameIndex, NameMatch, NameSearch
 from ledger.players.people import Pending, PendingErasures, PendingNames, People, Person
 from ledger.players.postgres_layout import WITH_NAMES, check, foreign_objects, schema_of, statements
 from ledger.players.reasons import KeptReason, Reasons
@@ -345,11 +345,11 @@ class PostgresPeople(People):
             f"SELECT identity, name FROM {{people}} WHERE salt IS NOT NULL AND (name {begins} "
             f"OR identity {begins} OR strpos(name, %(word)s::text) > 0) ORDER BY player LIMIT %(most)s"
         )
-        begin, held = word[:1], word
+        begin, prefix = word[:1], word
         return self._database.rows(
             query,
             begin=begin if _storable([begin]) else None,
-            word=held if _storable([held]) else None,
+            word=prefix if _storable([prefix]) else None,
             most=most,
         )
 
@@ -452,7 +452,7 @@ def _storable(words: Iterable[str]) -> list[str]:
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class _Part:
+class _StorePart:
     """What has one subject in a store on a server.
 
     Attributes:
@@ -469,7 +469,7 @@ class _Part:
         return self._begin(patience)
 
 
-class _Changes(_Part):
+class _ServerChanges(_StorePart):
     """What waits on a server."""
 
     def __init__(
@@ -483,7 +483,7 @@ class _Changes(_Part):
         self._out_of_indexes = out_of_indexes
 
 
-class PostgresPendingNames(_Changes, PendingNames):
+class PostgresPendingNames(_ServerChanges, PendingNames):
     """The names on a server that are about to be given."""
 
     def rows(self) -> list[Pending]:
@@ -527,7 +527,7 @@ class PostgresPendingNames(_Changes, PendingNames):
 _KNOWN = "(identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 
 
-class PostgresPendingErasures(_Changes, PendingErasures):
+class PostgresPendingErasures(_ServerChanges, PendingErasures):
     """The erasures on a server that are not brought to their end yet."""
 
     def rows(self) -> dict[int, str]:
@@ -564,7 +564,7 @@ class PostgresPendingErasures(_Changes, PendingErasures):
             self._database.run("DELETE FROM {s}.erasing WHERE player = ANY(%(players)s)", players=list(players))
 
 
-class PostgresReasons(_Part, Reasons):
+class PostgresReasons(_StorePart, Reasons):
     """The reasons of corrections on a server."""
 
     def __init__(self, database: NamesDatabase, begin: Begin, clean_whole: Callable[[], None]) -> None:
@@ -613,7 +613,7 @@ class PostgresReasons(_Part, Reasons):
         )
 
 
-class _Index(_Part, NameIndex):
+class _Index(_StorePart, NameIndex):
     """One index of names in tables of its own; a class says which table."""
 
     TABLE: ClassVar[str]
@@ -696,12 +696,12 @@ class PostgresNameSearch(_Index, NameSearch):
         rows = ((player, words, _array(trigrams(words.split()))) for player, words in forms)
         self._database.copy(self.TABLE, "player, words, trigrams", ("int8", "text", "bytea"), rows)
 
-    def _after(self, player: int) -> list[Match]:
+    def _after(self, player: int) -> list[NameMatch]:
         condition = "player > %(player)s AND name IS NOT NULL"
         query = f"SELECT player, identity, name FROM {{people}} WHERE {condition}"
-        return list(map(Match._make, self._database.rows(query, player=player)))
+        return list(map(NameMatch._make, self._database.rows(query, player=player)))
 
-    def _holding(self, words: Sequence[str]) -> list[Match]:
+    def _holding(self, words: Sequence[str]) -> list[NameMatch]:
         # who has all trigrams of a word may have them apart: the words themselves are looked through
         query = (
             "SELECT people.player, identity, name FROM {people} JOIN {s}.people_search s USING (player) "
@@ -709,4 +709,4 @@ class PostgresNameSearch(_Index, NameSearch):
             "AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS asked(word) WHERE strpos(s.words, word) = 0)"
         )
         rows = self._database.rows(query, trigrams=list(trigrams(words)), words=list(words))
-        return list(map(Match._make, rows))
+        return list(map(NameMatch._make, rows))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 
-class Met(NamedTuple):
+class PlayersOfFile(NamedTuple):
     """What players of a file came to.
 
     Attributes:
@@ -43,7 +43,7 @@ def register(
     stamp: str,
     actor: str,
     further: DataFrame | None = None,
-) -> Met:
+) -> PlayersOfFile:
     """Number players, and append a ``player-registered/1`` for each whom the journal does not have.
 
     Args:
@@ -78,7 +78,7 @@ def register(
         by_player = further.select(numbers, "birth_year", pl.col("standing").fill_null(full))
         rows = rows.join(by_player, on="player", how="left", maintain_order="left")
     append_rows(writer, rows, PlayerRegistered, stamp, actor)
-    return Met(persons, new, numbered.called_otherwise(named))
+    return PlayersOfFile(persons, new, numbered.called_otherwise(named))
 
 
 def append_rows(writer: Writer, rows: DataFrame, kind: type[Event], stamp: str, actor: str) -> int:

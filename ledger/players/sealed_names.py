@@ -137,7 +137,7 @@ def forget_again(journal: Journal, people: People) -> None:
 _NAMED = 5  # players that a refusal names one by one
 
 
-class Numbered(NamedTuple):
+class NumberedPersons(NamedTuple):
     """What identities came to.
 
     Attributes:
@@ -228,7 +228,7 @@ class SealedNames:
         entry = self._latest([person.player]).get(person.player)
         return person if entry is None or person.is_erased else self._confirmed(person, entry)
 
-    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> Numbered:
+    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
         """The persons behind these identities; those not met before get the next numbers.
 
         Args:
@@ -256,7 +256,7 @@ class SealedNames:
             if person.player in sealed:
                 persons[identity] = self._confirmed(person, sealed[person.player])
         renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
-        return Numbered(persons, set(sealed), renamed)
+        return NumberedPersons(persons, set(sealed), renamed)
 
     def check_registrations(self, events: Iterable[PlayerRegistered]) -> None:
         """Refuse to register a number whose name stands in the people file under another commitment.

@@ -33,7 +33,7 @@ from ledger.players.people_layouts import (
 )
 from ledger.players.reasons import KeptReason, Reasons
 from ledger.runtime import sqlite
-from ledger.runtime.sqlite import Guard, statements
+from ledger.runtime.sqlite import FileGuard, statements
 
 if TYPE_CHECKING:
     import sqlite3
@@ -97,7 +97,7 @@ class SqlitePeople(People):
         self._connection = _connect(path, read_only=read_only)
         sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
         self._take_parts()
-        self._guard = Guard(path, SCHEMA)
+        self._guard = FileGuard(path, SCHEMA)
         with sqlite.storage_errors(path):
             # as the journal: a name that it seals must outlast a power cut, too
             self._connection.execute("PRAGMA synchronous=FULL")
@@ -341,7 +341,7 @@ _GIVE = (
 _DROP_NAME = "DELETE FROM renaming WHERE player = ? AND salt = ?"
 
 
-class _Changes(FilePart):
+class _FileChanges(FilePart):
     """What waits in one people file."""
 
     def __init__(
@@ -356,7 +356,7 @@ class _Changes(FilePart):
         self._out_of_indexes = out_of_indexes
 
 
-class SqlitePendingNames(_Changes, PendingNames):
+class SqlitePendingNames(_FileChanges, PendingNames):
     """The names of one people file that are about to be given."""
 
     def rows(self) -> list[Pending]:
@@ -396,7 +396,7 @@ _DROP_ERASURE = "DELETE FROM main.erasing WHERE player = ?"
 _STANDING = f"SELECT player FROM main.people WHERE player IN (SELECT value FROM json_each(?)) AND {_KNOWN}"
 
 
-class SqlitePendingErasures(_Changes, PendingErasures):
+class SqlitePendingErasures(_FileChanges, PendingErasures):
     """The erasures of one people file that are not brought to their end yet."""
 
     def rows(self) -> dict[int, str]:

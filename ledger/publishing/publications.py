@@ -91,7 +91,7 @@ class Published:
 
 
 @attrs.frozen
-class Draft:
+class PublicationDraft:
     """A list as it would be published.
 
     Attributes:
@@ -195,7 +195,7 @@ class Publications:
             self.ledger.checkpoints.after_commit()
         return Published(last, bool(receipts), tuple(complaints))
 
-    def draft(self, as_of: str, pool: str | None = None) -> Draft:
+    def draft(self, as_of: str, pool: str | None = None) -> PublicationDraft:
         """The list as it would be published from level views, of one moment of theirs.
 
         Raises:
@@ -214,9 +214,9 @@ class Publications:
                     f"gives player {row.player} the rating {row.rating:g}, which no list can show; see to its settings"
                 )
                 raise ProjectionError(scheme, words)
-        return Draft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
+        return PublicationDraft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
 
-    def _event(self, draft: Draft, as_of: str, now_ms: int) -> ListPublished:
+    def _event(self, draft: PublicationDraft, as_of: str, now_ms: int) -> ListPublished:
         scheme = draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme
         editions = [publication.event.edition for publication in self._editions(draft.pool.name, as_of)]
         event = ListPublished(
@@ -240,7 +240,7 @@ class Publications:
             )
         return event
 
-    def complaints(self, draft: Draft) -> list[Complaint]:
+    def complaints(self, draft: PublicationDraft) -> list[Complaint]:
         """What looks wrong in a list that is to be published, compared with the one before it."""
         before = self.in_force_at(draft.pool.name, draft.at_ms)
         complaints = [open_proposal(proposal) for proposal in draft.open_proposals]
@@ -279,7 +279,7 @@ class Publications:
             if isinstance(entry.event, ListPublished):
                 yield Publication(stored.position, entry.recorded_at, entry.actor, entry.event)
 
-    def found(self, word: str) -> Publication:
+    def named(self, word: str) -> Publication:
         """The list that is meant by ``POOL@INSTANT/EDITION``, or by ``POOL@INSTANT``: the last edition of it.
 
         Raises:

@@ -25,7 +25,7 @@ from ledger.book.judging import Fresh
 from ledger.book.kinds import Parts
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
-from ledger.book.timeline import Held, Pool
+from ledger.book.timeline import EraState, Pool
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
@@ -52,7 +52,14 @@ from ledger.runtime.columns import FAR_APART, FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.long_work import Progress, collector_paused, mapped_ahead, silent
 from ledger.runtime.sorted_runs import SortedRuns
-from ledger.runtime.table_writer import MESSAGE, OwnConnection, OwnProcess, TableWriter, table_writer, wait_for_writer
+from ledger.runtime.table_writer import (
+    MESSAGE,
+    TableWriter,
+    WritingConnection,
+    WritingProcess,
+    table_writer,
+    wait_for_writer,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -65,7 +72,7 @@ _NOBODY = -1  # the era of a player who has not played yet
 _STATE = "state "  # before the name of a field of the scheme's state, which may be that of a column of a side
 
 
-class _Players:
+class _PlayersOfPool:
     """What every player of a pool holds, by place: the player number or, where numbers are far apart, one of its own.
 
     Numbers are given one after another, but whoever appends registrations may give others, up to 2,147,483,647.
@@ -119,7 +126,7 @@ class _Players:
                 state[row] = rated_by.scheme.begin(who, rated_by.numbers)
             else:
                 fields = len(self._pool.eras[era_before].scheme.state)
-                before = Held(era_before, tuple(self._state[place, :fields].tolist()), int(self.games[place]))
+                before = EraState(era_before, tuple(self._state[place, :fields].tolist()), int(self.games[place]))
                 state[row] = self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
         return state.reshape(-1)
 
@@ -145,7 +152,7 @@ class PoolBuild:
         in_codes = {fact for name, (_, _, fact) in SIDE_COLUMNS.items() if name in self._wanted and name != fact}
         self._facts = [name for name in facts if name not in self._texts or name in in_codes or pool.by_event]
         self._roster = roster
-        self._players = _Players(pool, roster)
+        self._players = _PlayersOfPool(pool, roster)
         # lead=1: the sides of one player come in one block, so that a fold begins and ends within it
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
 
@@ -472,7 +479,7 @@ class _Writers:
         """Say which file, and how much there is to write: a process of its own is for much."""
         self._path = path
         self._connection = connection
-        self._own = OwnConnection(connection)
+        self._own = WritingConnection(connection)
         self._entries = entries
         self._aside: TableWriter | None = None
 
@@ -510,7 +517,7 @@ class _Writers:
         if self._aside is None:
             much = self._entries >= OWN_PROCESS_FROM
             self._aside = table_writer(self._path, self._connection) if much else self._own
-        if isinstance(self._aside, OwnProcess):
+        if isinstance(self._aside, WritingProcess):
             # While the process has anything in hand the connection may not so much as read: SQLite would let it wait
             # a minute for a lock and then give up, or, with luck, not.
             self._connection.set_authorizer(lambda *_: sqlite.sqlite3.SQLITE_DENY)

@@ -164,10 +164,10 @@ def gather(games: Any, first: int, last: int, space: Any) -> int:
         for turn in range(2):
             # written in any case, counted if new: who is new in a batch is a branch that nobody can predict
             player = black[game] if turn else white[game]
-            known = slot[player]
+            place_before = slot[player]
             roster[players] = player
-            players += known == 0
-            place = known if known else players
+            players += place_before == 0
+            place = place_before if place_before else players
             slot[player] = place
             tally[place - 1] += 1
             side[2 * (game - first) + turn] = place - 1

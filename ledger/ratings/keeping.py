@@ -264,7 +264,7 @@ _SOME = f"{_STAND} position IN (SELECT value FROM json_each(?))"
 _BLOCK = 10_000  # rows that are read at one time, and entries between two signs of progress
 
 
-class _Fact(NamedTuple):
+class _FactAtPosition(NamedTuple):
     """A fact of the entry at a position: how it stood, and how it stands; never alike."""
 
     position: int
@@ -304,18 +304,18 @@ def tell_all(book: Parts, projectors: Sequence[FactProjector], until: int, progr
         progress(f"table {names}", min(last + _BLOCK, until), until)
 
 
-def _new(book: Parts, kinds: set[type[Event]], after: int, until: int) -> Iterator[_Fact]:
+def _new(book: Parts, kinds: set[type[Event]], after: int, until: int) -> Iterator[_FactAtPosition]:
     """The facts of new entries, as they stand."""
     if GameRecorded in kinds:
         for position, now in _games(book, _NEW, (after, until)):
-            yield _Fact(position, None, now)
+            yield _FactAtPosition(position, None, now)
     if others := kinds - {GameRecorded}:
         for body in listing.chosen(book.journal, after, until, listing.marks(others)):
             entry = codec.decode(body)
             # while nothing was ever approved each fact stands as it was told, and nothing need be looked up
             stands = book.standing(entry.event) if book.decided.any_approved else entry.event
             if stands is not None:
-                yield _Fact(entry.position, None, stands)
+                yield _FactAtPosition(entry.position, None, stands)
 
 
 def _games(book: Parts, query: str, arguments: Sequence[object]) -> Iterator[tuple[int, Event]]:
@@ -331,7 +331,7 @@ def _game(row: Mapping[str, Any], pool: str) -> Event:
     return codec.structure_event(GameRecorded.KIND, facts_of(row, pool))
 
 
-def _games_restood(book: Parts, after: int, stood: Mapping[int, Mapping[str, Any]]) -> Iterator[_Fact]:
+def _games_restood(book: Parts, after: int, stood: Mapping[int, Mapping[str, Any]]) -> Iterator[_FactAtPosition]:
     """Games of earlier entries that a fold made stand otherwise, from their rows before."""
     names = {pool.pool: name for name, pool in book.pools.items()}
     earlier = sorted(position for position in stood if position <= after)
@@ -342,13 +342,15 @@ def _games_restood(book: Parts, after: int, stood: Mapping[int, Mapping[str, Any
         before = None if is_none else _game(row, names[row["pool"]])
         # a game that was only judged again has the same facts: nobody is told
         if before != now_by_position.get(position):
-            yield _Fact(position, before, now_by_position.get(position))
+            yield _FactAtPosition(position, before, now_by_position.get(position))
 
 
-def _corrected(book: Parts, kinds: set[type[Event]], after: int, restood: Mapping[int, Event]) -> Iterator[_Fact]:
+def _corrected(
+    book: Parts, kinds: set[type[Event]], after: int, restood: Mapping[int, Event]
+) -> Iterator[_FactAtPosition]:
     """Facts of earlier entries, games apart, that a decision concerned; before, by what was decided up to then."""
     for position, event in sorted(restood.items()):
         if position <= after and type(event) in kinds:
-            before, now = book.standing(event, known=after), book.standing(event)
+            before, now = book.standing(event, until=after), book.standing(event)
             if before != now:
-                yield _Fact(position, before, now)
+                yield _FactAtPosition(position, before, now)

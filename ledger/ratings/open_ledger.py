@@ -23,7 +23,7 @@ from ledger.journal import Journal, rules
 from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.listing import chosen, marks
-from ledger.journal.recorder import Gate, Recorded, Recorder, Refused, Telling
+from ledger.journal.recorder import Gate, RecordedEvents, Recorder, Refused, Telling
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.token_store import TokenStore
 from ledger.journal.tokens import Tokens
@@ -229,7 +229,7 @@ class OpenLedger:
         """The states of a pool's players, as ``Views.states`` has them."""
         return self.views.states(pool)
 
-    def player(self, wanted: str | int) -> Person:
+    def player(self, player: str | int) -> Person:
         """The one player of that name, identity or number, compared with what the journal sealed.
 
         Who was merged into another player is that one.
@@ -238,13 +238,13 @@ class OpenLedger:
             UnknownNameError: nobody, or several: their identities are listed.
             StorageError: the journal registered another name under that number.
         """
-        called = self.player_as_told(str(wanted))
+        called = self.player_as_told(str(player))
         person = self.standing.person(called.player)
         return called if person == called.player else self.player_as_told(str(person))
 
-    def player_as_told(self, wanted: str) -> Person:
+    def player_as_told(self, player: str) -> Person:
         """The same under the number that is meant, whoever that is after merges."""
-        return player_found(self.journal, self.names, wanted)
+        return player_found(self.journal, self.names, player)
 
     def unseen(self, what: str, seen: int | None, size: int, *, despite_games: bool) -> str | None:
         """Why something may not be recorded that somebody decided by what there was with fewer entries; None: it may.
@@ -294,7 +294,7 @@ class OpenLedger:
         """Who records, by a token and the name that was given; refused for want of a right."""
         return self.tokens.recorder(token, actor, unnamed)
 
-    def _noted(self, recorded: Recorded) -> list[Receipt]:
+    def _noted(self, recorded: RecordedEvents) -> list[Receipt]:
         placed = zip(*recorded, strict=True)
         if rules.OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
             self.views.expect(Placed(receipt.position, event) for receipt, event in placed if event is not None)

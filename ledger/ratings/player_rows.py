@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from ledger.book.roster import standing_sql
-from ledger.book.timeline import Era, Held, Pool
+from ledger.book.timeline import Era, EraState, Pool
 from ledger.errors import ProjectionError
 from ledger.ratings import engine
 from ledger.ratings.projector import Projector
@@ -169,7 +169,7 @@ class Carried(NamedTuple):
         kept: the running state of each table's fold; nothing of a fold by tournament, whose rows are read when needed.
     """
 
-    held: Held | None
+    held: EraState | None
     kept: list[list[float]]
 
     @property
@@ -274,7 +274,7 @@ class PlayerRows:
         if len(self._pool.eras) > 1:
             era = self._pool.era_at(self._connection.execute(_PLACE, (game,)).fetchone()[0])
         by_name = dict(zip(self._pool.state_fields, fields, strict=True))
-        last_state = Held(era, tuple(by_name[name] for name in self._pool.eras[era].scheme.state), n)
+        last_state = EraState(era, tuple(by_name[name] for name in self._pool.eras[era].scheme.state), n)
         return Carried(last_state, [self._kept_row(table, query, player, n) for table, query in self._kept])
 
     def _kept_row(self, table: SideTable, query: str, player: int, n: int) -> list[float]:

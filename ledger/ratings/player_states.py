@@ -15,7 +15,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
-from ledger.book.timeline import ALONE, BEGINNING, Era, Held, Pool
+from ledger.book.timeline import ALONE, BEGINNING, Era, EraState, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.player_rows import closed_at, is_listed
@@ -157,10 +157,10 @@ class PlayerStates:
             self._last = player, self._row(queries.LAST_ROW, self.pool.pool, player)
         return self._last[1]
 
-    def held(self, row: dict[str, Any]) -> Held:
+    def era_state(self, row: dict[str, Any]) -> EraState:
         """The state that a row of the history keeps."""
         era = self.pool.era_at(row["rated_ms"])
-        return Held(era, _state_of(row, self.pool.eras[era]), row["n"])
+        return EraState(era, _state_of(row, self.pool.eras[era]), row["n"])
 
     # -- at an instant -------------------------------------------------------------------------------------------
 
@@ -236,7 +236,9 @@ class PlayerStates:
         return self._row(queries.CURRENT, self.pool.pool, player) is not None
 
     def _taken_along(self, row: dict[str, Any], era: int) -> tuple[tuple[float, ...], Newcomer | None]:
-        return self.pool.taken_along(self.held(row), era, lambda ms: self._roster.anew(self.pool, row["player"], ms))
+        return self.pool.taken_along(
+            self.era_state(row), era, lambda ms: self._roster.anew(self.pool, row["player"], ms)
+        )
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
         """``at`` of every player of the pool whom a list of that instant shows, in no order: with a rating, not closed.

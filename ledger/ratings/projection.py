@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.game_book import GameBook
 from ledger.book.judging import Fresh, Played
 from ledger.book.roster import Roster
-from ledger.book.timeline import Held, Pool
+from ledger.book.timeline import EraState, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import engine, side_rows
 from ledger.ratings.player_rows import NEVER, Carried, PlayerRows, as_read
@@ -35,7 +35,7 @@ from ledger.ratings.rated_games import (
 )
 from ledger.ratings.side_rows import stood
 from ledger.ratings.view_tables import SideTable, begun, side_tables
-from ledger.ratings.walks import NOBODY, Met, Part, Walk, WalkStates, parts, standing_again
+from ledger.ratings.walks import NOBODY, StartingPlayers, Walk, WalkPart, WalkStates, parts, standing_again
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.long_work import collector_paused
@@ -121,7 +121,7 @@ class LiveGames:
                 as_read(table.fold, flat[side * len(flat) // 2 : (side + 1) * len(flat) // 2])
                 for table, flat in zip(self._rows.tables, folded.running, strict=True)
             ]
-            after.append(Carried(Held(self._era, fields, kept.n[side]), folds))
+            after.append(Carried(EraState(self._era, fields, kept.n[side]), folds))
         return after
 
     def _rated(self, game: Played, players: list[int], kept: engine.SideRatings) -> Rated:
@@ -237,12 +237,12 @@ class PoolProjection:
         only = None if all(own) else cols.small(own)
         folded = side_rows.fold_all(cols, self.pool, self._rows, rated, running, only)
         spans = side_rows.spans(cols, rated)
-        part = Part(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
+        part = WalkPart(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
         standing = standing_again(cols, self._rows, walk, rated, folded, part) if more else {}
         walk.note_rated(side_rows.write(cols, self.pool, self._rows, rated, folded, part.stands))
         if more:
             for number, (table, reached) in enumerate(zip(self._rows.tables, folded.running, strict=True)):
-                walk.states.keep(number, places, cols.known(reached, _starts(table.fold)))
+                walk.states.keep(number, places, cols.filled(reached, _starts(table.fold)))
             # a preview notes them here; where rows are written there is nothing to do
             self._rows.stand_again(standing)
             walk.leave(standing)
@@ -297,7 +297,7 @@ class PoolProjection:
             counts[player] += walk.skipped.get(player, 0)
         return counts
 
-    def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> Met:
+    def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> StartingPlayers:
         """What players bring along who have so many rated games; who has none is a newcomer."""
         without_games = [player for player, n in counts.items() if not n]
         first_ms: dict[int, int] = {}
@@ -319,10 +319,10 @@ class PoolProjection:
             fold = self._rows.tables[number].fold
             # one row of the answer holds the states of all these tables, one behind the other
             first, last = last, last + len(fold.state)
-            states = cols.known(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
+            states = cols.filled(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
             anew = [value for newcomer in newcomers.values() for value in begun(fold, newcomer.seed)]
-            kept[number] = cols.joined(states, cols.known(anew, _starts(fold)))
-        return Met(
+            kept[number] = cols.joined(states, cols.filled(anew, _starts(fold)))
+        return StartingPlayers(
             players,
             [counts[player] for player in players],
             [*eras, *([NOBODY] * len(newcomers))],
@@ -361,7 +361,7 @@ class PoolProjection:
                 flat += by_player[player]
             else:
                 flat += begun(fold, newcomers[player].seed if player in newcomers else None)
-        return cols.known(flat, _starts(fold))
+        return cols.filled(flat, _starts(fold))
 
     def _rate(
         self,
@@ -439,7 +439,7 @@ class PoolProjection:
                 # as wide as that scheme's: what stands behind it in the row is padding
                 length = len(self.pool.eras[era_before].scheme.state)
                 first = place * states.width
-                before = Held(era_before, tuple(fields[first : first + length]), counts[place])
+                before = EraState(era_before, tuple(fields[first : first + length]), counts[place])
                 rows += self.pool.carried(before, era, partial(self._roster.anew, self.pool, player))
             cols.put_rows(first_state, others, width, cols.floats(rows))
         return first_state

@@ -37,11 +37,11 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_ms_column, instant_text
 from ledger.facts.periods import DAY_MS
-from ledger.facts.source_games import Fault
+from ledger.facts.source_games import FileFault
 from ledger.facts.words import Carry, Receipt, Standing
 from ledger.journal import Journal, rules
 from ledger.journal.known_games import MOST_LOOKED_AT, Sought
-from ledger.journal.recorder import Recorded
+from ledger.journal.recorder import RecordedEvents
 from ledger.journal.told_again import Corrected
 from ledger.ratings import queries, views_file
 from ledger.ratings.views import Views
@@ -494,7 +494,7 @@ GROUP BY side.key ORDER BY side.key
 """
 
 
-class Side(NamedTuple):
+class RecordedSide(NamedTuple):
     """One side of a game that was recorded: of which line or place, in which pool, who, and when the game ended."""
 
     place: int
@@ -511,7 +511,7 @@ class EarlyGames:
         self._views = views
         self._told: set[tuple[str, int]] = set()  # each player is named once a pool
 
-    def of_frame(self, games: DataFrame) -> list[Fault]:
+    def of_frame(self, games: DataFrame) -> list[FileFault]:
         """Of games in the columns of ``GameRecorded`` with ``line`` and names: a note for each player concerned."""
         connection = self._connection()
         if connection is None:
@@ -532,7 +532,7 @@ class EarlyGames:
         first = pl.concat(sides).filter("rated").sort("ended_ms", "line").unique(["pool", "player"], keep="first")
         names = dict(zip(first["player"].to_list(), first["name"].to_list(), strict=True))
         rows = first.sort("line").select("line", "pool", "player", "ended_ms").iter_rows()
-        return self._seeds_taken_away(connection, map(Side._make, rows), lambda player: repr(names[player]))
+        return self._seeds_taken_away(connection, map(RecordedSide._make, rows), lambda player: repr(names[player]))
 
     def of_events(self, events: Sequence[Event | None]) -> dict[int, str]:
         """Of events that were recorded, by place: what is told of it."""
@@ -541,7 +541,7 @@ class EarlyGames:
             return {}
         games = [(i, event) for i, event in enumerate(events) if type(event) is GameRecorded and event.rated]
         sides = [
-            Side(place, game.pool, player, instant_ms(game.ended_at))
+            RecordedSide(place, game.pool, player, instant_ms(game.ended_at))
             for place, game in games
             for player in (game.white, game.black)
         ]
@@ -550,7 +550,7 @@ class EarlyGames:
             notes[place] = f"{notes[place]}; {message}" if place in notes else message
         return notes
 
-    def noted(self, recorded: Recorded) -> list[Receipt]:
+    def noted(self, recorded: RecordedEvents) -> list[Receipt]:
         """The receipts of events that were recorded, with what is told of each."""
         receipts = recorded.receipts
         for place, note in self.of_events(recorded.events).items():
@@ -568,8 +568,8 @@ class EarlyGames:
         return None
 
     def _seeds_taken_away(
-        self, connection: sqlite3.Connection, sides: Iterable[Side], called: Callable[[int], str]
-    ) -> list[Fault]:
+        self, connection: sqlite3.Connection, sides: Iterable[RecordedSide], called: Callable[[int], str]
+    ) -> list[FileFault]:
         """For each side that takes a seed away: its place, and the words."""
         faults = []
         for row in queries.dictionaries(connection, _EARLY, (json.dumps(list(sides)),)):
@@ -583,7 +583,7 @@ class EarlyGames:
                     f"rating {row['rating']:g} of a list in pool {pool.name!r}: who has played before begins without "
                     "it, and it no longer counts; check the year of the game"
                 )
-                faults.append(Fault(row["place"], message))
+                faults.append(FileFault(row["place"], message))
         return faults
 
 

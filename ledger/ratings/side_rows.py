@@ -87,7 +87,7 @@ Span = tuple[int, int, int]  # a player, and the numbers of the first and the la
 
 
 @attrs.frozen
-class Stood:
+class FormerRows:
     """The rows of a table in some spans, as they stood.
 
     Attributes:
@@ -113,7 +113,7 @@ class Stood:
         return [
             keyed(cols, player, n),
             *(
-                cols.texts(column) if kind.startswith("TEXT") else cols.known(column, unknown)
+                cols.texts(column) if kind.startswith("TEXT") else cols.filled(column, unknown)
                 for column, (_, kind) in zip(values, self.table.values, strict=True)
             ),
         ]
@@ -121,7 +121,7 @@ class Stood:
 
 def stood(
     rows: PlayerRows, spans: Sequence[Span], stored: Mapping[int, int], own: Sequence[int] | None
-) -> dict[int, Stood]:
+) -> dict[int, FormerRows]:
     """By number of a table that has no row for some games, what stands there.
 
     Args:
@@ -141,7 +141,7 @@ def stood(
     for number, table in enumerate(rows.tables):
         if not table.is_whole:
             spans_asked = of_own if table.is_of_facts else asked
-            by_table[number] = Stood(
+            by_table[number] = FormerRows(
                 # what is rare may have no row yet in the whole pool: one look says so
                 table,
                 rows.in_spans(table, spans_asked) if spans_asked and rows.is_filled(table) else (),
@@ -149,7 +149,7 @@ def stood(
     return by_table
 
 
-def to_write(cols: Columns, rows: PlayerRows, stands: Stood, columns: Sequence[Column]) -> list[Column]:
+def to_write(cols: Columns, rows: PlayerRows, stands: FormerRows, columns: Sequence[Column]) -> list[Column]:
     """Delete the rows that are gone; gives the columns of those to be written.
 
     Args:
@@ -199,7 +199,7 @@ class InTournaments(NamedTuple):
     run: list[int]
 
 
-class Folded(NamedTuple):
+class FoldedSides(NamedTuple):
     """What the folds of the tables make of the sides of rated games.
 
     Attributes:
@@ -221,7 +221,7 @@ class Folded(NamedTuple):
 
 def fold_all(
     cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column], own: Column | None = None
-) -> Folded:
+) -> FoldedSides:
     """Fold all sides of rated games.
 
     Args:
@@ -240,7 +240,7 @@ def fold_all(
     chosen = None if own is None else cols.where(cols.take(own, sides["owner"]))
     if "listed" in rows.side_columns:
         sides["listed"] = listed_sides(cols, pool, rated, cols.small(range(rated.starts[-1])))
-    folds = Folded(sides, rated.players, list(running), [], [], {})
+    folds = FoldedSides(sides, rated.players, list(running), [], [], {})
     for number, (table, state) in enumerate(zip(rows.tables, running, strict=True)):
         if table.by_tournament:
             there, begun = _in_tournaments(cols, rows, table, sides, rated)
@@ -274,8 +274,8 @@ def write(
     pool: Pool,
     rows: PlayerRows,
     rated: Rated,
-    folded: Folded,
-    stands: Mapping[int, Stood] | None = None,
+    folded: FoldedSides,
+    stands: Mapping[int, FormerRows] | None = None,
 ) -> list[tuple[Any, ...]]:
     """Write all sides of rated games to the history and the other tables; gives the rows of ``current`` that follow.
 
@@ -365,7 +365,7 @@ def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, C
         loop = compiled(loop)
         # A build has some whole numbers in fewer bits than an update; the step would be compiled anew for each width.
         taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
-    # what the sides began with is told beside what they reached (``Folded``)
+    # what the sides began with is told beside what they reached (``FoldedSides``)
     reached = state[:] if cols is FEW else state.copy()
     out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
     arguments = (run, taken, reached, out)

@@ -164,7 +164,7 @@ class RatedAgain:
 
 
 @attrs.frozen
-class Folded:
+class TrialViews:
     """Views in which entries took effect.
 
     Attributes:
@@ -176,7 +176,9 @@ class Folded:
     again: Mapping[int, RatedAgain]
 
 
-def fold_in(views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()) -> Folded:
+def fold_in(
+    views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()
+) -> TrialViews:
     """Let entries take effect within a trial.
 
     Args:
@@ -207,7 +209,7 @@ def fold_in(views: Views, journal: Journal, entries: Sequence[Entry], read_model
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
     keeping.tell(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
-    return Folded(book, again)
+    return TrialViews(book, again)
 
 
 class _WatchedRows(PlayerRows):
@@ -333,7 +335,7 @@ class Figures(NamedTuple):
         return self.listed and not self.closed
 
 
-class Moved(NamedTuple):
+class RatingMove(NamedTuple):
     """A player who would stand otherwise in a pool; None where there is neither a rated game nor a seed."""
 
     player: int
@@ -356,7 +358,7 @@ class PoolPreview(NamedTuple):
     start_ms: int
     games: int
     players: int
-    moved: tuple[Moved, ...]
+    moved: tuple[RatingMove, ...]
 
 
 class Preview(NamedTuple):
@@ -497,7 +499,7 @@ def _previewed(
     after: Mapping[int, Figures],
 ) -> PoolPreview:
     moved = [
-        Moved(player, before.get(player), after.get(player))
+        RatingMove(player, before.get(player), after.get(player))
         for player in sorted(before.keys() | after.keys())
         if before.get(player) != after.get(player)
     ]
@@ -512,7 +514,7 @@ Lists = Mapping[AskedList, Collection[int] | None]  # of whom each may say somet
 
 
 def _asked(
-    connection: sqlite3.Connection, asked: Sequence[AskedList], folded: Folded, *, everybody: bool
+    connection: sqlite3.Connection, asked: Sequence[AskedList], folded: TrialViews, *, everybody: bool
 ) -> dict[AskedList, Collection[int] | None]:
     """The lists that may differ: one before the first game that is rated again only by who comes or goes."""
     players_by_list: dict[AskedList, Collection[int] | None] = {}

@@ -122,7 +122,7 @@ class Views:
             self._connection = connection
         return self._connection
 
-    def _check_journal(self, checkpoint: views_file.Checkpoint) -> None:
+    def _check_journal(self, checkpoint: views_file.ViewsHead) -> None:
         """Raise CorruptError when the views were derived from another journal, or from more than this one holds."""
         size = self.journal.size()
         if checkpoint.position > size:

@@ -388,14 +388,14 @@ def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
         raise CorruptError(str(path), 0, f"{verdict}; {REBUILD}")
 
 
-class Checkpoint(NamedTuple):
+class ViewsHead(NamedTuple):
     """How far the journal is folded in, and its Merkle root at that position."""
 
     position: int
     root: bytes
 
 
-def checkpoint(connection: sqlite3.Connection) -> Checkpoint:
+def checkpoint(connection: sqlite3.Connection) -> ViewsHead:
     """How far the journal is folded in, and which journal.
 
     Raises:
@@ -407,7 +407,7 @@ def checkpoint(connection: sqlite3.Connection) -> Checkpoint:
     reached, root = rows[0]
     if not (isinstance(reached, int) and reached >= 0 and isinstance(root, bytes)):
         raise CorruptError("the views", 0, f"table progress says position {reached!r}, which none is; {REBUILD}")
-    return Checkpoint(reached, root)
+    return ViewsHead(reached, root)
 
 
 def position(connection: sqlite3.Connection) -> int:

@@ -19,7 +19,7 @@ import attrs
 
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.rated_games import Games, Rated
-from ledger.ratings.side_rows import Folded, Span, Stood
+from ledger.ratings.side_rows import FoldedSides, FormerRows, Span
 from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.schemes.scheme import Newcomer
@@ -28,7 +28,7 @@ NOBODY = -1  # the era of a player who has not played yet
 
 
 @attrs.define
-class Met:
+class StartingPlayers:
     """Players as they are before their first re-rated game, in one order.
 
     Attributes:
@@ -90,7 +90,7 @@ class WalkStates:
         """The places of players."""
         return self.cols.small([self._places[player] for player in players])
 
-    def meet(self, met: Met) -> None:
+    def meet(self, met: StartingPlayers) -> None:
         """Give players places, and put there what they bring along."""
         cols, count = self.cols, len(met.players)
         room = len(self.n)
@@ -158,7 +158,7 @@ State = tuple[float | None, ...]  # of a fold, as the tables have it: None for N
 CurrentRow = tuple[Any, ...]  # as ``PlayerRows.write_current`` takes it; the number of games stands third
 
 
-class Part(NamedTuple):
+class WalkPart(NamedTuple):
     """The players of a part of a walk, in ascending order.
 
     Attributes:
@@ -169,7 +169,7 @@ class Part(NamedTuple):
 
     places: Column
     spans: Sequence[Span]
-    stands: Mapping[int, Stood]
+    stands: Mapping[int, FormerRows]
 
 
 @attrs.define
@@ -259,7 +259,7 @@ def parts(games: Games) -> Iterator[tuple[Games, bool]]:
 
 
 def standing_again(
-    cols: Columns, rows: PlayerRows, walk: Walk, rated: Rated, folded: Folded, part: Part
+    cols: Columns, rows: PlayerRows, walk: Walk, rated: Rated, folded: FoldedSides, part: WalkPart
 ) -> dict[int, int]:
     """Who stands after the rated games as the rows say, by player the number of games: the rows are those of before.
 
@@ -279,7 +279,7 @@ def standing_again(
             last_states = part.stands[number].last_states()
             flat = [value for state in last_states.values() for value in state]
             if last_states:
-                walk.states.note_stood(number, walk.states.places(last_states), cols.known(flat, [nan]))
+                walk.states.note_stood(number, walk.states.places(last_states), cols.filled(flat, [nan]))
     asked = {
         player: (place, last)
         for place, (player, _, last) in enumerate(part.spans)
@@ -302,7 +302,7 @@ def standing_again(
 
 
 def _with_the_same_rows(
-    cols: Columns, rows: PlayerRows, rated: Rated, folded: Folded, asked: Mapping[int, tuple[int, int]]
+    cols: Columns, rows: PlayerRows, rated: Rated, folded: FoldedSides, asked: Mapping[int, tuple[int, int]]
 ) -> dict[int, int]:
     """Whose last rows of games are those that stand, in the tables that have one for each game and follow ratings.
 
@@ -341,7 +341,9 @@ def _of_history(cols: Columns, rated: Rated, places: Sequence[int], fields: Sequ
     return cols.lists([game, *(cols.take(rated.scheme_state[name], sides) for name in fields)])
 
 
-def _set_apart(cols: Columns, rows: PlayerRows, walk: Walk, number: int, folded: Folded, stands: Stood) -> None:
+def _set_apart(
+    cols: Columns, rows: PlayerRows, walk: Walk, number: int, folded: FoldedSides, stands: FormerRows
+) -> None:
     """Note in *walk* which states of a table by tournament are others than the rows said.
 
     Args:

@@ -25,7 +25,7 @@ from ledger.facts import codec, codec_columns
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import Past, name_faults, person_faults
-from ledger.facts.source_games import Fault, FaultsFound
+from ledger.facts.source_games import FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Find, Writer, rules
 from ledger.journal.game_keys import is_plain
@@ -33,7 +33,7 @@ from ledger.players import erasing, renaming
 from ledger.players.namesakes import Namesakes, namesakes
 from ledger.players.registering_columns import append_rows, register
 from ledger.players.renaming import Renamed
-from ledger.players.sealed_names import DECISIONS, Numbered, check_name, commitment_to, registration_key
+from ledger.players.sealed_names import DECISIONS, NumberedPersons, check_name, commitment_to, registration_key
 from ledger.ratings import queries, recording
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.lazy import pl
@@ -65,11 +65,11 @@ class PlayersReport(FaultsFound):
     births: int = 0
     proposed: int = 0
     kept_names: int = 0
-    namesakes: list[Fault] = attrs.Factory(list)
+    namesakes: list[FileFault] = attrs.Factory(list)
 
 
 @attrs.define
-class _Known:
+class _ListNews:
     """What a list tells anew.
 
     Attributes:
@@ -151,7 +151,7 @@ class ListImport:
                 return self.report
             fresh = [row for news in looked_up if news.fresh is not None for row in news.fresh.iter_rows()]
             alike = namesakes(self._ledger.names.people(), [(identity, name) for _, identity, name in fresh])
-            self.report.namesakes = [Fault(fresh[note.place][0], str(note)) for note in alike]
+            self.report.namesakes = [FileFault(fresh[note.place][0], str(note)) for note in alike]
             if self._propose is not None and self._proposed:  # before the rest, so that a refusal leaves nothing behind
                 self._propose(self._proposed)
                 self.report.proposed = len(self._proposed)
@@ -181,9 +181,9 @@ class ListImport:
             for identity, line in doubled.iter_rows():
                 self.report.fault(line, f"{identity!r} stands in line {firsts[identity]} already; keep one of them")
 
-    def _look(self, frame: DataFrame) -> _Known:
+    def _look(self, frame: DataFrame) -> _ListNews:
         """What is known of the registered players of a frame; what contradicts it is a fault."""
-        news = _Known()
+        news = _ListNews()
         persons = self._ledger.names.people().by_identity(frame["identity"].to_list())
         stored = self._ledger.journal.find([f"player:{person.player}" for person in persons.values()])
         # The people file numbers a person before the journal registers it: who stands only there is new to the journal.
@@ -217,7 +217,7 @@ class ListImport:
             except RejectedError as error:
                 self.report.fault(line, str(error))
 
-    def _look_at_people(self, rows: DataFrame, news: _Known) -> None:
+    def _look_at_people(self, rows: DataFrame, news: _ListNews) -> None:
         people = recording.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
@@ -237,7 +237,7 @@ class ListImport:
                     line, f"{identity!r} is {person.standing} in the ledger, not {standing}; 'player set' changes it"
                 )
 
-    def _look_at_seeds(self, seeds: DataFrame, news: _Known) -> None:
+    def _look_at_seeds(self, seeds: DataFrame, news: _ListNews) -> None:
         keys = codec_columns.player_keys(seeds, RatingSeeded).to_list()
         facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
@@ -279,7 +279,7 @@ class ListImport:
             pl.lit(self._source, pl.String).alias("source"),
         )
 
-    def _record(self, writer: Writer, frame: DataFrame, news: _Known, stamp: str) -> None:
+    def _record(self, writer: Writer, frame: DataFrame, news: _ListNews, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
         met = register(writer, self._ledger.names, named, stamp, self._actor, frame)
         self._made.update(person.player for person in met.new)
@@ -405,7 +405,7 @@ class Registry:
         if any(player.past is not None for player in players):
             # whether a past comes too late, only the views know
             self.ledger.level()
-        numbered = Numbered({}, set(), set())
+        numbered = NumberedPersons({}, set(), set())
         batches: list[list[Event]] = []
 
         def gate(writer: Writer, _: int) -> list[Event]:
@@ -454,7 +454,7 @@ class Registry:
             problems += faults if len(players) == 1 else [f"player {place}: {fault}" for fault in faults]
         return problems
 
-    def _registration(self, player: NewPlayer, numbered: Numbered, find: Find) -> list[Event]:
+    def _registration(self, player: NewPlayer, numbered: NumberedPersons, find: Find) -> list[Event]:
         """What is to be recorded of a player who has a number.
 
         Raises:

@@ -106,7 +106,7 @@ class Columns(Protocol):
     def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
         """Put such rows at these places, in place; on request only the *first* numbers of each row are given."""
 
-    def known(self, flat: Column, instead: Sequence[float]) -> Column:
+    def filled(self, flat: Column, instead: Sequence[float]) -> Column:
         """Rows as wide as *instead*, flat, with its number wherever a row says None or NaN."""
 
     def alike(self, first: Column, second: Column, width: int) -> Column:
@@ -210,7 +210,7 @@ class Few:
         for row, place in enumerate(places):
             flat[place * width : place * width + length] = rows[row * length : (row + 1) * length]
 
-    def known(self, flat: Column, instead: Sequence[float]) -> Column:
+    def filled(self, flat: Column, instead: Sequence[float]) -> Column:
         return [
             start if value is None or value != value else value  # noqa: PLR0124  # NaN; a call would take twice as long
             for value, start in zip(flat, cycle(instead), strict=False)
@@ -326,7 +326,7 @@ class Many:
         if length:
             flat.reshape(-1, width)[places, :length] = np.asarray(rows).reshape(-1, length)
 
-    def known(self, flat: Column, instead: Sequence[float]) -> Column:
+    def filled(self, flat: Column, instead: Sequence[float]) -> Column:
         rows = np.asarray(flat, np.float64).reshape(-1, len(instead) or 1)
         return np.where(np.isnan(rows), np.asarray(instead or [nan]), rows).reshape(-1)
 

@@ -94,7 +94,7 @@ def _by_bits(function: Callable[..., Any]) -> Any:
     return nb.njit(named, forceinline=True, **INSIDE, **OPTIONS)
 
 
-def _inlined(function: Callable[..., Any], known: dict[Callable[..., Any], Any]) -> dict[str, Any]:
+def _inlined(function: Callable[..., Any], compiled: dict[Callable[..., Any], Any]) -> dict[str, Any]:
     """What *function* calls, by name, ready to become part of it."""
     names, inside = function.__globals__, {}
     for name in function.__code__.co_names:
@@ -102,19 +102,21 @@ def _inlined(function: Callable[..., Any], known: dict[Callable[..., Any], Any])
             if names.get(name) is replaced:
                 inside[name] = _by_bits(instead)
     for name, callee in _callees(function).items():
-        if callee not in known:
-            known[callee] = nb.njit(_ready(callee, callee.__qualname__, known), forceinline=True, **INSIDE, **OPTIONS)
-        inside[name] = known[callee]
+        if callee not in compiled:
+            compiled[callee] = nb.njit(
+                _ready(callee, callee.__qualname__, compiled), forceinline=True, **INSIDE, **OPTIONS
+            )
+        inside[name] = compiled[callee]
     return inside
 
 
-def _ready(function: Callable[..., Any], name: str, known: dict[Callable[..., Any], Any]) -> Callable[..., Any]:
+def _ready(function: Callable[..., Any], name: str, compiled: dict[Callable[..., Any], Any]) -> Callable[..., Any]:
     """A copy of *function* that calls compiled ones."""
     if function.__closure__:
         raise ProjectionError(
             function.__qualname__, "a kernel must be a plain function at module level, without values from around it"
         )
-    return bound(function, name, **_inlined(function, known))
+    return bound(function, name, **_inlined(function, compiled))
 
 
 def _in_words(kind: Any) -> str:

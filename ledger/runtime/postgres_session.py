@@ -32,14 +32,14 @@ _BINARY = 1
 Value = bytes | str | int | None
 
 
-class Question(NamedTuple):
+class ServerStatement(NamedTuple):
     """A statement with its values; text is sent as UTF-8, an int as ``bigint``, bytes as they are, None as NULL."""
 
     sql: str
     values: Sequence[Value] = ()
 
 
-class Answer:
+class ServerAnswer:
     """What a statement brought, each value as the binary protocol has it, or None.
 
     Attributes:
@@ -66,7 +66,7 @@ class Answer:
         return [value(row, column) or b"" for row in range(self._result.ntuples)]
 
 
-class RefusedError(Exception):
+class StatementRefusedError(Exception):
     """The server refused a statement; its transaction can only be rolled back, to a savepoint or as a whole.
 
     Attributes:
@@ -104,14 +104,14 @@ def bigint(value: int) -> bytes:
     return value.to_bytes(8, "big", signed=True)
 
 
-class Session:
+class ServerSession:
     """A connection that is opened at its first use, and again after it was lost.
 
     It stays with the thread that made it.
     """
 
     def __init__(
-        self, address: str, on_connect: Callable[[Session], None] | None = None, patience: float = PATIENCE
+        self, address: str, on_connect: Callable[[ServerSession], None] | None = None, patience: float = PATIENCE
     ) -> None:
         """Say where, and what to make sure of on each new connection before anything else is asked.
 
@@ -156,7 +156,7 @@ class Session:
             self._connection.pgconn.transaction_status != psycopg.pq.TransactionStatus.IDLE
         )
 
-    def ask(self, *questions: Question, patience: float | None = None) -> list[Answer]:
+    def ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
         """Send statements together, and wait for all of their answers: one round trip.
 
         Outside a transaction each is one of its own, and what is asked after the connection was lost is asked again
@@ -177,20 +177,20 @@ class Session:
             # waited for twice.
             if not is_alone or isinstance(error, SilentError):
                 raise self.explained(error) from error
-        except RefusedError as error:
+        except StatementRefusedError as error:
             raise self.explained(error) from error
         try:
             return self.try_to_ask(*questions, patience=patience)
-        except (LostError, RefusedError) as error:
+        except (LostError, StatementRefusedError) as error:
             raise self.explained(error) from error
 
-    def explained(self, error: LostError | RefusedError) -> StorageError | CorruptError:
+    def explained(self, error: LostError | StatementRefusedError) -> StorageError | CorruptError:
         """The error to raise for what the server refused, or for its silence."""
         if isinstance(error, LostError):
             return StorageError(shown(self.address), f"{error}: {UNKNOWN_OUTCOME}")
         return postgres.explained(self.address, error.code, error.text)
 
-    def try_to_ask(self, *questions: Question, patience: float | None = None) -> list[Answer]:
+    def try_to_ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
         """As ``ask``, once.
 
         Raises:
@@ -272,7 +272,7 @@ class Session:
         if diagnostic.severity_nonlocalized == "WARNING":
             self.warnings.append(one_line(f"{diagnostic.message_primary}; {diagnostic.message_detail or ''}"))
 
-    def _send(self, pgconn: PGconn, question: Question, fresh: list[str]) -> int:
+    def _send(self, pgconn: PGconn, question: ServerStatement, fresh: list[str]) -> int:
         """Hand a statement to libpq, prepared at its first use; returns how many of these uses there were by now."""
         name = self._names.get(question.sql)
         # A name is used once: of one that failed nobody knows whether the server has it.
@@ -288,11 +288,13 @@ class Session:
         pgconn.send_query_prepared(name, values, [_BINARY] * len(values), _BINARY)
         return len(fresh)
 
-    def _receive(self, pgconn: PGconn, expected: int, silence: float) -> tuple[list[Answer], RefusedError | None]:
+    def _receive(
+        self, pgconn: PGconn, expected: int, silence: float
+    ) -> tuple[list[ServerAnswer], StatementRefusedError | None]:
         """The results of a pipeline up to its end, and what was refused first."""
         status = psycopg.pq.ExecStatus
-        answers: list[Answer] = []
-        refused: RefusedError | None = None
+        answers: list[ServerAnswer] = []
+        refused: StatementRefusedError | None = None
         while True:
             result = self._result(pgconn, silence)
             if result is None:  # between two statements
@@ -302,7 +304,7 @@ class Session:
             if result.status == status.PIPELINE_SYNC:
                 break
             if result.status in (status.COMMAND_OK, status.TUPLES_OK):
-                answers.append(Answer(result))
+                answers.append(ServerAnswer(result))
             elif refused is None:
                 refused = _refusal(result)
         if refused is None and len(answers) != expected:
@@ -335,7 +337,7 @@ class Session:
 class _dropping:  # noqa: N801  # used as a with-statement's word
     """Whatever goes wrong in the middle of an exchange, its rest would be taken for the next answer: cut."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ServerSession) -> None:
         self._session = session
 
     def __enter__(self) -> None:
@@ -351,10 +353,10 @@ class _dropping:  # noqa: N801  # used as a with-statement's word
             raise LostError(f"the connection to the server was lost ({cause})") from error
 
 
-def _refusal(result: PGresult) -> RefusedError:
+def _refusal(result: PGresult) -> StatementRefusedError:
     field = psycopg.pq.DiagnosticField
     fields = [result.error_field(code) for code in (field.SQLSTATE, field.CONSTRAINT_NAME, field.MESSAGE_PRIMARY)]
     code, constraint, text = ((part or b"").decode("utf-8", "replace") for part in fields)
     if not code:  # libpq itself: the connection broke
         raise psycopg.OperationalError(result.get_error_message())
-    return RefusedError(code, constraint, one_line(text))
+    return StatementRefusedError(code, constraint, one_line(text))

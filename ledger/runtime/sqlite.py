@@ -28,8 +28,22 @@ else:
         import sqlite3
 
 __all__ = [
-    "BUSY_SECONDS", "PRAGMAS", "Guard", "address", "check_identity", "connect", "explained", "has_wal_reset_bug",
-    "immediate", "is_ours", "schema_faults", "sqlite3", "statements", "storage_errors", "sync_folder", "waiting",
+    "BUSY_SECONDS",
+    "PRAGMAS",
+    "FileGuard",
+    "address",
+    "check_identity",
+    "connect",
+    "explained",
+    "has_wal_reset_bug",
+    "immediate",
+    "is_ours",
+    "schema_faults",
+    "sqlite3",
+    "statements",
+    "storage_errors",
+    "sync_folder",
+    "waiting",
 ]  # fmt: skip
 
 WAL_RESET_FIXED = (3, 51, 3)
@@ -305,7 +319,7 @@ class SchemaObject(NamedTuple):
     sql: str
 
 
-class Guard:
+class FileGuard:
     """What one file must keep while this process has it open: its place on the disk and its schema."""
 
     def __init__(self, path: str | Path, script: str) -> None:

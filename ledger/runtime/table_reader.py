@@ -32,7 +32,7 @@ _EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''"}
 
 
 @attrs.frozen(kw_only=True)
-class Scan:
+class TableScan:
     """What is read of a file, in order of a key.
 
     Attributes:
@@ -75,7 +75,7 @@ def literal(value: object) -> str:
 class TableReader(Protocol):
     """Where rows come from."""
 
-    def frames(self, scan: Scan, rows: int | None = None) -> Iterator[DataFrame]:
+    def frames(self, scan: TableScan, rows: int | None = None) -> Iterator[DataFrame]:
         """The rows in blocks of so many, by default of ``BLOCK``, the last one smaller; none is empty.
 
         Raises:
@@ -87,14 +87,14 @@ class TableReader(Protocol):
         """Let go of the file."""
 
 
-class OwnConnection:
+class ReadingConnection:
     """Rows read by the caller's connection, as Python's rows."""
 
     def __init__(self, path: str | Path, connection: sqlite3.Connection) -> None:
         """Say which connection, to which file; a transaction is the caller's business."""
         self._path, self._connection = path, connection
 
-    def frames(self, scan: Scan, rows: int | None = None) -> Iterator[DataFrame]:
+    def frames(self, scan: TableScan, rows: int | None = None) -> Iterator[DataFrame]:
         """The rows, block by block."""
         types = {"INTEGER": pl.Int64, "REAL": pl.Float64, "TEXT": pl.String}
         schema = {name: types[kind] for name, (_, kind) in scan.columns.items()}
@@ -114,7 +114,7 @@ class OwnConnection:
         """The connection stays the caller's."""
 
 
-class OwnProcess:
+class ReadingProcess:
     """Rows read by a process of its own, which is one block ahead."""
 
     def __init__(self, path: str | Path) -> None:
@@ -126,7 +126,7 @@ class OwnProcess:
         self._path = path
         self._process = started("reads", sqlite.address(path, read_only=True), path=path)
 
-    def frames(self, scan: Scan, rows: int | None = None) -> Iterator[DataFrame]:
+    def frames(self, scan: TableScan, rows: int | None = None) -> Iterator[DataFrame]:
         """The rows, block by block; the next is asked for before a block is given."""
         rows = rows or BLOCK
         self._ask(scan.typed_block(None, rows))
@@ -177,11 +177,11 @@ def table_reader(path: str | Path, connection: sqlite3.Connection) -> TableReade
     """A process of its own where that can be had, else the caller's *connection* to the same file."""
     if all(map(find_spec, _PACKAGES)):
         try:
-            return OwnProcess(path)
+            return ReadingProcess(path)
         except StorageError:  # no processes may be started here
             pass
-    return OwnConnection(path, connection)
+    return ReadingConnection(path, connection)
 
 
-def _last_key(frame: DataFrame, scan: Scan) -> Sequence[object]:
+def _last_key(frame: DataFrame, scan: TableScan) -> Sequence[object]:
     return [frame[name][-1] for name in scan.key]

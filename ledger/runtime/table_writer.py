@@ -64,7 +64,7 @@ def insert_rows(connection: sqlite3.Connection, query: str, rows: DataFrame) -> 
         connection.executemany(query, zip(*(part[name].to_list() for name in part.columns), strict=True))
 
 
-class OwnConnection:
+class WritingConnection:
     """Rows written by the caller's connection, as Python's rows."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -99,7 +99,7 @@ class OwnConnection:
             self._connection.execute("ROLLBACK")
 
 
-class OwnProcess:
+class WritingProcess:
     """Rows written by a process of its own, while the caller goes on."""
 
     def __init__(self, path: str | Path) -> None:
@@ -203,10 +203,10 @@ def table_writer(path: str | Path, connection: sqlite3.Connection) -> TableWrite
     """A process of its own where that can be had, else the caller's *connection* to the same file."""
     if all(map(find_spec, _PACKAGES)):
         try:
-            return OwnProcess(path)
+            return WritingProcess(path)
         except StorageError:  # no processes may be started here, or the packages do not fit this system
             pass
-    return OwnConnection(connection)
+    return WritingConnection(connection)
 
 
 def wait_for_writer(path: str | Path) -> None:

@@ -16,12 +16,12 @@ import attrs
 
 from ledger.facts.periods import months_of
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
-    Side,
     Term,
     When,
 )
@@ -177,7 +177,7 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:
     return newest(state, p, numbers) < numbers.window
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one player's list with its numbers."""
     games = float(len(meetings))
     average = sum(meeting.opponent[RATING] for meeting in meetings) / games

@@ -21,11 +21,11 @@ from ledger.schemes.scheme import (
     STANDING_GUEST,
     STANDING_WELCOMER,
     TOO_SHORT,
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Scheme,
-    Side,
     Term,
     When,
     refuse_common,
@@ -196,7 +196,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     return (rating, games, rating * counted)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     games, opponent_games = own.before[GAMES] + 1.0, opponent[GAMES] + 1.0
@@ -228,7 +228,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
     )
 
 
-def _explain_provisional(own: Side, r2: float, games: float, score: float, numbers: Settings) -> Explanation:
+def _explain_provisional(own: ExplainedPlayer, r2: float, games: float, score: float, numbers: Settings) -> Explanation:
     r1, points = own.before[RATING], own.before[POINTS]
     if numbers.include_initial and games == 1.0:
         points += r1

@@ -17,13 +17,13 @@ import attrs
 
 from ledger.facts.periods import last_over
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
     calendar_of,
@@ -333,7 +333,7 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:
     return in_lists(state, p, 0, lists) > 0.0 and in_lists(state, p, 0, 3 * lists) >= numbers.listed_games
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one player's list with its numbers."""
     lists, batch, grade = int(numbers.season_lists), len(meetings), own.work[0]
     now = in_lists(own.after, 0, 0, lists)

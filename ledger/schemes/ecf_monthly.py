@@ -18,13 +18,13 @@ import attrs
 from ledger.facts.periods import months_of, year_of
 from ledger.schemes.formulas.fide_rules import dp, expected_hundredths, pd, percentage
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
 )
@@ -283,7 +283,7 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
     return bool(state[p + STATUS] != UNRATED)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's list with its numbers."""
     rounding = "to the nearest whole rating, one half upwards" if numbers.rounded else "none"
     if own.before[STATUS] != FULL:
@@ -316,7 +316,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
     )
 
 
-def _explain_performance(own: Side, meetings: Sequence[Meeting], rounding: str) -> Explanation:
+def _explain_performance(own: ExplainedPlayer, meetings: Sequence[MetOpponent], rounding: str) -> Explanation:
     """The performance of a new or partially rated player."""
     games = own.before[POOL_GAMES] + len(meetings)
     scored = own.before[POOL_SCORE] + sum(meeting.score for meeting in meetings)

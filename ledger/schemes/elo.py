@@ -22,12 +22,12 @@ import attrs
 from ledger.facts.periods import year_of
 from ledger.runtime.arith import logistic
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
 )
@@ -235,7 +235,7 @@ def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # n
     return expected(state[p], state[q])
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     rating, games, birth_year, peak = own.before

@@ -58,13 +58,13 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
     refuse_common,
@@ -448,14 +448,14 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
 # -- explained -------------------------------------------------------------------------------------------------------
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Any) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
     """The formula of one player's period with its numbers."""
     if own.before[RATING] > 0.0:
         return _explain_change(own, meetings, when, numbers)
     return _explain_unrated(own, len(meetings), when, numbers)
 
 
-def _explain_change(own: Side, meetings: Sequence[Meeting], when: When, numbers: Any) -> Explanation:
+def _explain_change(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
     """A rated player's period."""
     before, games, scored = own.before[RATING], own.work[COUNTED], own.work[SCORED]
     expected, k = own.work[EXPECTED] / 100.0, own.work[K]
@@ -473,7 +473,7 @@ def _explain_change(own: Side, meetings: Sequence[Meeting], when: When, numbers:
     return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after[RATING], rounding, B02)
 
 
-def _starts(own: Side, meetings: Sequence[Meeting], numbers: Any) -> list[Term]:
+def _starts(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any) -> list[Term]:
     """Where tournaments are rated whole: the own rating in each, against the opponents' of that day."""
     if not numbers.by_event:
         return []
@@ -487,7 +487,7 @@ def _starts(own: Side, meetings: Sequence[Meeting], numbers: Any) -> list[Term]:
     return terms
 
 
-def _explain_unrated(own: Side, played: int, when: When, numbers: Any) -> Explanation:
+def _explain_unrated(own: ExplainedPlayer, played: int, when: When, numbers: Any) -> Explanation:
     """A newcomer's period."""
     rules = rules_of(when.day, numbers)
     games, scored, opponents = (

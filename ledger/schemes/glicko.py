@@ -18,13 +18,13 @@ import attrs
 from ledger.facts.periods import last_over
 from ledger.runtime.arith import LOG2_10, exp2
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
     calendar_of,
@@ -173,7 +173,7 @@ def rate_period(
     return after[RATING], after[RD]
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of step 2 with a period's numbers, one term a game."""
     rating, rd = own.before[RATING], own.before[RD]
     improvement, information, by_game = 0.0, 0.0, []
@@ -203,7 +203,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
     )
 
 
-def game_words(i: int, meeting: Meeting, g: float, e: float) -> str:
+def game_words(i: int, meeting: MetOpponent, g: float, e: float) -> str:
     """What a game's term g(s - E) is made of, for people."""
     rating, rd = meeting.opponent[RATING], meeting.opponent[RD]
     return f"game {i}: g(s - E) with g {g:.4f}, s {meeting.score:g}, E {e:.4f} against {rating:.1f}, RD {rd:.1f}"

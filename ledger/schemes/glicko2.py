@@ -21,13 +21,13 @@ import attrs
 from ledger.facts.periods import last_over
 from ledger.runtime.arith import LOG2_E, exp2, log
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
     calendar_of,
@@ -430,7 +430,7 @@ def rate_period(
     return after[RATING], after[RD], after[VOLATILITY]
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formulas of steps 3 to 8 with a period's numbers, one term a game."""
     rating, rd, sigma = own.before[RATING], own.before[RD], own.after[VOLATILITY]
     improvement, information, by_game = 0.0, 0.0, []

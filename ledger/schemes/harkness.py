@@ -15,13 +15,13 @@ from typing import Any
 import attrs
 
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
 )
@@ -147,7 +147,7 @@ def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
     return 0.0 if share < 0.0 else share
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one event with its numbers."""
     counted = [
         (strength(opponent, 0, numbers), score) for opponent, score, *_ in meetings if counts(opponent, 0, numbers)

@@ -28,13 +28,13 @@ from ledger.runtime.arith import logistic
 from ledger.schemes.formulas.fide_rules import percentage
 from ledger.schemes.playchess import correction, counted, expected_score, g_factor, k_factor, r_factor
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
     from_the_beginning,
@@ -218,7 +218,7 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:
     return bool(state[p + GAMES] >= numbers.listed_games)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's games in one period with its numbers."""
     rating, games = own.before[RATING], own.before[GAMES]
     current = own_rating(own.before, 0, when.day, numbers)

@@ -27,12 +27,12 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
     from_the_beginning,
@@ -260,7 +260,7 @@ def game(
     return (after[0], after[1], after[2]), (after[3], after[4], after[5])
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one side of one game with its numbers."""
     opponent, score, colour, *_ = meetings[0]
     live, opponent_live = list(own.before), list(opponent)

@@ -13,11 +13,11 @@ from typing import Any
 import attrs
 
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Scheme,
-    Side,
     Term,
     When,
 )
@@ -115,7 +115,7 @@ def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # n
     return expectancy(state[p] - state[q])
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The steps of the page for one side of one game."""
     (opponent, score, *_) = meetings[0]
     old, other = own.before[RATING], opponent[RATING]

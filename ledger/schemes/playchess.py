@@ -23,13 +23,13 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
     refuse_common,
@@ -281,7 +281,7 @@ def provisional(state: Any, p: int, numbers: Any) -> bool:
     return bool(state[p + GAMES] < numbers.provisional_games)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one player's games in one rating run with its numbers."""
     before = own.before
     if before[GAMES] < numbers.provisional_games:
@@ -323,7 +323,7 @@ def explain_provisional(
 
 
 def explain_established(
-    own: Side, meetings: Sequence[Meeting], others: Sequence[float], r: float, source: str
+    own: ExplainedPlayer, meetings: Sequence[MetOpponent], others: Sequence[float], r: float, source: str
 ) -> Explanation:
     """Eq. (4) to (6) with their numbers; *others* are the run's opponents as they count."""
     rating, games = own.before[RATING], own.before[GAMES]

@@ -26,12 +26,12 @@ from ledger.schemes.playchess import (
     refuse,
 )
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
 )
@@ -120,7 +120,7 @@ def provisional(state: Any, p: int, numbers: Settings) -> bool:
     return bool(state[p + GAMES] < numbers.mean_games)
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
     rating, games = own.before[RATING], own.before[GAMES]
     opponent, score = meetings[0].opponent[RATING], meetings[0].score

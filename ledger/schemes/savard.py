@@ -16,12 +16,12 @@ import attrs
 
 from ledger.runtime.arith import logistic
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
 )
@@ -272,7 +272,7 @@ def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
     return logistic(own - (state[q] if listed(state, q, numbers) else numbers.unrated))
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     if own.before[LEFT]:
@@ -292,7 +292,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
     return _explain_game(own, other_e, other_h, score, numbers)
 
 
-def _explain_start(own: Side, opponent: tuple[float, ...], score: float, numbers: Settings) -> Explanation:
+def _explain_start(own: ExplainedPlayer, opponent: tuple[float, ...], score: float, numbers: Settings) -> Explanation:
     other = numbers.unrated if opponent[LEFT] else opponent[RATING]
     games = numbers.first_games - own.before[LEFT] + 1.0
     terms = (
@@ -310,7 +310,7 @@ def _explain_start(own: Side, opponent: tuple[float, ...], score: float, numbers
     )
 
 
-def _explain_game(own: Side, other_e: float, other_h: float, score: float, numbers: Settings) -> Explanation:
+def _explain_game(own: ExplainedPlayer, other_e: float, other_h: float, score: float, numbers: Settings) -> Explanation:
     e, h, games, _left, _points, peak = own.before
     rank = rank_of(e, peak, games, numbers)
     r, s = opponent_rating(e, other_e, other_h, score), single_game(e, other_e, score, numbers)

@@ -123,7 +123,7 @@ class When(NamedTuple):
     day: float = 0.0
 
 
-class Side(NamedTuple):
+class ExplainedPlayer(NamedTuple):
     """One player in what is to be explained: the state before and after it, and the batch's work numbers, if any."""
 
     before: tuple[float, ...]
@@ -131,7 +131,7 @@ class Side(NamedTuple):
     work: tuple[float, ...] = ()
 
 
-class Meeting(NamedTuple):
+class MetOpponent(NamedTuple):
     """One game of that player: the opponent's state before it, the score 0, 0.5 or 1, the colour (0 White, 1 Black).
 
     ``work`` holds the opponent's work numbers of the batch, if any; ``began`` is the day on which the tournament began,
@@ -298,7 +298,7 @@ class Scheme:
     state: tuple[str, ...]
     enter: Callable[[Newcomer, Any], tuple[float, ...]]
     expected_score: Callable[..., float]
-    explain: Callable[[Side, Sequence[Meeting], When, Any], Explanation]
+    explain: Callable[[ExplainedPlayer, Sequence[MetOpponent], When, Any], Explanation]
     refuse: Callable[..., int] = refuse_by_common_reasons
     mirrored: bool = False
     rhythm: Rhythm = Rhythm.GAME

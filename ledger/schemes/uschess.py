@@ -39,13 +39,13 @@ from ledger.schemes.formulas.uschess import (
     strength,
 )
 from ledger.schemes.scheme import (
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
-    Side,
     Term,
     When,
     from_the_beginning,
@@ -296,7 +296,7 @@ def finish(
     after[p + START] = state[p + START]
 
 
-def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's section with its numbers; opponents as rated by step 4."""
     # Without these nobody can reckon one player of a section again (RULES 2).
     table = [meeting.work[STEP_4] for meeting in meetings]
@@ -331,7 +331,7 @@ def explain(own: Side, meetings: Sequence[Meeting], when: When, numbers: Setting
 
 
 def _standard_terms(
-    own: Side, r0: float, counted: float, score: float, table: list[float], when: When, numbers: Settings
+    own: ExplainedPlayer, r0: float, counted: float, score: float, table: list[float], when: When, numbers: Settings
 ) -> tuple[str, list[Term], float]:
     m = len(table)
     expected = expected_total(r0, table, 1, 0, range(m), 0, m)
@@ -369,7 +369,7 @@ def _special_terms(
     return "(Z + 800·(S' - F) - 400·W) / W: where N'·PWe(R, R0') + Σ PWe(R, Ri) = S'", terms, rating
 
 
-def _from_there(own: Side, meetings: Sequence[Meeting], unrounded: float, numbers: Settings) -> str:
+def _from_there(own: ExplainedPlayer, meetings: Sequence[MetOpponent], unrounded: float, numbers: Settings) -> str:
     """How the rating comes from what the formula gives."""
     result, r0 = own.after[RATING], own.work[YARDSTICK]
     if abs(result - unrounded) < 1e-6:

@@ -114,8 +114,10 @@ class PeopleContract:
     def test_who_stands_in_a_spelling_from_before_there_was_a_rule_is_known_by_every_one(self) -> None:
         with self.people() as people:
             self._put(people, {1: ("name:Ann  EK", "Ann EK"), 2: ("name:Straße", "Straße"), 3: ("fide:7", "Zoe")})
-            known = people.by_identity(["name:ann ek", "name:STRASSE", "name:Ann  EK", "fide:7", "name:zoe"])
-            assert {identity: person.player for identity, person in known.items()} == {
+            people_by_identity = people.by_identity(
+                ["name:ann ek", "name:STRASSE", "name:Ann  EK", "fide:7", "name:zoe"]
+            )
+            assert {identity: person.player for identity, person in people_by_identity.items()} == {
                 "name:ann ek": 1, "name:STRASSE": 2, "name:Ann  EK": 1, "fide:7": 3,
             }  # fmt: skip
             assert people.number({"name:ann ek": "Ann"}, DAY)["name:ann ek"].player == 1

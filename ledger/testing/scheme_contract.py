@@ -25,12 +25,12 @@ from ledger.runtime.lazy import np
 from ledger.schemes.scheme import (
     HALF_MOVES_UNKNOWN,
     REASONS,
+    ExplainedPlayer,
     Explanation,
-    Meeting,
+    MetOpponent,
     Newcomer,
     Rhythm,
     Scheme,
-    Side,
     When,
     as_it_stands,
     at_time,
@@ -379,21 +379,21 @@ class SchemeContract:
                 noted = [tuple(work[p * len(scheme.work) : (p + 1) * len(scheme.work)]) for p in range(PLAYERS)]
                 for player in list(dict.fromkeys([*part.white, *part.black]))[:4]:
                     meetings = [
-                        Meeting(tuple(sides[other][0]), points, colour, noted[other], began)
+                        MetOpponent(tuple(sides[other][0]), points, colour, noted[other], began)
                         for w, b, score, began in zip(part.white, part.black, part.score, begins, strict=True)
                         for me, other, points, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
                         if me == player
                     ]
                     own, then = sides[player]
-                    yield Case(Side(tuple(own), tuple(then), noted[player]), tuple(meetings), when)
+                    yield Case(ExplainedPlayer(tuple(own), tuple(then), noted[player]), tuple(meetings), when)
             engine.rate(FEW, scheme, numbers, part, state, [0] * PLAYERS)
 
 
 class Case(NamedTuple):
     """A player's part in one game or batch."""
 
-    side: Side
-    meetings: tuple[Meeting, ...]
+    side: ExplainedPlayer
+    meetings: tuple[MetOpponent, ...]
     when: When
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers.calculations import PlayerFacts, calculate
+from ledger.answers.calculations import CalculationFacts, calculate
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError
 from ledger.schemes import built_in_names, named
@@ -82,8 +82,8 @@ def test_the_example_of_the_glicko_2_paper(run: Run) -> None:
 def test_every_scheme_calculates_and_its_formula_gives_the_result(name: str) -> None:
     scheme = named(name)
     own, other, third = (150, 160, 170) if scheme.scale == "ECF points" else (1500, 1623, 1700)
-    opponents = [PlayerFacts(rating=other), PlayerFacts(rating=third)]
-    answer = as_row(calculate(scheme, {}, PlayerFacts(rating=own), opponents, [1.0, 0.5], DAY))
+    opponents = [CalculationFacts(rating=other), CalculationFacts(rating=third)]
+    answer = as_row(calculate(scheme, {}, CalculationFacts(rating=own), opponents, [1.0, 0.5], DAY))
     by_game = scheme.rhythm is Rhythm.GAME
     assert len(answer["explanations"]) == (2 if by_game else 1)
     assert answer["explanations"][-1]["result"] == pytest.approx(answer["rating_after"], abs=1e-9)
@@ -91,10 +91,10 @@ def test_every_scheme_calculates_and_its_formula_gives_the_result(name: str) -> 
     if by_game:
         assert answer["games"][1]["before"] == answer["games"][0]["after"]
     assert answer["change"] == answer["rating_after"] - own > 0
-    foretold = as_row(calculate(scheme, {}, PlayerFacts(rating=own), opponents[:1], [], DAY))
+    foretold = as_row(calculate(scheme, {}, CalculationFacts(rating=own), opponents[:1], [], DAY))
     rating = {word: outcome["rating"] for word, outcome in foretold["outcomes"].items()}
     assert rating["win"] > rating["draw"] > rating["loss"]
-    alone = as_row(calculate(scheme, {}, PlayerFacts(rating=own), opponents[:1], [1.0], DAY))
+    alone = as_row(calculate(scheme, {}, CalculationFacts(rating=own), opponents[:1], [1.0], DAY))
     assert rating["win"] == alone["rating_after"]
     assert 0 < foretold["expected_score"] < 1
 
@@ -112,14 +112,18 @@ def test_what_a_scheme_does_not_ask_for_is_refused() -> None:
             calculate(
                 named("elo"),
                 {},
-                PlayerFacts(rating=1500, deviation=80, volatility=0.06),
-                [PlayerFacts(rating=1500)],
+                CalculationFacts(rating=1500, deviation=80, volatility=0.06),
+                [CalculationFacts(rating=1500)],
                 [1.0],
                 DAY,
             )
         )
     with pytest.raises(MalformedError, match="has no setting 'kk'"):
-        as_row(calculate(named("elo"), {"kk": 1}, PlayerFacts(rating=1500), [PlayerFacts(rating=1500)], [1.0], DAY))
+        as_row(
+            calculate(
+                named("elo"), {"kk": 1}, CalculationFacts(rating=1500), [CalculationFacts(rating=1500)], [1.0], DAY
+            )
+        )
 
 
 def test_words_that_are_no_game_are_wrong_usage(run: Run) -> None:

@@ -58,7 +58,7 @@ def steps(ledger: Ledger, first: str, second: str) -> dict[int, list[tuple[str, 
 
 def test_a_voided_game_moves_the_revised_list_and_is_named(corrected_club: Ledger) -> None:
     ledger = corrected_club
-    january = ledger.publications.found(JANUARY)
+    january = ledger.publications.named(JANUARY)
     original = list(ledger.publications.rows(january))
     number = approve(ledger, [ledger.corrections.drafts.annul("game:g1")])
     assert list(ledger.publications.rows(january)) == original
@@ -98,7 +98,7 @@ def test_a_merged_player_leaves_the_list_to_who_stays(corrected_club: Ledger) ->
     found = steps(ledger, JANUARY, "now")
     assert found[3][-1][0::2] == (f"correction {number}", None)
     assert found[4][0][:2] == (f"correction {number}", None)
-    published = as_rows(publications.rows(ledger, ledger.publications.found(JANUARY)))
+    published = as_rows(publications.rows(ledger, ledger.publications.named(JANUARY)))
     assert {row["player"]: row["revised_rating"] is None for row in published}[3] is True
     assert audit(ledger.path, lists=True).falsehoods == ()
 

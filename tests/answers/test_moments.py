@@ -106,7 +106,7 @@ QUESTIONS: dict[str, Question] = {
     "eras": pools.eras,
     "predict": lambda ledger: predictions.predict(ledger, person(ledger), ledger.player("Bob")),
     "lists": publications.lists,
-    "rows": lambda ledger: publications.rows(ledger, ledger.publications.found("standard@2026-11-05")),
+    "rows": lambda ledger: publications.rows(ledger, ledger.publications.named("standard@2026-11-05")),
     "tables": querying.tables,
     "columns": querying.columns,
     "tables_described": querying.tables_described,

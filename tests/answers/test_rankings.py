@@ -254,7 +254,7 @@ def test_the_change_since_a_published_list(two_schemes: Path, run: Run) -> None:
     rows = json.loads(run("ratings", two_schemes, "--since-list", "standard@2006-03-31").out)
     with Ledger.open(two_schemes) as ledger:
         publications = ledger.publications
-        published = {row.player: row.rating for row in publications.rows(publications.found("standard@2006-03-31"))}
+        published = {row.player: row.rating for row in publications.rows(publications.named("standard@2006-03-31"))}
     assert {row["player"]: row["before"] for row in rows} == {
         row["player"]: published.get(row["player"]) for row in rows
     }

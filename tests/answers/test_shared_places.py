@@ -108,7 +108,7 @@ def test_a_list_of_an_earlier_release_keeps_its_form_and_stays_true(
 ) -> None:
     with club(tmp_path, list(RANKS)) as ledger:
         published_in_the_old_form(ledger, monkeypatch)
-        publication = ledger.publications.found(f"standard@{DAY}")
+        publication = ledger.publications.named(f"standard@{DAY}")
         assert sorted(row.rank for row in ledger.publications.rows(publication)) == [1, 2, 3, 4, 5, 6]
         verdict = audit(ledger.path, lists=True)
         assert verdict.falsehoods == ()
@@ -124,7 +124,7 @@ def test_a_list_of_an_earlier_release_keeps_its_form_and_stays_true(
 def test_a_list_is_published_with_shared_places(tmp_path: Path) -> None:
     with club(tmp_path, list(RANKS)) as ledger:
         assert ledger.publications.publish(DAY, actor="eve").recorded
-        publication = ledger.publications.found(f"standard@{DAY}")
+        publication = ledger.publications.named(f"standard@{DAY}")
         rows = as_rows(published_lists.rows(ledger, publication))
         assert {row["name"]: row["rank"] for row in rows} == RANKS
         assert {row["name"]: row["revised_rank"] for row in rows} == RANKS

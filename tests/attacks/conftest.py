@@ -19,28 +19,28 @@ from tests.kit.attacks import Holds
 from tests.kit.harmless import Ran, RunRaw
 from tools import cli, output, running
 from tools.attack import report
-from tools.attack.families import FAMILIES, Field, Part, field, folder
+from tools.attack.families import FAMILIES, Battlefield, FamilyPart, field, folder
 
 TIMES = int(os.environ.get("LEDGER_ATTACKS", "1"))
 BY_NAME = {family.name: family for family in FAMILIES}
 
 
 @pytest.fixture(scope="session", name="attacked")
-def _attacked() -> Iterator[Field]:
+def _attacked() -> Iterator[Battlefield]:
     """A small ledger with a past, another one like it, and a judge."""
     with folder() as scratch, field(scratch) as on:
         yield on
 
 
 @pytest.fixture
-def holds(attacked: Field) -> Holds:
+def holds(attacked: Battlefield) -> Holds:
     """Make so many attacks of a family; nothing false may be recorded, shown or called TRUE."""
 
     return lambda family, count: _hold(attacked, family, count)
 
 
-def _hold(on: Field, family: str, count: int, where: str = "") -> None:
-    tried = BY_NAME[family].tries(on, Part(count * TIMES, shortened=TIMES == 1))
+def _hold(on: Battlefield, family: str, count: int, where: str = "") -> None:
+    tried = BY_NAME[family].tries(on, FamilyPart(count * TIMES, shortened=TIMES == 1))
     assert tried.made > 0
     again = f"python -m tools.attack {where}--family {family} --only"
     told = "\n".join(report.lines(tried.findings, lambda name: f"{again} {name!r}"))
@@ -48,7 +48,7 @@ def _hold(on: Field, family: str, count: int, where: str = "") -> None:
 
 
 @pytest.fixture(scope="session", name="attacked_on_server")
-def _attacked_on_server() -> Iterator[Field]:
+def _attacked_on_server() -> Iterator[Battlefield]:
     """The same two ledgers on a server of its own, and a judge."""
     programs = postgres.needed()
     with folder() as scratch, postgres.running(programs, scratch) as server, field(scratch, None, server) as on:
@@ -56,7 +56,7 @@ def _attacked_on_server() -> Iterator[Field]:
 
 
 @pytest.fixture
-def holds_on_server(attacked_on_server: Field) -> Holds:
+def holds_on_server(attacked_on_server: Battlefield) -> Holds:
     """As ``holds``, of a ledger on a server."""
     return lambda family, count: _hold(attacked_on_server, family, count, "--server ")
 

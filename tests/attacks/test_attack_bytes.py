@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.kit.attacks import Holds
-from tools.attack.families import Field
+from tools.attack.families import Battlefield
 from tools.attack.files import copied, edited, file_of
 
 
@@ -23,7 +23,7 @@ def test_text_that_is_no_text_is_named_by_the_audit_and_ends_no_command_in_a_tra
     holds("encodings", 14)
 
 
-def test_a_person_whom_no_entry_covers_is_named_as_not_compared(attacked: Field) -> None:
+def test_a_person_whom_no_entry_covers_is_named_as_not_compared(attacked: Battlefield) -> None:
     judge = attacked.judge
     db = copied(attacked.history.last.db, judge.scratch / "uncovered")
     edited(file_of(db, "people"), "INSERT INTO people VALUES (99, 'name:ghost', 'Ghost', zeroblob(16), '2020')")

@@ -11,12 +11,12 @@ from click.testing import CliRunner
 from ledger.journal.settings_file import server_of
 from tests.kit.attacks import Holds
 from tools.attack.__main__ import attack
-from tools.attack.families import FAMILIES, Field
+from tools.attack.families import FAMILIES, Battlefield
 from tools.attack.servers import edited
 from tools.attack.verdicts import AUDIT, EVERYTHING, USE_TOKENS, Attack
 
 
-def test_an_untouched_ledger_on_a_server_holds(attacked_on_server: Field) -> None:
+def test_an_untouched_ledger_on_a_server_holds(attacked_on_server: Battlefield) -> None:
     point = attacked_on_server.history.last
     control = Attack("none", point, lambda _: None, EVERYTHING, reads_may_err=False)
     assert list(attacked_on_server.judge.findings(control)) == []
@@ -88,7 +88,7 @@ def edit(statement: str) -> Callable[[Path], None]:
     ],
 )
 def test_the_truth_of_a_server_and_the_audit_see_the_same(
-    attacked_on_server: Field, statement: str, fault: str
+    attacked_on_server: Battlefield, statement: str, fault: str
 ) -> None:
     judge, said = attacked_on_server.judge, []
 
@@ -109,20 +109,22 @@ def test_the_truth_of_a_server_and_the_audit_see_the_same(
         "DELETE FROM club_tokens.sendings",
     ],
 )
-def test_what_of_tokens_leaves_no_trace_is_called_true_and_works(attacked_on_server: Field, statement: str) -> None:
+def test_what_of_tokens_leaves_no_trace_is_called_true_and_works(
+    attacked_on_server: Battlefield, statement: str
+) -> None:
     """Nothing that is proven rests on it: the README of the audit says so."""
     point = attacked_on_server.history.last
     control = Attack("none", point, edit(statement), (AUDIT, USE_TOKENS), reads_may_err=False)
     assert list(attacked_on_server.judge.findings(control)) == []
 
 
-def test_tokens_whose_sessions_a_foreign_rule_swallows_end_in_one_line(attacked_on_server: Field) -> None:
+def test_tokens_whose_sessions_a_foreign_rule_swallows_end_in_one_line(attacked_on_server: Battlefield) -> None:
     deaf = edit("CREATE RULE deaf AS ON INSERT TO club_tokens.sessions DO INSTEAD NOTHING")
     attack = Attack("a deaf table", attacked_on_server.history.last, deaf, (USE_TOKENS,))
     assert list(attacked_on_server.judge.findings(attack)) == []
 
 
-def test_entries_swapped_are_named(attacked_on_server: Field) -> None:
+def test_entries_swapped_are_named(attacked_on_server: Battlefield) -> None:
     swap = edit(
         "UPDATE club.journal a SET kind = b.kind, key = b.key || 'x', body = b.body, leaf = b.leaf FROM club.journal b "
         "WHERE a.position IN (3, 4) AND b.position = 7 - a.position"
@@ -133,7 +135,7 @@ def test_entries_swapped_are_named(attacked_on_server: Field) -> None:
     assert attacked_on_server.judge.impossible == impossible
 
 
-def test_an_older_copy_of_the_whole_ledger_is_found_by_a_later_head(attacked_on_server: Field) -> None:
+def test_an_older_copy_of_the_whole_ledger_is_found_by_a_later_head(attacked_on_server: Battlefield) -> None:
     """Everything in it follows; only what was kept outside tells that it is older."""
     judge, (*_, then, now) = attacked_on_server.judge, attacked_on_server.history.points
     (head,) = judge.worker.run("head", now.db).out.splitlines()
@@ -142,14 +144,14 @@ def test_an_older_copy_of_the_whole_ledger_is_found_by_a_later_head(attacked_on_
     assert judge.worker.run("audit", then.db).code == 0
 
 
-def test_names_of_attacks_on_a_server_are_unique_in_each_family(attacked_on_server: Field) -> None:
+def test_names_of_attacks_on_a_server_are_unique_in_each_family(attacked_on_server: Battlefield) -> None:
     for family in FAMILIES:
         if family.fits_servers:
             names = [attack.name for attack in family.attacks(attacked_on_server)]
             assert len(names) == len(set(names)), family.name
 
 
-def test_a_copy_of_a_ledger_on_a_server_has_a_database_of_its_own(attacked_on_server: Field) -> None:
+def test_a_copy_of_a_ledger_on_a_server_has_a_database_of_its_own(attacked_on_server: Battlefield) -> None:
     places = [server_of(point.db) for point in attacked_on_server.history.points]
     assert len({place.address for place in places if place is not None}) == len(places)
     assert not attacked_on_server.history.last.db.exists()

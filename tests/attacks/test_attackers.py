@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from tools.attack import environment, verdicts, yardsticks
 from tools.attack.__main__ import attack
-from tools.attack.families import FAMILIES, Field
+from tools.attack.families import FAMILIES, Battlefield
 from tools.attack.files import edited, file_of
 from tools.attack.histories import Point
-from tools.attack.verdicts import EVERYTHING, Attack, Judge
+from tools.attack.verdicts import EVERYTHING, Attack, AttackJudge
 from tools.attack.workers import HUNG, Done, Worker
 
 
@@ -25,7 +25,7 @@ def nothing(_: Path) -> None:
 
 @pytest.mark.parametrize("torn", [False, True])
 @pytest.mark.parametrize("number", [0, -1])
-def test_an_untouched_ledger_holds(attacked: Field, number: int, *, torn: bool) -> None:
+def test_an_untouched_ledger_holds(attacked: Battlefield, number: int, *, torn: bool) -> None:
     point = attacked.history.points[number]
     control = Attack("none", point, nothing, EVERYTHING, torn=torn, reads_may_err=False)
     assert list(attacked.judge.findings(control)) == []
@@ -62,11 +62,11 @@ class _Lying(Worker):
     ],
 )
 def test_the_judge_sees_a_lie(
-    attacked: Field, tmp_path: Path, command: tuple[str, ...], lie: dict[str, object], finding: str
+    attacked: Battlefield, tmp_path: Path, command: tuple[str, ...], lie: dict[str, object], finding: str
 ) -> None:
     true = attacked.judge
     worker = _Lying(true.worker, lambda done: attrs.evolve(done, **lie) if done.words[0] == command[0] else done)  # type: ignore[arg-type]
-    judge = Judge(attacked.history, true.truth, worker, tmp_path)
+    judge = AttackJudge(attacked.history, true.truth, worker, tmp_path)
     control = Attack("none", attacked.history.last, nothing, ((command,),), reads_may_err=False)
     assert finding in " ".join(told.what for told in judge.findings(control))
 
@@ -87,7 +87,7 @@ def test_the_judge_sees_a_lie(
     ],
 )
 def test_the_truth_sees_what_does_not_follow(
-    attacked: Field, tmp_path: Path, role: str, statement: str, fault: str
+    attacked: Battlefield, tmp_path: Path, role: str, statement: str, fault: str
 ) -> None:
     db = tmp_path / "club.db"
     shutil.copytree(attacked.history.last.db.parent, tmp_path, dirs_exist_ok=True)
@@ -96,12 +96,12 @@ def test_the_truth_sees_what_does_not_follow(
     assert fault in " ".join(attacked.judge.truth.faults(db))
 
 
-def test_a_game_sealed_under_another_persons_number_is_seen(attacked: Field) -> None:
+def test_a_game_sealed_under_another_persons_number_is_seen(attacked: Battlefield) -> None:
     """The journal of a ledger whose people file was older when somebody new came in, made without its checks."""
     judge, last = attacked.judge, attacked.history.last
     wrong = dict.fromkeys(attacked.history.people_in, ("name:somebody", "name:else"))
     history = attrs.evolve(attacked.history, people_in=wrong)
-    blind = Judge(history, judge.truth, judge.worker, judge.scratch)
+    blind = AttackJudge(history, judge.truth, judge.worker, judge.scratch)
     findings = list(blind.findings(Attack("none", last, nothing, ((("import", "{fresh}"),),))))
     assert [finding.what.startswith("sealed a game of name:") for finding in findings] == [True, True]
 
@@ -115,13 +115,13 @@ def test_attacks_are_tried_in_an_order_that_takes_kinds_in_turn() -> None:
     assert {attack.name for attack in first + rest} == {attack.name for attack in every}
 
 
-def test_names_of_attacks_are_unique_in_each_family_so_that_one_can_be_repeated(attacked: Field) -> None:
+def test_names_of_attacks_are_unique_in_each_family_so_that_one_can_be_repeated(attacked: Battlefield) -> None:
     for family in FAMILIES:
         names = [attack.name for attack in family.attacks(attacked)]
         assert len(names) == len(set(names)), family.name
 
 
-def test_the_command_attacks_a_copy_and_leaves_the_ledger_as_it_is(attacked: Field, tmp_path: Path) -> None:
+def test_the_command_attacks_a_copy_and_leaves_the_ledger_as_it_is(attacked: Battlefield, tmp_path: Path) -> None:
     shutil.copytree(attacked.history.last.db.parent, tmp_path, dirs_exist_ok=True)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     only = ["--family", "pages", "--only", "page 1 of the people zeroed"]

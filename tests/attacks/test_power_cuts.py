@@ -19,12 +19,12 @@ from tests.kit.attacks import Holds
 from tests.kit.places import ROOT
 from tests.kit.tokens import of_an_earlier_release
 from tools.attack import power_loss, recording
-from tools.attack.disk import SECTOR, Disk, Loss
-from tools.attack.families import Family, Field, Part
+from tools.attack.disk import SECTOR, Disk, WriteLoss
+from tools.attack.families import Battlefield, Family, FamilyPart
 from tools.attack.power_commands import COMMANDS, INIT, Command
 from tools.attack.power_loss import Image, findings, recorded
-from tools.attack.recording import Kind, Record, Recording, RecordingError
-from tools.attack.verdicts import Finding, Judge
+from tools.attack.recording import CommandRecording, Record, RecordedAction, RecordingError
+from tools.attack.verdicts import AttackJudge, Finding
 
 pytestmark = pytest.mark.skipif(bool(recording.obstacle()), reason=recording.obstacle() or "none")
 
@@ -35,12 +35,12 @@ def test_no_power_cut_loses_what_was_acknowledged(holds: Holds) -> None:
     holds("power-cuts", IMAGES)
 
 
-def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked: Field) -> None:
+def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked: Battlefield) -> None:
     made = power_loss.recordings(attacked.history.last.db, attacked.judge.scratch / "power")
     assert [under.command for under in made] == [INIT, *COMMANDS]
     for under in made:
         kinds = [done.kind for done in under.recording.records]
-        assert {Kind.WRITTEN, Kind.FLUSHED, Kind.SAID} <= set(kinds), under.command.name
+        assert {RecordedAction.WRITTEN, RecordedAction.FLUSHED, RecordedAction.SAID} <= set(kinds), under.command.name
     grown = {under.command.name: len(under.last.journal) - len(under.first.journal) for under in made}
     assert {name: grown[name] for name in ("init", "player rename", "erase", "rebuild", "restore")} == {
         "init": 1,
@@ -52,15 +52,15 @@ def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked
     assert grown["games one by one"] > 120
 
 
-def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(attacked: Field) -> None:
-    def scene(_: Judge, count: int, beginning: int) -> list[Finding]:
+def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(attacked: Battlefield) -> None:
+    def scene(_: AttackJudge, count: int, beginning: int) -> list[Finding]:
         return [Finding(f"image {number}", (), "found") for number in range(beginning, beginning + count)]
 
     family = Family("numbered", "for this test", scenes=(scene,), is_numbered=True)
-    tried = family.tries(attacked, Part(20, only="'init' cut at 3 of 9: image 17"))
+    tried = family.tries(attacked, FamilyPart(20, only="'init' cut at 3 of 9: image 17"))
     assert (tried.made, [finding.attack for finding in tried.findings]) == (1, ["image 17"])
     with pytest.raises(ValueError, match="ends with no number"):
-        family.tries(attacked, Part(20, only="image"))
+        family.tries(attacked, FamilyPart(20, only="image"))
 
 
 # --- the model bites ----------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def all_but_compiled_modules(folder: str, names: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, attacked: Field, tmp_path: Path) -> None:
+def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, attacked: Battlefield, tmp_path: Path) -> None:
     place, stands, instead, name, finding = MUTANTS[mutant]
     for package in ("ledger", "tools"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=all_but_compiled_modules)
@@ -121,10 +121,10 @@ def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, attacked: Field
             of_an_earlier_release(ledger, "eve", Role.CORRECTOR)
     command = attrs.evolve(command, words=tuple("16" if word == "120" else word for word in command.words))
     under = recorded(command, tmp_path / "club", tmp_path)
-    every, losses = len(under.recording.records), (Loss.EVERYTHING, Loss.SECTORS)
+    every, losses = len(under.recording.records), (WriteLoss.EVERYTHING, WriteLoss.SECTORS)
     chosen = [Image(cut, under, every - cut * every // CUTS, losses[cut % 2]) for cut in range(CUTS)]
     chosen += [  # more of the end, where logs go into their files; only until something is found
-        Image(CUTS + cut, under, every - cut * every // (24 * CUTS), Loss.SECTORS) for cut in range(3 * CUTS)
+        Image(CUTS + cut, under, every - cut * every // (24 * CUTS), WriteLoss.SECTORS) for cut in range(3 * CUTS)
     ]
     found: list[str] = []
     for start in range(0, len(chosen), CUTS):
@@ -139,7 +139,9 @@ def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, attacked: Field
 
 def of(*records: Record, **before: bytes) -> Disk:
     """A disk with these files, numbered from 1, to which that was done."""
-    disk = Disk(Recording({name: (number, held) for number, (name, held) in enumerate(before.items(), 1)}, (), 0, ""))
+    disk = Disk(
+        CommandRecording({name: (number, held) for number, (name, held) in enumerate(before.items(), 1)}, (), 0, "")
+    )
     for done in records:
         disk.do(done)
     return disk
@@ -147,11 +149,11 @@ def of(*records: Record, **before: bytes) -> Disk:
 
 def every_image(disk: Disk) -> set[tuple[tuple[str, bytes | None], ...]]:
     """All that is found in many images of every kind."""
-    return {tuple(disk.after_power_cut(loss, Random(seed)).items()) for loss in Loss for seed in range(300)}
+    return {tuple(disk.after_power_cut(loss, Random(seed)).items()) for loss in WriteLoss for seed in range(300)}
 
 
 def wrote(place: int, data: bytes, file: int = 1) -> Record:
-    return Record(Kind.WRITTEN, file, place, data)
+    return Record(RecordedAction.WRITTEN, file, place, data)
 
 
 A, B, C = (letter * SECTOR for letter in (b"a", b"b", b"c"))
@@ -165,14 +167,14 @@ def test_sectors_that_were_not_flushed_are_kept_and_lost_in_any_order() -> None:
 
 
 def test_what_was_flushed_is_there_and_a_loss_of_nothing_is_all() -> None:
-    disk = of(wrote(0, A), Record(Kind.FLUSHED, 1, 0), wrote(0, B), club=C)
+    disk = of(wrote(0, A), Record(RecordedAction.FLUSHED, 1, 0), wrote(0, B), club=C)
     assert {dict(image)["club"] for image in every_image(disk)} == {A, B}
-    assert disk.after_power_cut(Loss.NOTHING, Random(0)) == {"club": B}
-    assert disk.after_power_cut(Loss.EVERYTHING, Random(0)) == {"club": A}
+    assert disk.after_power_cut(WriteLoss.NOTHING, Random(0)) == {"club": B}
+    assert disk.after_power_cut(WriteLoss.EVERYTHING, Random(0)) == {"club": A}
 
 
 def test_a_file_that_was_cut_may_be_found_uncut_and_then_without_what_was_written_behind_the_cut() -> None:
-    disk = of(Record(Kind.CUT, 1, 0), wrote(0, C), club=A + B)
+    disk = of(Record(RecordedAction.CUT, 1, 0), wrote(0, C), club=A + B)
     assert {dict(image)["club"] for image in every_image(disk) if len(dict(image)["club"] or b"") != SECTOR} == {
         A + B,
         b"",
@@ -182,11 +184,11 @@ def test_a_file_that_was_cut_may_be_found_uncut_and_then_without_what_was_writte
 
 def test_names_are_kept_in_their_order_and_all_of_them_once_the_folder_is_flushed() -> None:
     names = (
-        Record(Kind.CREATED, 7, 0, path="making"),
+        Record(RecordedAction.CREATED, 7, 0, path="making"),
         wrote(0, A, file=7),
-        Record(Kind.FLUSHED, 7, 0),
-        Record(Kind.REMOVED, 0, 0, path="club"),
-        Record(Kind.RENAMED, 0, 0, path="making", new_path="club"),
+        Record(RecordedAction.FLUSHED, 7, 0),
+        Record(RecordedAction.REMOVED, 0, 0, path="club"),
+        Record(RecordedAction.RENAMED, 0, 0, path="making", new_path="club"),
     )
     assert every_image(of(*names, club=B)) == {
         (("club", B),),
@@ -194,7 +196,7 @@ def test_names_are_kept_in_their_order_and_all_of_them_once_the_folder_is_flushe
         (("making", A),),
         (("club", A),),
     }
-    assert every_image(of(*names, Record(Kind.FOLDER_FLUSHED, 0, 0), club=B)) == {(("club", A),)}
+    assert every_image(of(*names, Record(RecordedAction.FOLDER_FLUSHED, 0, 0), club=B)) == {(("club", A),)}
 
 
 def test_a_command_that_fails_or_writes_in_a_way_that_the_recorder_does_not_know_is_no_recording(

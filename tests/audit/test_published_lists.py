@@ -114,7 +114,7 @@ def test_a_text_that_says_that_it_is_a_terabyte_is_named_and_not_unpacked(lists:
         falsehood.message for falsehood in verdict.falsehoods
     )
     with Ledger.open(lists) as ledger:
-        every = [ledger.publications.found(told) for told in (FIRST, SECOND)]
+        every = [ledger.publications.named(told) for told in (FIRST, SECOND)]
         with pytest.raises(CorruptError, match="longer than any that this program keeps"):
             assert [list(ledger.publications.rows(publication)) for publication in every]
 
@@ -125,7 +125,7 @@ def test_a_text_that_says_that_it_is_a_terabyte_is_named_and_not_unpacked(lists:
 def publish_falsely(club: Path, change: Callable[[ListPublished, Rows], ListPublished]) -> None:
     """Record what no program of ours would: *change* alters the rows of a true list, or gives another event."""
     with Ledger.open(club) as ledger:
-        true = ledger.publications.found(SECOND)
+        true = ledger.publications.named(SECOND)
         rows = {row.player: row for row in ledger.publications.rows(true)}
         head = ledger.journal.size()
         told = attrs.evolve(true.event, edition=2, head=head, root=ledger.journal.root_at(head).hex())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.book.timeline import Held
+from ledger.book.timeline import EraState
 from ledger.facts import periods
 from ledger.facts.events import ConversionRange
 from ledger.facts.instants import instant_ms
@@ -52,7 +52,7 @@ def test_one_range_converts_each_rating(rating: float, ranges: tuple[ConversionR
 
 
 def test_nothing_changes_within_an_era() -> None:
-    held = Held(1, (1600.5, 12.0), 12)
+    held = EraState(1, (1600.5, 12.0), 12)
     assert pool(era(BY_GAME), era(BY_GAME, "2006", Carry.RESTART)).carried(held, 1, nobody) == held.state
 
 
@@ -63,33 +63,33 @@ def test_the_same_scheme_with_other_settings_goes_on_from_the_state_as_it_is(
     scheme: Scheme, state: tuple[float, ...]
 ) -> None:
     where = pool(era(scheme), era(scheme, "2006", worth=20, initial=1000))
-    assert where.carried(Held(0, state, 12), 1, nobody) == state
+    assert where.carried(EraState(0, state, 12), 1, nobody) == state
 
 
 def test_the_same_scheme_that_counts_periods_otherwise_is_entered_with_the_rating_as_it_had_become() -> None:
     month = periods.number(instant_ms("2005-10"), MONTHLY)
     for settings in ({"period_days": 7}, {"by_runs": True}, {"period_months": 2}, {"first_month": 6}):
         where = pool(era(BY_PERIOD), era(BY_PERIOD, "2006", **settings))
-        assert where.carried(Held(0, (1600.5, 12.0, month), 12), 1, nobody) == (1598.5, 12.0, -1.0)
+        assert where.carried(EraState(0, (1600.5, 12.0, month), 12), 1, nobody) == (1598.5, 12.0, -1.0)
 
 
 def test_another_scheme_keeps_rating_and_games_as_of_the_last_moment_before_it() -> None:
     where = pool(era(BY_PERIOD), era(BY_GAME, "2006"))
     october = periods.number(instant_ms("2005-10"), MONTHLY)
-    assert where.carried(Held(0, (1600.5, 12.0, october), 99), 1, nobody) == (1598.5, 12.0)  # November, December
+    assert where.carried(EraState(0, (1600.5, 12.0, october), 99), 1, nobody) == (1598.5, 12.0)  # November, December
     december = periods.number(instant_ms("2005-12"), MONTHLY)
-    assert where.carried(Held(0, (1600.5, 12.0, december), 99), 1, nobody) == (1600.5, 12.0)
+    assert where.carried(EraState(0, (1600.5, 12.0, december), 99), 1, nobody) == (1600.5, 12.0)
 
 
 def test_a_state_without_a_number_of_games_brings_those_of_the_pool() -> None:
     bare = attrs.evolve(BY_GAME, name="bare", state=("rating", "form"))
     where = pool(era(bare), era(BY_GAME, "2006"))
-    assert where.carried(Held(0, (1600.5, 7.0), 99), 1, nobody) == (1600.5, 99.0)
+    assert where.carried(EraState(0, (1600.5, 7.0), 99), 1, nobody) == (1600.5, 99.0)
 
 
 def test_a_scheme_that_takes_no_number_of_games_is_entered_with_the_rating_as_a_declared_one() -> None:
     where = pool(era(BY_GAME), era(FORGETFUL, "2006"))
-    assert where.carried(Held(0, (1600.5, 12.0), 12), 1, lambda _: Newcomer(declared=1800.0)) == (1600.5, 0.0)
+    assert where.carried(EraState(0, (1600.5, 12.0), 12), 1, lambda _: Newcomer(declared=1800.0)) == (1600.5, 0.0)
 
 
 def test_a_restart_begins_anew_with_what_is_known_of_the_player_then() -> None:
@@ -102,28 +102,28 @@ def test_a_restart_begins_anew_with_what_is_known_of_the_player_then() -> None:
     for scheme in (BY_GAME, BY_EVENT):
         where = pool(era(BY_GAME), era(scheme, "2006", Carry.RESTART, initial=1000))
         declared = 1800.0 if scheme is BY_GAME else 1000.0
-        assert where.carried(Held(0, (1600.5, 12.0), 12), 1, who) == (declared, 0.0)
+        assert where.carried(EraState(0, (1600.5, 12.0), 12), 1, who) == (declared, 0.0)
     assert asked == [instant_ms("2006")] * 2
 
 
 def test_a_conversion_maps_the_rating_as_it_had_become_and_keeps_the_games() -> None:
     where = pool(era(BY_PERIOD), era(BY_GAME, "2006", Carry.CONVERT, *MAPS))
     month = periods.number(instant_ms("2005-10"), MONTHLY)
-    assert where.carried(Held(0, (2001.0, 12.0, month), 99), 1, nobody) == (0.6 * 1999.0 + 800, 12.0)
-    assert where.carried(Held(0, (2002.0, 12.0, month), 99), 1, nobody) == (2000.0, 12.0)
+    assert where.carried(EraState(0, (2001.0, 12.0, month), 99), 1, nobody) == (0.6 * 1999.0 + 800, 12.0)
+    assert where.carried(EraState(0, (2002.0, 12.0, month), 99), 1, nobody) == (2000.0, 12.0)
 
 
 def test_a_conversion_maps_within_one_scheme_too() -> None:
     where = pool(era(BY_GAME), era(BY_GAME, "2006", Carry.CONVERT, map_of("1", "100")))
-    assert where.carried(Held(0, (1600.5, 12.0), 12), 1, nobody) == (1700.5, 12.0)
+    assert where.carried(EraState(0, (1600.5, 12.0), 12), 1, nobody) == (1700.5, 12.0)
 
 
 @pytest.mark.parametrize("carry", Carry)
 def test_a_player_whom_the_old_scheme_did_not_list_begins_anew(carry: Carry) -> None:
     ranges = MAPS if carry is Carry.CONVERT else ()
     where = pool(era(BY_GAME, min_listed=10), era(BY_EVENT, "2006", carry, *ranges))
-    assert where.carried(Held(0, (1600.5, 9.0), 9), 1, nobody) == (1500.0, 0.0)
-    listed = where.carried(Held(0, (1600.5, 10.0), 10), 1, nobody)
+    assert where.carried(EraState(0, (1600.5, 9.0), 9), 1, nobody) == (1500.0, 0.0)
+    listed = where.carried(EraState(0, (1600.5, 10.0), 10), 1, nobody)
     assert (
         listed
         == {Carry.KEEP: (1600.5, 10.0), Carry.RESTART: (1500.0, 0.0), Carry.CONVERT: (0.6 * 1600.5 + 800, 10.0)}[carry]
@@ -139,7 +139,7 @@ def test_a_player_is_carried_over_every_change_in_between() -> None:
         era(FORGETFUL, "2009"),
         era(BY_GAME, "2010", Carry.RESTART, initial=1234),
     )
-    held = Held(0, (1600.0, 12.0), 12)
+    held = EraState(0, (1600.0, 12.0), 12)
     assert [where.carried(held, number, nobody) for number in range(6)] == [
         (1600.0, 12.0),
         (1700.0, 12.0),
@@ -148,7 +148,7 @@ def test_a_player_is_carried_over_every_change_in_between() -> None:
         (850.0, 0.0),
         (1234.0, 0.0),
     ]
-    assert where.carried(Held(2, (1800.0, 20.0, -1.0), 20), 4, nobody) == (900.0, 0.0)
+    assert where.carried(EraState(2, (1800.0, 20.0, -1.0), 20), 4, nobody) == (900.0, 0.0)
 
 
 def test_eras_that_begin_together_are_gone_through_one_after_the_other() -> None:
@@ -157,7 +157,7 @@ def test_eras_that_begin_together_are_gone_through_one_after_the_other() -> None
         era(BY_PERIOD, "2006", Carry.CONVERT, map_of("1", "100")),
         era(BY_GAME, "2006-01-01", Carry.CONVERT, map_of("2", "0")),
     )
-    assert where.carried(Held(0, (1600.0, 12.0), 12), where.era_at(instant_ms("2006")), nobody) == (3400.0, 12.0)
+    assert where.carried(EraState(0, (1600.0, 12.0), 12), where.era_at(instant_ms("2006")), nobody) == (3400.0, 12.0)
 
 
 # --- at an instant --------------------------------------------------------------------------------------------
@@ -165,24 +165,24 @@ def test_eras_that_begin_together_are_gone_through_one_after_the_other() -> None
 
 def test_a_state_at_an_instant_is_that_of_its_era_brought_to_it() -> None:
     where = pool(era(BY_GAME), era(BY_PERIOD, "2006", Carry.RESTART))
-    held = Held(0, (1600.5, 12.0), 12)
+    held = EraState(0, (1600.5, 12.0), 12)
     assert where.state_at(held, instant_ms("2005-12-31"), nobody) == (0, held.state)
     assert where.state_at(held, instant_ms("2006-05"), nobody) == (1, (1500.0, 0.0, -1.0))
     month = periods.number(instant_ms("2006-03"), MONTHLY)
-    rusted = where.state_at(Held(1, (1600.5, 12.0, month), 12), instant_ms("2006-05"), nobody)
+    rusted = where.state_at(EraState(1, (1600.5, 12.0, month), 12), instant_ms("2006-05"), nobody)
     assert rusted == (1, (1598.5, 12.0, month + 2.0))
 
 
 def test_a_state_is_never_led_back_into_an_earlier_era() -> None:
     where = pool(era(BY_GAME), era(BY_EVENT, "2006", Carry.RESTART))
-    held = Held(1, (1600.5, 12.0), 12)
+    held = EraState(1, (1600.5, 12.0), 12)
     assert where.state_at(held, instant_ms("2005"), nobody) == (1, held.state)
 
 
 def test_what_is_asked_is_not_changed() -> None:
     month = float(periods.number(instant_ms("2005-03"), MONTHLY))
-    held = Held(0, (1600.5, 12.0, month), 12)
+    held = EraState(0, (1600.5, 12.0, month), 12)
     where = pool(era(BY_PERIOD), era(BY_GAME, "2006"))
     for ms in (instant_ms("2005-05"), instant_ms("2006-05")):
         assert where.state_at(held, ms, nobody) == where.state_at(held, ms, nobody)
-    assert held == Held(0, (1600.5, 12.0, month), 12)
+    assert held == EraState(0, (1600.5, 12.0, month), 12)

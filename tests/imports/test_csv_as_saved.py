@@ -13,7 +13,7 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.imports.csv import values
-from ledger.imports.csv.games import Table
+from ledger.imports.csv.games import CsvHints
 from ledger.imports.csv.header import headings_given
 from ledger.imports.csv.rows import BATCH_CSV
 from ledger.imports.files import detect, open_source
@@ -28,7 +28,7 @@ HEADINGS = headings_given(["white=Weiß", "black=Schwarz", "result=Ergebnis", "d
 
 
 def table(**options: Any) -> dict[str, Any]:
-    return {"table": Table(headings=HEADINGS, dates="dmy", **options)}
+    return {"table": CsvHints(headings=HEADINGS, dates="dmy", **options)}
 
 
 # --- above the header -------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.schemes import scheme
 from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME, STATE
-from ledger.schemes.scheme import Meeting, Newcomer, Side, When
+from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, When
 from ledger.testing.scheme_contract import evaluated
 
 
@@ -33,7 +33,7 @@ def play(
 
 def whole(
     own: Sequence[float], games: Sequence[tuple[Sequence[float], float]], on: str, numbers: Any = DEFAULT
-) -> tuple[Side, list[Meeting]]:
+) -> tuple[ExplainedPlayer, list[MetOpponent]]:
     n = len(games)
     state = [*own, *(value for opponent, _ in games for value in opponent)]
     black, score = list(range(1, n + 1)), [score for _, score in games]
@@ -42,8 +42,8 @@ def whole(
     sides = [tuple(before[i : i + FIELDS]) for i in range(0, len(before), FIELDS)]
     notes = len(SCHEME.work)
     return (
-        Side(sides[0], tuple(after[:FIELDS]), tuple(work[:notes])),
-        [Meeting(sides[g + 1], games[g][1]) for g in range(n)],
+        ExplainedPlayer(sides[0], tuple(after[:FIELDS]), tuple(work[:notes])),
+        [MetOpponent(sides[g + 1], games[g][1]) for g in range(n)],
     )
 
 

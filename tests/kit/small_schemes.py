@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.schemes.scheme import Explanation, Meeting, Newcomer, Rhythm, Scheme, Side, When
+from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Newcomer, Rhythm, Scheme, When
 from ledger.schemes.settings import PeriodSettings, numbers_of, setting
 
 
@@ -104,7 +104,7 @@ def expected_score(state: Any, p: int, opponent: int, numbers: Any) -> float:
     return 0.5
 
 
-def explain(side: Side, meetings: Sequence[Meeting], when: When, numbers: Any) -> Explanation:
+def explain(side: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
     return Explanation("R + worth", (), side.after[0], side.after[0], "none", "this file")
 
 

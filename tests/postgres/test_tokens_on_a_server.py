@@ -21,7 +21,7 @@ from ledger.journal.settings_file import ServerPlace
 from ledger.journal.tokens import SIGNED_IN, SIGNED_OUT, Actor
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
-from ledger.runtime.postgres_session import Session
+from ledger.runtime.postgres_session import ServerSession
 from tests.kit.clubs import NAME, Clock
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
@@ -187,14 +187,14 @@ def test_a_session_is_looked_up_in_one_round_trip_and_recording_asks_nothing_of_
 ) -> None:
     one = two_nodes[0]
     trips: list[tuple[str, ...]] = []
-    asked = Session.try_to_ask
+    asked = ServerSession.try_to_ask
 
-    def counted(self: Session, *questions: object, patience: float | None = None) -> object:
+    def counted(self: ServerSession, *questions: object, patience: float | None = None) -> object:
         trips.append(tuple(question.sql for question in questions))  # type: ignore[attr-defined]
         return asked(self, *questions, patience=patience)  # type: ignore[arg-type]
 
     one.append(game_recorded("g4"))
-    monkeypatch.setattr(Session, "try_to_ask", counted)
+    monkeypatch.setattr(ServerSession, "try_to_ask", counted)
     one.append(game_recorded("g5"))
     assert not any("club_tokens" in sql for trip in trips for sql in trip)
     word, _ = one.tokens.sign_in(team(one)["eve"], HERE)

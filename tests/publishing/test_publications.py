@@ -109,10 +109,10 @@ def test_a_list_that_says_something_else_by_now_gets_the_next_edition(make_club:
     second = publish(ledger, "2021-01-31").publication
     assert second.name == "standard@2021-01-31/2"
     assert kept(ledger, first) == before != kept(ledger, second)
-    assert ledger.publications.found("standard@2021-01-31") == second
-    assert ledger.publications.found("standard@2021-01") == second, "the same moment in other words"
-    assert ledger.publications.found("standard@2021-01-31/1") == first
-    assert ledger.publications.found(first.event.key) == first
+    assert ledger.publications.named("standard@2021-01-31") == second
+    assert ledger.publications.named("standard@2021-01") == second, "the same moment in other words"
+    assert ledger.publications.named("standard@2021-01-31/1") == first
+    assert ledger.publications.named(first.event.key) == first
 
 
 def test_a_list_of_an_empty_pool_has_nobody(make_club: Made) -> None:
@@ -138,11 +138,11 @@ def test_a_list_of_the_future_is_refused(make_club: Made) -> None:
 def test_an_unknown_list_is_named_beside_those_there_are(make_club: Made) -> None:
     ledger = make_club()
     with pytest.raises(UnknownNameError, match="none is published yet"):
-        ledger.publications.found("standard@2021-01-31")
+        ledger.publications.named("standard@2021-01-31")
     publish(ledger, "2021-01-31")
     for word in ("standard@2021-02-28", "rapid@2021-01-31", "standard@2021-01-31/2", "standard", "", "@", "x@/"):
         with pytest.raises(UnknownNameError, match="standard@2021-01-31/1"):
-            ledger.publications.found(word)
+            ledger.publications.named(word)
 
 
 def test_where_games_are_recorded_all_the_time_a_list_takes_them_and_nothing_else(make_club: Made) -> None:

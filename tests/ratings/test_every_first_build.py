@@ -39,7 +39,7 @@ from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import building, views
 from ledger.runtime import columns, sorted_runs, sqlite
-from ledger.runtime.table_writer import OwnConnection, OwnProcess
+from ledger.runtime.table_writer import WritingConnection, WritingProcess
 from ledger.schemes.scheme import Rhythm, Scheme
 from ledger.schemes.settings import EventSettings
 from tests.kit.clubs import NAME, NOW, takes_misfits
@@ -59,12 +59,12 @@ SMALL = (
 )  # fmt: skip
 
 
-class _SecondConnection(OwnProcess):
+class _SecondConnection(WritingProcess):
     """What the process of its own does, by a connection here: while it has the file the builder may not touch it."""
 
     def __init__(self, path: str | Path) -> None:
         self._connection = sqlite.connect(path)
-        self._rows = OwnConnection(self._connection)
+        self._rows = WritingConnection(self._connection)
         self.insert, self.run, self.commit = self._rows.insert, self._rows.run, self._rows.commit  # type: ignore[method-assign]
 
     def settle(self) -> None:

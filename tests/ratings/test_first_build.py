@@ -29,7 +29,7 @@ from ledger.ratings import building
 from ledger.runtime import sorted_runs, sqlite, table_writer
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.sorted_runs import SortedRuns
-from ledger.runtime.table_writer import OwnConnection, OwnProcess, wait_for_writer
+from ledger.runtime.table_writer import WritingConnection, WritingProcess, wait_for_writer
 from tests.kit.clubs import open_ledger
 from tests.kit.disks import COMPILES_NOTHING
 from tests.kit.games import source_games
@@ -119,7 +119,7 @@ def test_both_ways_write_the_same_rows(one_table: tuple[Path, Any], monkeypatch:
     monkeypatch.setattr(table_writer, "MESSAGE", 7)
     path, connection = one_table
     written = []
-    for writer in (OwnConnection(connection), OwnProcess(path)):
+    for writer in (WritingConnection(connection), WritingProcess(path)):
         writer.insert(INSERT, some_rows(0, 40))
         writer.insert("UPDATE rows SET word = ? WHERE key = 1", pl.DataFrame({"word": ["changed"]}))
         writer.commit()
@@ -140,7 +140,7 @@ def test_both_ways_write_the_same_rows(one_table: tuple[Path, Any], monkeypatch:
 
 def test_what_the_writing_process_is_refused_is_raised_here(one_table: tuple[Path, Any]) -> None:
     path, connection = one_table
-    writer = OwnProcess(path)
+    writer = WritingProcess(path)
     writer.insert(INSERT, some_rows(0, 5))
     writer.insert(INSERT, some_rows(4, 6))
     writer.commit()
@@ -178,7 +178,7 @@ def test_a_full_disk_is_told_as_by_our_own_connection(one_table: tuple[Path, Any
 
 def test_a_writing_process_that_was_killed_is_one_clear_error(one_table: tuple[Path, Any]) -> None:
     path, connection = one_table
-    writer = OwnProcess(path)
+    writer = WritingProcess(path)
     writer.insert(INSERT, some_rows(0, 5))
     writer.commit()
     writer.settle()
@@ -201,7 +201,7 @@ def test_without_a_writing_process_the_callers_connection_writes(
         monkeypatch.setattr(table_writer, "_PACKAGES", ("adbc_driver_that_nobody_made",))
     else:
         monkeypatch.setattr(sys, "executable", str(path.parent / "no-python"))
-    assert isinstance(table_writer.table_writer(path, connection), OwnConnection)
+    assert isinstance(table_writer.table_writer(path, connection), WritingConnection)
 
 
 def test_who_goes_on_waits_for_a_writing_process_that_was_left_behind(
@@ -250,14 +250,14 @@ def test_a_build_whose_writing_process_is_killed_goes_on_where_it_was(
         expected = table_digests(ledger.views.connection)
     before = files(club)
     random = Random(3)
-    started: list[OwnProcess] = []
-    start = OwnProcess.__init__
+    started: list[WritingProcess] = []
+    start = WritingProcess.__init__
 
-    def noted(self: OwnProcess, path: Path) -> None:
+    def noted(self: WritingProcess, path: Path) -> None:
         start(self, path)
         started.append(self)
 
-    monkeypatch.setattr(OwnProcess, "__init__", noted)
+    monkeypatch.setattr(WritingProcess, "__init__", noted)
     for leftover in club.parent.glob("club.views.*"):
         leftover.unlink()
     reached = []

@@ -143,7 +143,7 @@ def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(
             closing(SqliteJournal(club_of_six_games)) as journal,
             closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection,
         ):
-            assert views_file.checkpoint(connection) == views_file.Checkpoint(journal.size(), journal.head().root)
+            assert views_file.checkpoint(connection) == views_file.ViewsHead(journal.size(), journal.head().root)
 
     check()
     with Ledger.open(club_of_six_games) as ledger:

@@ -11,14 +11,14 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
-from ledger.runtime.table_reader import OwnConnection, OwnProcess, Scan, TableReader, literal
+from ledger.runtime.table_reader import ReadingConnection, ReadingProcess, TableReader, TableScan, literal
 
 ROWS = [
     (group, number, None if number < 8 else number / 3, None if number < 12 else f"it's {number}", float("inf"))
     for group in ("a", "b'")
     for number in range(1, 16)
 ]
-SCAN = Scan(
+SCAN = TableScan(
     columns={
         "group": ('"group"', "TEXT"),
         "number": ("number", "INTEGER"),
@@ -51,7 +51,9 @@ def reader(request: pytest.FixtureRequest, table: Path) -> Iterator[TableReader]
     """Each way of reading it."""
     with closing(sqlite.connect(table, read_only=True)) as connection:
         connection.execute("BEGIN")
-        made: TableReader = OwnProcess(table) if request.param == "process" else OwnConnection(table, connection)
+        made: TableReader = (
+            ReadingProcess(table) if request.param == "process" else ReadingConnection(table, connection)
+        )
         yield made
         made.close()
 
@@ -74,9 +76,9 @@ def test_both_ways_give_the_same_rows_in_order_and_of_one_moment(reader: TableRe
         )
         with closing(sqlite.connect(table)) as other:
             other.execute("INSERT OR REPLACE INTO t VALUES ('z', 1, NULL, NULL, 1.0)")
-    chosen = Scan(columns=SCAN.columns, source="t", key=SCAN.key, where=[f'"group" = {literal("b" + chr(39))}'])
+    chosen = TableScan(columns=SCAN.columns, source="t", key=SCAN.key, where=[f'"group" = {literal("b" + chr(39))}'])
     assert [len(frame) for frame in reader.frames(chosen, 10)] == [10, 5]
-    assert list(reader.frames(Scan(columns=SCAN.columns, source="t", key=SCAN.key, where=["number > 99"]))) == []
+    assert list(reader.frames(TableScan(columns=SCAN.columns, source="t", key=SCAN.key, where=["number > 99"]))) == []
 
 
 def test_a_damaged_file_is_named_and_so_is_a_process_that_died(table: Path) -> None:
@@ -85,13 +87,13 @@ def test_a_damaged_file_is_named_and_so_is_a_process_that_died(table: Path) -> N
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     content = table.read_bytes()
     torn.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
-    unknown = Scan(columns=SCAN.columns, source="no", key=SCAN.key)
+    unknown = TableScan(columns=SCAN.columns, source="no", key=SCAN.key)
     for path, wanted, error in ((torn, SCAN, CorruptError), (table, unknown, StorageError)):
-        reader = OwnProcess(path)
+        reader = ReadingProcess(path)
         with pytest.raises(error, match=str(path.name)):
             list(reader.frames(wanted))
         reader.close()
-    reader = OwnProcess(table)
+    reader = ReadingProcess(table)
     reader._process.kill()
     with pytest.raises(StorageError, match="the process that reads it ended"):
         list(reader.frames(SCAN))
@@ -99,7 +101,7 @@ def test_a_damaged_file_is_named_and_so_is_a_process_that_died(table: Path) -> N
 
 
 def test_nothing_can_be_written_by_it(table: Path) -> None:
-    reader = OwnProcess(table)
+    reader = ReadingProcess(table)
     reader._ask("DELETE FROM t")
     with pytest.raises(StorageError, match="read-only"):
         reader._answer()

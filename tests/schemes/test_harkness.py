@@ -10,7 +10,7 @@ import pytest
 from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.schemes.harkness import DEFAULT, SCHEME, expected_score, explain, listed, performance, provisional
-from ledger.schemes.scheme import Meeting, Newcomer, Scheme, Side, When
+from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, Scheme, When
 from ledger.testing.scheme_contract import SchemeContract
 
 EXACT = 1e-9
@@ -73,7 +73,7 @@ def test_who_met_no_opponent_that_counts_stays_as_before() -> None:
         (1000.0, 1.0),
         (0.0, 0.0),
     ]
-    told = explain(Side((1500.0, 1.0), (1500.0, 1.0)), [Meeting((0.0, 0.0), 1.0)], When(), NOT_COUNTED)
+    told = explain(ExplainedPlayer((1500.0, 1.0), (1500.0, 1.0)), [MetOpponent((0.0, 0.0), 1.0)], When(), NOT_COUNTED)
     assert told.unrounded == told.result == 1500.0
 
 

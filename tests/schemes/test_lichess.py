@@ -34,10 +34,10 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
-    Meeting,
+    ExplainedPlayer,
+    MetOpponent,
     Newcomer,
     Scheme,
-    Side,
     When,
 )
 from ledger.schemes.settings import with_settings
@@ -257,11 +257,11 @@ def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> Non
     before, when = (1500.0, 350.0, 0.06, 5.0), When(0.0, 5.0)
     white, black = played(before, before, 1.0, 5.0, numbers)
     for side, score, colour in ((white, 1.0, 0), (black, 0.0, 1)):
-        told = explain(Side(before, side), [Meeting(before, score, colour)], when, numbers)
+        told = explain(ExplainedPlayer(before, side), [MetOpponent(before, score, colour)], when, numbers)
         assert evaluated(told) == pytest.approx(side[0], abs=1e-9)
     floored = played((401.0, 350.0, 0.06, 5.0), (401.0, 350.0, 0.06, 5.0), 0.0, 5.0)[0]
     own = (401.0, 350.0, 0.06, 5.0)
-    assert "at least 400" in explain(Side(own, floored), [Meeting(own, 0.0, 0)], when, DEFAULT).rounding
+    assert "at least 400" in explain(ExplainedPlayer(own, floored), [MetOpponent(own, 0.0, 0)], when, DEFAULT).rounding
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
-from ledger.schemes.scheme import Meeting, Scheme, Side, When
+from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Scheme, When
 from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, RECORD, SCHEME, WORK
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
@@ -298,11 +298,15 @@ def told(players: Sequence[Sequence[float]], games: Sequence[tuple[int, int, flo
     flat = [value for one in players for value in one]
     before, after, work = engine.rate_one_batch(SCHEME, DEFAULT, batch, flat)
     sides = [
-        Side(*(tuple(row[i * n : i * n + n]) for row, n in ((before, FIELDS), (after, FIELDS), (work, WORK))))
+        ExplainedPlayer(
+            *(tuple(row[i * n : i * n + n]) for row, n in ((before, FIELDS), (after, FIELDS), (work, WORK)))
+        )
         for i in range(len(players))
     ]
     meetings = [
-        Meeting(sides[b if w == 0 else w].before, s if w == 0 else 1.0 - s, int(w != 0), sides[b if w == 0 else w].work)
+        MetOpponent(
+            sides[b if w == 0 else w].before, s if w == 0 else 1.0 - s, int(w != 0), sides[b if w == 0 else w].work
+        )
         for w, b, s in games
         if 0 in (w, b)
     ]

@@ -24,7 +24,7 @@ from tests.kit.impacts import file_digests
 from tests.kit.places import ROOT
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
-from tools.serve.readers import ENTRY_BYTES, Answer, Kept, Lately, Reader
+from tools.serve.readers import ENTRY_BYTES, Answer, AnswerCache, Lately, Reader
 from tools.serve.routes import MOST_ROWS, PREFIX, ROUTES, Cost, Route
 
 # Each address of the table; LIST is the published one, GAME one that counts.
@@ -386,7 +386,7 @@ def test_other_sites_may_ask_without_credentials(get: Get) -> None:
 
 
 def test_answers_that_are_kept_have_a_bound() -> None:
-    kept = Kept(8 * (900 + ENTRY_BYTES + sys.getsizeof("/92")))
+    kept = AnswerCache(8 * (900 + ENTRY_BYTES + sys.getsizeof("/92")))
     for number in range(100):
         kept.put(f"/{number}", Answer(bytes(900), "", "tag", 1, None))
     assert [number for number in range(100) if kept.get(f"/{number}", "tag")] == list(range(92, 100))
@@ -398,7 +398,7 @@ def test_answers_that_are_kept_have_a_bound() -> None:
 def test_short_answers_to_long_questions_are_bounded_by_what_they_take() -> None:
     tracemalloc.start()
     try:
-        kept = Kept(1 << 20)
+        kept = AnswerCache(1 << 20)
         for number in range(5_000):
             kept.put(
                 f"/{number}{'x' * 700}", Answer(b"", "", f'"{number}"', 1, None, status=302, location=f"/{number}")

@@ -192,9 +192,9 @@ def test_costly_questions_take_turns_and_are_refused_when_others_wait(
 
 
 def test_every_policy_lets_nothing_in_that_is_not_named() -> None:
-    for guard in safety.Guard:
+    for guard in safety.AnswerKind:
         policy = safety.headers(guard, index=False)["Content-Security-Policy"]
         rules = dict(rule.split(" ", 1) for rule in policy.split("; ") if " " in rule)
         assert (rules["default-src"], rules["base-uri"]) == ("'none'", "'none'")
-        assert rules["frame-ancestors"] == ("*" if guard is safety.Guard.EMBEDDED else "'none'")
+        assert rules["frame-ancestors"] == ("*" if guard is safety.AnswerKind.EMBEDDED else "'none'")
         assert "script-src" not in rules or rules["script-src"] == "'self'"

@@ -14,7 +14,7 @@ import pytest
 
 from tools.serve import problems
 from tools.serve.problems import RefusedError
-from tools.serve.wire import LARGEST, SOCKET, TooLongError, WriterClient, meeting, message, next_message
+from tools.serve.wire import LARGEST, SOCKET, MessageTooLongError, WriterClient, meeting, message, next_message
 
 Answering = Callable[[dict[str, Any], asyncio.StreamWriter], Awaitable[None]]
 
@@ -136,7 +136,7 @@ def test_messages_have_a_longest_length(meeting_folder: Path) -> None:
         assert (await client.ask("game", {"moves": "x" * (LARGEST - 500)}))["by"] is None
 
     playing(meeting_folder, backwards, play)
-    with pytest.raises(TooLongError):
+    with pytest.raises(MessageTooLongError):
         message({"x": "x" * LARGEST})
 
     async def claims() -> None:
@@ -144,7 +144,7 @@ def test_messages_have_a_longest_length(meeting_folder: Path) -> None:
         stream.feed_data((LARGEST + 1).to_bytes(4, "big"))
         await next_message(stream)
 
-    with pytest.raises(TooLongError):
+    with pytest.raises(MessageTooLongError):
         asyncio.run(claims())
 
 

@@ -29,10 +29,10 @@ from tools.serve import desk_verbs, importing, verbs, waiting
 from tools.serve import writer as writing
 from tools.serve.importing import Sent
 from tools.serve.problems import Problem, RefusedError
-from tools.serve.verbs import Asking, Verb
+from tools.serve.verbs import Asking, WriterVerb
 from tools.serve.waiting import Queue, Waiting
 from tools.serve.wire import WriterClient
-from tools.serve.writer import MOST_TRIED, TRIED_AT_ONCE, Folding, Recording, Trying
+from tools.serve.writer import MOST_TRIED, TRIED_AT_ONCE, Folding, RecordingThread, Trying
 
 KILLS = int(os.environ.get("LEDGER_WRITER_KILLS", "4"))
 CLIENTS = 64
@@ -312,7 +312,7 @@ def test_single_games_are_recorded_between_the_parts_of_a_large_file_in_the_orde
     monkeypatch.setattr(desk_verbs, "imported", imported)
     upload = {"upload": "u", "sent": attrs.asdict(Sent(path=str(file), name=file.name))}
     assert queue.put(Waiting("desk-import", asks, upload, 100, "file"))
-    recording = Recording(written_club, queue, outcomes.extend)
+    recording = RecordingThread(written_club, queue, outcomes.extend)
     recording.thread.start()
     while not any(waiting.sender == "file" for waiting, _ in outcomes):
         sleep(0.01)
@@ -358,7 +358,7 @@ def test_a_preview_that_takes_long_lets_others_pass_each_with_a_ledger_of_its_ow
         assert goes_on.wait(PATIENCE)
         return {"size": ledger.journal.size()}
 
-    monkeypatch.setattr(verbs, "VERBS", {**verbs.VERBS, "long": Verb(long, is_long=True, records=False)})
+    monkeypatch.setattr(verbs, "VERBS", {**verbs.VERBS, "long": WriterVerb(long, is_long=True, records=False)})
 
     async def played() -> list[Any]:
         trying = Trying(written_club)
@@ -414,7 +414,7 @@ def test_what_is_recorded_in_part_is_not_said_to_be_recorded_nowhere(
         queue = Queue()
         assert queue.put(Waiting("desk-import", Asking(token, None), {**upload, "upload": path.name}, 100, path.name))
         queue.end()
-        recording = Recording(path, queue, outcomes.extend)
+        recording = RecordingThread(path, queue, outcomes.extend)
         recording.thread.start()
         recording.thread.join()
     (_, half), (_, nothing) = outcomes

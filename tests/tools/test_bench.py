@@ -17,7 +17,7 @@ from tests.kit.places import TESTS
 from tools.bench import datasets, processes, rival_stores
 from tools.bench.__main__ import MEASURED
 from tools.bench.bounds import BOUNDS, BY_NAME, LARGE, SECTIONS, Bound
-from tools.bench.measuring import Cost, Rates, both_lines, cost_of, in_turns
+from tools.bench.measuring import Rates, SecondsTaken, both_lines, cost_of, in_turns
 from tools.bench.table import Line, Reached, as_json, line, render, render_bounds
 
 MIB = 1024 * 1024
@@ -146,7 +146,7 @@ class TestLines:
         assert line("first-build-peak", "", 2.0, 1.5, games=LARGE - 1).reached is Reached.NOTHING_WANTED
 
     def test_seconds_of_the_other_kind_inform_beside_those_that_are_judged(self) -> None:
-        ours, theirs = [Cost(3.0, 8.0)], [Cost(2.0, 2.0)]
+        ours, theirs = [SecondsTaken(3.0, 8.0)], [SecondsTaken(2.0, 2.0)]
         clock, cpu = both_lines("csv-to-history", "1 M", ours, theirs, games=1_000_000)
         assert (clock.bound.unit, clock.ratio, clock.reached) == ("s", 1.5, Reached.AT_LEAST)
         assert (cpu.bound.unit, cpu.ratio, cpu.reached) == ("s CPU", 4.0, Reached.NOTHING_WANTED)
@@ -187,8 +187,8 @@ class TestMeasuring:
         busy = "import time\nwhile time.process_time() < 0.3: pass"
         cost = cost_of(lambda: subprocess.run([sys.executable, "-c", busy], check=True))
         assert cost.cpu >= 0.25
-        assert Cost(2.0, 4.0).rates(8) == Rates(4.0, 2.0)
-        assert cost.plus(Cost(1.0, 2.0)) == Cost(cost.clock + 1.0, cost.cpu + 2.0)
+        assert SecondsTaken(2.0, 4.0).rates(8) == Rates(4.0, 2.0)
+        assert cost.plus(SecondsTaken(1.0, 2.0)) == SecondsTaken(cost.clock + 1.0, cost.cpu + 2.0)
 
 
 # A child that takes so many megabytes and gives them back, then waits until it was seen.

@@ -14,7 +14,7 @@ import click
 from .. import output
 from ..postgres_servers import installed, running
 from . import report
-from .families import FAMILIES, Family, Field, Part, field, folder
+from .families import FAMILIES, Battlefield, Family, FamilyPart, field, folder
 
 COUNT = 20  # attacks of each family in a round
 
@@ -74,11 +74,11 @@ def attack(
     sys.exit(0 if held else 1)
 
 
-def _tried(family: Family, on: Field, command: Sequence[str], beginnings: range, only: str | None) -> bool:
+def _tried(family: Family, on: Battlefield, command: Sequence[str], beginnings: range, only: str | None) -> bool:
     """Try a family and tell; True when all of it held."""
     started, made, findings = time.monotonic(), 0, []
     for beginning in beginnings:
-        tried = family.tries(on, Part(beginnings.step, beginning, only))
+        tried = family.tries(on, FamilyPart(beginnings.step, beginning, only))
         made += tried.made
         findings += tried.findings
         if only is not None or tried.made < beginnings.step:

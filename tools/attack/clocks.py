@@ -15,8 +15,8 @@ from ledger.journal.rules import CLOCK_SLACK_MS, FUTURE_SLACK_MS
 
 from .files import copied
 from .histories import game, written
-from .truth import Entry
-from .verdicts import Finding, Judge, manners
+from .truth import JournalRow
+from .verdicts import AttackJudge, Finding, manners
 from .workers import Done
 
 STEPS_MS = (
@@ -27,7 +27,7 @@ YEARS = timedelta(days=3_650)
 _COMMAND = re.compile(r"'rating-ledger ([a-z-]+) DB")
 
 
-def walks(judge: Judge, count: int, beginning: int = 0) -> Iterator[Finding]:
+def walks(judge: AttackJudge, count: int, beginning: int = 0) -> Iterator[Finding]:
     """Imports by a clock that goes forward and backward by steps around the slack of a minute; *count* such walks."""
     for seed in range(beginning, beginning + count):
         walk = _Clocked(judge, f"clock walk {seed}")
@@ -38,7 +38,7 @@ def walks(judge: Judge, count: int, beginning: int = 0) -> Iterator[Finding]:
         yield from walk.is_true()
 
 
-def future_games(judge: Judge) -> Iterator[Finding]:
+def future_games(judge: AttackJudge) -> Iterator[Finding]:
     """Games that end at and around the last instant that the rules allow, a day after now."""
     for step in (-1, 0, 1, 3_600_000):
         case = _Clocked(judge, f"a game that ends a day and {step} ms after now")
@@ -48,7 +48,7 @@ def future_games(judge: Judge) -> Iterator[Finding]:
         yield from case.is_true()
 
 
-def jumps(judge: Judge) -> Iterator[Finding]:
+def jumps(judge: AttackJudge) -> Iterator[Finding]:
     """An entry of a far future, and the way out of it, which must be told and must be honest."""
     case = _Clocked(judge, "a clock ten years ahead, put right again")
     now = case.last() + timedelta(seconds=1)
@@ -74,7 +74,7 @@ def jumps(judge: Judge) -> Iterator[Finding]:
 class _Clocked:
     """A ledger to which games are imported under a clock that says what we want."""
 
-    def __init__(self, judge: Judge, name: str) -> None:
+    def __init__(self, judge: AttackJudge, name: str) -> None:
         self._judge = judge
         self._name = name
         self._db = copied(judge.history.last.db, judge.scratch / "clocked")
@@ -89,7 +89,7 @@ class _Clocked:
         """When the last entry was recorded."""
         return _recorded_at(self._entries()[-1])
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[JournalRow]:
         return self._judge.journal(self._db) or []
 
     def runs(self, now: datetime, *words: str) -> Iterator[Finding]:
@@ -125,7 +125,7 @@ class _Clocked:
             yield self.finding("the audit does not tell that a clock was accepted")
 
 
-def _recorded_at(entry: Entry) -> datetime:
+def _recorded_at(entry: JournalRow) -> datetime:
     body = entry.body
     assert isinstance(body, bytes)
     return datetime.strptime(body[-26:-2].decode(), "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from .files import copied
 from .histories import game, written
-from .verdicts import TRUE, Finding, Judge, manners
+from .verdicts import TRUE, AttackJudge, Finding, manners
 from .workers import Done, Worker
 
 WAITING = "another process|locked|erase again"  # what a command may say that had to give way
 
 
-def side_by_side(judge: Judge, rounds: int) -> Iterator[Finding]:
+def side_by_side(judge: AttackJudge, rounds: int) -> Iterator[Finding]:
     """Importers, an auditor, a reader and an eraser, for a number of rounds on one ledger."""
     db = copied(judge.history.last.db, judge.scratch / "beside")
     files = {key: _file(judge.scratch, key) for key in _keys(rounds)}
@@ -51,7 +51,7 @@ def _round(db: Path, files: dict[str, Path], number: int) -> list[tuple[object, 
     return [("import", db, left), second, reading[number % len(reading)]]
 
 
-def _judged(judge: Judge, db: Path, answers: list[Done], keys: set[str]) -> Iterator[Finding]:
+def _judged(judge: AttackJudge, db: Path, answers: list[Done], keys: set[str]) -> Iterator[Finding]:
     recorded = set()
     for done in answers:
         command = (" ".join(done.words),)

@@ -23,7 +23,7 @@ from random import Random
 
 import attrs
 
-from .recording import Kind, Record, Recording, RecordingError
+from .recording import CommandRecording, Record, RecordedAction, RecordingError
 
 SECTOR = 512
 
@@ -52,7 +52,7 @@ class _File:
         content, end = bytearray(self.safe), 1 << 62
         lost: set[int] = set()  # sectors that are as they were before a write that was lost
         for turn, done in self.since:
-            if done.kind == Kind.CUT:
+            if done.kind == RecordedAction.CUT:
                 cuts -= 1
                 if cuts < 0:
                     end = min(end, done.place)
@@ -73,11 +73,11 @@ class _File:
 
     @property
     def cuts(self) -> int:
-        return sum(done.kind == Kind.CUT for _, done in self.since)
+        return sum(done.kind == RecordedAction.CUT for _, done in self.since)
 
     @property
     def longest(self) -> int:
-        return max([0, *(done.place + len(done.data) for _, done in self.since if done.kind == Kind.WRITTEN)])
+        return max([0, *(done.place + len(done.data) for _, done in self.since if done.kind == RecordedAction.WRITTEN)])
 
 
 def _pieces(done: Record) -> Iterable[tuple[int, bytes]]:
@@ -89,7 +89,7 @@ def _pieces(done: Record) -> Iterable[tuple[int, bytes]]:
         start = border
 
 
-class Loss(Enum):
+class WriteLoss(Enum):
     """Which of the writes that were not flushed are lost."""
 
     NOTHING = "nothing is lost, as when the process alone is killed"
@@ -104,7 +104,7 @@ class Loss(Enum):
 class Disk:
     """A disk with the files of one folder, to which is done what was recorded."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: CommandRecording) -> None:
         """Begin with the files as they were before the recording, all of them safely on the disk."""
         self._files: dict[int, _File] = {}
         self._names: dict[str, _File | None] = {}  # on the disk for sure; None is a folder
@@ -117,14 +117,14 @@ class Disk:
     def do(self, done: Record) -> None:
         """Do what was recorded next."""
         self._turn += 1
-        if done.kind in {Kind.WRITTEN, Kind.CUT}:
+        if done.kind in {RecordedAction.WRITTEN, RecordedAction.CUT}:
             self._files[done.file].since.append((self._turn, done))
-        elif done.kind == Kind.FLUSHED:
+        elif done.kind == RecordedAction.FLUSHED:
             self._files[done.file].flush()
-        elif done.kind == Kind.FOLDER_FLUSHED:
+        elif done.kind == RecordedAction.FOLDER_FLUSHED:
             self._names, self._renamings, self._made = self._named(len(self._renamings)), [], {}
-        elif done.kind != Kind.SAID:
-            if done.kind == Kind.CREATED:
+        elif done.kind != RecordedAction.SAID:
+            if done.kind == RecordedAction.CREATED:
                 self._files[done.file] = self._made[len(self._renamings)] = _File(b"")
             self._renamings.append(done)
 
@@ -132,24 +132,24 @@ class Disk:
         """The names when so many of the changes since the last flush are kept."""
         names = dict(self._names)
         for number, done in enumerate(self._renamings[:kept]):
-            if done.kind == Kind.CREATED:
+            if done.kind == RecordedAction.CREATED:
                 names[done.path] = self._made[number]
-            elif done.kind == Kind.FOLDER_MADE:
+            elif done.kind == RecordedAction.FOLDER_MADE:
                 names[done.path] = None
-            elif done.kind == Kind.REMOVED:
+            elif done.kind == RecordedAction.REMOVED:
                 names.pop(done.path, None)
             else:
                 _rename(names, done.path, done.new_path)
         return names
 
-    def after_power_cut(self, loss: Loss, random: Random) -> dict[str, bytes | None]:
+    def after_power_cut(self, loss: WriteLoss, random: Random) -> dict[str, bytes | None]:
         """What is found when the power is cut now: path -> bytes, None for a folder.
 
         Args:
             loss: what is lost of what was not flushed.
             random: makes the choices.
         """
-        is_whole, is_bare = loss is Loss.NOTHING, loss is Loss.EVERYTHING
+        is_whole, is_bare = loss is WriteLoss.NOTHING, loss is WriteLoss.EVERYTHING
         names = self._named(
             len(self._renamings) if is_whole else 0 if is_bare else random.randint(0, len(self._renamings))
         )
@@ -167,7 +167,7 @@ class Disk:
             found[path] = content
         return found
 
-    def _keeping(self, loss: Loss, random: Random) -> Callable[[], Keeps]:
+    def _keeping(self, loss: WriteLoss, random: Random) -> Callable[[], Keeps]:
         """For each file what is kept of it."""
         likely = random.choice((0.05, 0.3, 0.5, 0.7, 0.95))
         turns = sorted(turn for file in self._files.values() for turn, _ in file.since) or [0]
@@ -181,14 +181,14 @@ class Disk:
             has_all = random.random() < likely
             return lambda *_: has_all
 
-        ways: dict[Loss, Callable[[], Keeps]] = {
-            Loss.NOTHING: lambda: lambda *_: True,
-            Loss.EVERYTHING: lambda: lambda *_: False,
-            Loss.SECTORS: lambda: lambda *_: random.random() < likely,
-            Loss.WRITES: lambda: writes,
-            Loss.FILES: of_file,
-            Loss.END: lambda: lambda turn, sector: turn < border or (turn == border and sector < torn_at),
-            Loss.BEGINNING: lambda: lambda turn, _: turn >= border,
+        ways: dict[WriteLoss, Callable[[], Keeps]] = {
+            WriteLoss.NOTHING: lambda: lambda *_: True,
+            WriteLoss.EVERYTHING: lambda: lambda *_: False,
+            WriteLoss.SECTORS: lambda: lambda *_: random.random() < likely,
+            WriteLoss.WRITES: lambda: writes,
+            WriteLoss.FILES: of_file,
+            WriteLoss.END: lambda: lambda turn, sector: turn < border or (turn == border and sector < torn_at),
+            WriteLoss.BEGINNING: lambda: lambda turn, _: turn >= border,
         }
         return ways[loss]
 

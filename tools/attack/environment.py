@@ -25,8 +25,8 @@ from .verdicts import (
     REGISTER,
     TRUE,
     Attack,
+    AttackJudge,
     Finding,
-    Judge,
     manners,
 )
 from .workers import HANG_SECONDS, HUNG, Circumstances, Done
@@ -137,7 +137,7 @@ def full_disks(history: History) -> Iterator[Attack]:
         )
 
 
-def outputs(judge: Judge, count: int, beginning: int = 0) -> Iterator[Finding]:
+def outputs(judge: AttackJudge, count: int, beginning: int = 0) -> Iterator[Finding]:
     """Standard outputs that are closed or full: no traceback, and no success where an answer was lost."""
     db = str(copied(judge.history.last.db, judge.scratch / "outputs"))
     commands = ("show", db, "1"), ("ratings", db, "--csv"), ("audit", db), ("ratings", db), ("head", db)

@@ -27,14 +27,14 @@ from . import (
 from . import swapped_files as swapped
 from .histories import History
 from .truth import Truth
-from .verdicts import Attack, Finding, Judge, next_attacks, shortened
+from .verdicts import Attack, AttackJudge, Finding, next_attacks, shortened
 from .workers import Worker
 
 MEMORY = Path("/dev/shm")  # noqa: S108  # where files cost no wait for a disk
 
 
 @attrs.frozen
-class Field:
+class Battlefield:
     """All that attacks need.
 
     Attributes:
@@ -43,13 +43,13 @@ class Field:
         other: another one of the same shape, whose files come in the place of ours.
     """
 
-    judge: Judge
+    judge: AttackJudge
     history: History
     other: History
 
 
 @attrs.frozen
-class Part:
+class FamilyPart:
     """Which part of a family to try.
 
     Attributes:
@@ -74,7 +74,7 @@ class Tried:
     findings: list[Finding]
 
 
-Scene = Callable[[Judge, int, int], Iterable[Finding]]  # of so many rounds, after so many
+Scene = Callable[[AttackJudge, int, int], Iterable[Finding]]  # of so many rounds, after so many
 
 
 @attrs.frozen
@@ -99,16 +99,16 @@ class Family:
     is_numbered: bool = False
     fits_servers: bool = False
 
-    def attacks(self, on: Field) -> list[Attack]:
+    def attacks(self, on: Battlefield) -> list[Attack]:
         """Every attack of the family on copies of files."""
         found = [attack for generator in self.alone for attack in generator(on.history)]
         return found + [attack for generator in self.with_others for attack in generator(on.history, on.other)]
 
-    def tries(self, on: Field, part: Part) -> Tried:
+    def tries(self, on: Battlefield, part: FamilyPart) -> Tried:
         """Make some attacks, kinds in turn, and judge them."""
         if self.scenes:
             if part.only is not None and self.is_numbered:
-                part = Part(1, _number_in(part.only))
+                part = FamilyPart(1, _number_in(part.only))
             found = [finding for scene in self.scenes for finding in scene(on.judge, part.count, part.beginning)]
             return Tried(part.count, None, found)
         every = self.attacks(on)
@@ -139,7 +139,7 @@ def folder() -> Iterator[Path]:
 
 
 @contextmanager
-def field(scratch: Path, source: Path | None = None, server: Server | None = None) -> Iterator[Field]:
+def field(scratch: Path, source: Path | None = None, server: Server | None = None) -> Iterator[Battlefield]:
     """Everything that attacks need, on a small ledger or on a copy of the one in *source*, in files or on a server.
 
     Raises:
@@ -157,19 +157,19 @@ def field(scratch: Path, source: Path | None = None, server: Server | None = Non
         )
         other = histories.small(other_folder, worker, truth, foreign=True, place=other_place)
         history.learn(other)
-        judge = Judge(history, truth, worker, scratch / "work")
+        judge = AttackJudge(history, truth, worker, scratch / "work")
         try:
-            yield Field(judge, history, other)
+            yield Battlefield(judge, history, other)
         finally:
             judge.close()
 
 
-def _once(scene: Callable[[Judge], Iterable[Finding]]) -> Scene:
+def _once(scene: Callable[[AttackJudge], Iterable[Finding]]) -> Scene:
     """A scene of which there is one: it belongs to the first round."""
     return lambda judge, _, beginning: [] if beginning else scene(judge)
 
 
-def _side_by_side(judge: Judge, count: int, _: int) -> Iterable[Finding]:
+def _side_by_side(judge: AttackJudge, count: int, _: int) -> Iterable[Finding]:
     return concurrency.side_by_side(judge, count)
 
 

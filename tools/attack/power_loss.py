@@ -31,15 +31,15 @@ from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import RESTORE_PLAN, beside, restoring
 
 from .. import cli
-from .disk import Disk, Loss, put_down
+from .disk import Disk, WriteLoss, put_down
 from .files import copied, raw
 from .power_commands import COMMANDS, INIT, Command, write_files
-from .recording import Kind, Recording, RecordingError, obstacle, record
-from .truth import Entry, Truth, entries, people
-from .verdicts import TRUE, Finding, Judge
+from .recording import CommandRecording, RecordedAction, RecordingError, obstacle, record
+from .truth import JournalRow, Truth, entries, people
+from .verdicts import TRUE, AttackJudge, Finding
 
 CHECKOUT = Path(__file__).parents[2]
-_LOSSES = (*Loss, Loss.SECTORS, Loss.END, Loss.BEGINNING)  # those that may tear come twice
+_LOSSES = (*WriteLoss, WriteLoss.SECTORS, WriteLoss.END, WriteLoss.BEGINNING)  # those that may tear come twice
 _LEAST = 8  # bytes of a name that can be looked for among all the others
 
 People = dict[int, tuple[object, ...]]
@@ -55,15 +55,15 @@ class State:
         others: rows of what else is promised, by table and number: reasons of corrections, tokens, refusals.
     """
 
-    journal: list[Entry]
+    journal: list[JournalRow]
     people: People
     others: dict[tuple[str, int], tuple[object, ...]]
 
 
-class Recorded:
+class RecordedCommand:
     """A command that was recorded, and what the ledger held before, after, and whenever the command spoke."""
 
-    def __init__(self, command: Command, recording: Recording, folder: Path) -> None:
+    def __init__(self, command: Command, recording: CommandRecording, folder: Path) -> None:
         """Take the recording; *folder* is where it was made, and where its images are put down."""
         self.command = command
         self.recording = recording
@@ -82,19 +82,19 @@ class Recorded:
             disk = Disk(self.recording)
             for done in self.recording.records[:cut]:
                 disk.do(done)
-            _put(disk.after_power_cut(Loss.NOTHING, Random(0)), self.folder)  # noqa: S311  # nothing is chosen
+            _put(disk.after_power_cut(WriteLoss.NOTHING, Random(0)), self.folder)  # noqa: S311  # nothing is chosen
             self._known[cut] = _state(self.club)
         return self._known[cut]
 
     def spoken_before(self, cut: int) -> State:
         """What the ledger held when the command last spoke."""
         records = self.recording.records
-        return self.state(next((at for at in range(cut, 0, -1) if records[at - 1].kind == Kind.SAID), 0))
+        return self.state(next((at for at in range(cut, 0, -1) if records[at - 1].kind == RecordedAction.SAID), 0))
 
     @property
     def has_spoken(self) -> int:
         """After how many records the command has said its last word."""
-        return max(at for at, done in enumerate(self.recording.records, 1) if done.kind == Kind.SAID)
+        return max(at for at, done in enumerate(self.recording.records, 1) if done.kind == RecordedAction.SAID)
 
     def words(self) -> list[str]:
         """The arguments of the command."""
@@ -113,9 +113,9 @@ class Image:
     """
 
     number: int
-    recorded: Recorded
+    recorded: RecordedCommand
     cut: int
-    loss: Loss
+    loss: WriteLoss
 
     @property
     def name(self) -> str:
@@ -124,7 +124,7 @@ class Image:
         return f"'{self.recorded.command.name}' cut at {self.cut} of {of}, {self.loss.value}: image {self.number}"
 
 
-def power_cuts(judge: Judge, count: int, beginning: int = 0) -> Iterator[Finding]:
+def power_cuts(judge: AttackJudge, count: int, beginning: int = 0) -> Iterator[Finding]:
     """Images with the numbers from *beginning* on, of every command in turn."""
     if obstacle():
         judge.impossible += count
@@ -138,7 +138,7 @@ def power_cuts(judge: Judge, count: int, beginning: int = 0) -> Iterator[Finding
 
 
 @cache
-def recordings(club: Path, scratch: Path) -> tuple[Recorded, ...]:
+def recordings(club: Path, scratch: Path) -> tuple[RecordedCommand, ...]:
     """Every command, recorded on a copy of a ledger that is called ``club.db`` in a folder under *scratch*.
 
     Raises:
@@ -155,7 +155,7 @@ def recordings(club: Path, scratch: Path) -> tuple[Recorded, ...]:
     return tuple(made)
 
 
-def recorded(command: Command, folder: Path, checkout: Path = CHECKOUT) -> Recorded:
+def recorded(command: Command, folder: Path, checkout: Path = CHECKOUT) -> RecordedCommand:
     """Record a command on the ledger in *folder*, which is left as the command leaves it.
 
     Raises:
@@ -167,7 +167,7 @@ def recorded(command: Command, folder: Path, checkout: Path = CHECKOUT) -> Recor
     kept = folder.with_name("kept aside")
     shutil.rmtree(kept, ignore_errors=True)
     shutil.move(folder, kept)
-    found = Recorded(command, made, folder)
+    found = RecordedCommand(command, made, folder)
     shutil.rmtree(folder)
     shutil.move(kept, folder)
     return found
@@ -178,7 +178,7 @@ def _words(command: Command, folder: Path) -> list[str]:
     return [word.format(**places) for word in command.words]
 
 
-def images(recorded: Sequence[Recorded], numbers: Sequence[int]) -> list[Image]:
+def images(recorded: Sequence[RecordedCommand], numbers: Sequence[int]) -> list[Image]:
     """The images of these numbers, of each command in turn; the same ones every time."""
     found = []
     for number in numbers:
@@ -229,7 +229,7 @@ def _unmade(image: Image, disk: Disk, found: dict[str, bytes | None]) -> Iterato
     """What of the files that the command has made is not there."""
     names = image.recorded.command.makes
     if names and image.cut >= image.recorded.has_spoken:
-        whole = disk.after_power_cut(Loss.NOTHING, Random(0))  # noqa: S311  # nothing is chosen
+        whole = disk.after_power_cut(WriteLoss.NOTHING, Random(0))  # noqa: S311  # nothing is chosen
         yield from (
             f"{path} is {'damaged' if path in found else 'gone'}, though the command has spoken"
             for path, content in whole.items()
@@ -298,7 +298,7 @@ def _bring_level(club: Path) -> None:
             ledger.rebuild()
 
 
-def _are_as_written(found: Sequence[Entry], written: Sequence[Entry]) -> bool:
+def _are_as_written(found: Sequence[JournalRow], written: Sequence[JournalRow]) -> bool:
     """Whether entries are the first of those that were written; a stopped erasure is recorded when it is found."""
     return len(found) <= len(written) and all(
         entry == true or ((entry.kind, entry.key) == (true.kind, true.key) and entry.kind == "person-erased/1")

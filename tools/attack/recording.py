@@ -25,7 +25,7 @@ _SECONDS = 120.0  # for one command, with everything that it loads
 _LOST = ("-shm", ".lock")  # names of files of which nothing counts after a power cut: shared memory, locks
 
 
-class Kind(IntEnum):
+class RecordedAction(IntEnum):
     """What was done; the numbers of recorder.c."""
 
     CREATED = 1
@@ -52,7 +52,7 @@ class Record(NamedTuple):
         new_path: the name that it was given.
     """
 
-    kind: Kind
+    kind: RecordedAction
     file: int
     place: int
     data: bytes = b""
@@ -61,7 +61,7 @@ class Record(NamedTuple):
 
 
 @attrs.frozen
-class Recording:
+class CommandRecording:
     """A command that was run on a folder.
 
     Attributes:
@@ -117,7 +117,7 @@ def compiled(folder: Path) -> Path:
     return library
 
 
-def record(folder: Path, scratch: Path, module: str, words: Sequence[str], code_at: Path) -> Recording:
+def record(folder: Path, scratch: Path, module: str, words: Sequence[str], code_at: Path) -> CommandRecording:
     """Run ``python -m module words`` and note what it does to the files in *folder*.
 
     Args:
@@ -154,7 +154,7 @@ def record(folder: Path, scratch: Path, module: str, words: Sequence[str], code_
     if not log.exists():
         raise RecordingError(f"the recorder was not loaded: {done.stderr.strip()[:500]}")
     records = tuple(_counting(_read(log.read_bytes(), f"{folder}/"), before))
-    return Recording(before, records, done.returncode, done.stdout + done.stderr)
+    return CommandRecording(before, records, done.returncode, done.stdout + done.stderr)
 
 
 def contents(folder: Path) -> dict[str, tuple[int, bytes] | None]:
@@ -174,23 +174,28 @@ def _read(log: bytes, folder: str) -> Iterator[Record]:
         at += _HEAD.size
         first, second = log[at : at + size], log[at + size : at + size + more]
         at += size + more
-        if kind == Kind.UNKNOWN:
+        if kind == RecordedAction.UNKNOWN:
             raise RecordingError(f"the recorder does not know what the command did: {first.decode()}")
-        if kind in {Kind.WRITTEN, Kind.SAID}:
-            yield Record(Kind(kind), file, place, first)
+        if kind in {RecordedAction.WRITTEN, RecordedAction.SAID}:
+            yield Record(RecordedAction(kind), file, place, first)
         else:
             path, new_path = (os.fsdecode(name).removeprefix(folder) for name in (first, second))
-            yield Record(Kind(kind), file, place, b"", path, new_path)
+            yield Record(RecordedAction(kind), file, place, b"", path, new_path)
 
 
 def _counting(records: Iterator[Record], before: dict[str, tuple[int, bytes] | None]) -> Iterator[Record]:
     """Without what was done to files that are lost in any case."""
     known = {held[0] for held in before.values() if held is not None}
     for found in records:
-        if found.kind == Kind.CREATED:
+        if found.kind == RecordedAction.CREATED:
             known.discard(found.file)
             if not found.path.endswith(_LOST):
                 known.add(found.file)
-        of_file = found.kind in {Kind.CREATED, Kind.WRITTEN, Kind.CUT, Kind.FLUSHED}
+        of_file = found.kind in {
+            RecordedAction.CREATED,
+            RecordedAction.WRITTEN,
+            RecordedAction.CUT,
+            RecordedAction.FLUSHED,
+        }
         if found.file in known if of_file else not found.path.endswith(_LOST):
             yield found

@@ -32,7 +32,7 @@ SECRET_BYTES = 32
 
 
 @attrs.frozen
-class Entry:
+class JournalRow:
     """One row of the journal."""
 
     position: object
@@ -51,12 +51,12 @@ class Entry:
         return facts if isinstance(facts, dict) else {}
 
 
-def entries(db: Path) -> list[Entry] | None:
+def entries(db: Path) -> list[JournalRow] | None:
     """Every row of a copy of a journal in its order, or None where it cannot be read."""
     try:
         with closing(raw(db)) as connection:
             query = "SELECT position, kind, key, body, leaf FROM journal ORDER BY position"
-            return [Entry(*row) for row in connection.execute(query)]
+            return [JournalRow(*row) for row in connection.execute(query)]
     except READ_ERRORS:
         return None
 
@@ -71,7 +71,7 @@ def people(db: Path) -> dict[int, tuple[object, ...]] | None:
         return None
 
 
-def digest_of(found: list[Entry]) -> str:
+def digest_of(found: list[JournalRow]) -> str:
     """A name for exactly these rows."""
     digest = sha256()
     for entry in found:
@@ -79,7 +79,7 @@ def digest_of(found: list[Entry]) -> str:
     return digest.hexdigest()
 
 
-def journal_faults(db: Path, found: list[Entry]) -> Iterator[str]:
+def journal_faults(db: Path, found: list[JournalRow]) -> Iterator[str]:
     """What of a journal is not as it was sealed."""
     leaves = []
     for expected, entry in enumerate(found, 1):
@@ -114,7 +114,7 @@ def _root(hashes: list[bytes]) -> bytes:
     return hashes[0]
 
 
-def _text_faults(connection: Connection, found: list[Entry]) -> Iterator[str]:
+def _text_faults(connection: Connection, found: list[JournalRow]) -> Iterator[str]:
     kept = set()
     for digest, frame in connection.execute("SELECT sha256, zstd FROM texts"):
         try:
@@ -130,7 +130,7 @@ def _text_faults(connection: Connection, found: list[Entry]) -> Iterator[str]:
             yield f"the text of entry {entry.position} is missing"
 
 
-def people_faults(found: list[Entry], persons: dict[int, tuple[object, ...]]) -> Iterator[str]:
+def people_faults(found: list[JournalRow], persons: dict[int, tuple[object, ...]]) -> Iterator[str]:
     """What of the people is not what the journal sealed."""
     renamed = {
         entry.facts.get("player", 0): entry.facts for entry in found if entry.kind == "player-renamed/1"
@@ -163,7 +163,7 @@ def secret_faults(db: Path) -> Iterator[str]:
         yield "the secret that makes keys is not one of 32 bytes"
 
 
-def reason_faults(db: Path, found: list[Entry]) -> Iterator[str]:
+def reason_faults(db: Path, found: list[JournalRow]) -> Iterator[str]:
     """What of the reasons of a copy is not what the journal sealed; the newest may be without an entry."""
     sealed = {(entry.key, entry.facts.get("reason")): entry.position for entry in found}
     with closing(raw(file_of(db, "people"))) as connection:
@@ -299,7 +299,7 @@ class Truth:
         if not wrong and "views" in held:
             yield from self._view_faults(copy, found, held["views"])
 
-    def _view_faults(self, copy: Path, found: list[Entry], views: Contents) -> Iterator[str]:
+    def _view_faults(self, copy: Path, found: list[JournalRow], views: Contents) -> Iterator[str]:
         reached = self._position(copy)
         if reached is None or reached > len(found) or (reached == 0) != (not found):
             yield f"views: say that they are at entry {reached}, the journal holds {len(found)}"
@@ -316,7 +316,7 @@ class Truth:
             if is_false:
                 yield f"views: table {table} does not follow from the journal"
 
-    def _views_at(self, copy: Path, found: list[Entry], reached: int) -> Contents | str:
+    def _views_at(self, copy: Path, found: list[JournalRow], reached: int) -> Contents | str:
         key = digest_of(found[:reached]), reached
         if key not in self._derived:
             aside = self._scratch / "derived" / "views.db"

@@ -31,7 +31,7 @@ from . import advice
 from .files import Act, copied
 from .histories import History, Point, parsed
 from .stores import readable
-from .truth import Entry, Truth, commitment, digest_of, entries, people
+from .truth import JournalRow, Truth, commitment, digest_of, entries, people
 from .workers import CRASHED, HUNG, Circumstances, Done, Worker
 
 TRUE, REFUSED, FALSE = 0, 1, 3
@@ -128,7 +128,7 @@ class Finding:
         return f"{self.attack}: {' ; '.join(self.commands)}: {self.what}"
 
 
-class Judge:
+class AttackJudge:
     """Judges attacks on one history."""
 
     def __init__(self, history: History, truth: Truth, worker: Worker, scratch: Path) -> None:
@@ -174,7 +174,7 @@ class Judge:
         meant = {"{ann}": first, "{known}": str(history.known), "{fresh}": str(history.fresh)}
         return tuple(meant.get(word, word) for word in command)
 
-    def journal(self, db: Path) -> list[Entry] | None:
+    def journal(self, db: Path) -> list[JournalRow] | None:
         """The journal's rows, read without touching it."""
         return entries(readable(db, self.scratch / "read"))
 
@@ -182,7 +182,9 @@ class Judge:
         """The people, read without touching their file."""
         return people(readable(db, self.scratch / "read"))
 
-    def true_answer(self, db: Path, journal: list[Entry], question: Command) -> tuple[Any, dict[int, set[str | None]]]:
+    def true_answer(
+        self, db: Path, journal: list[JournalRow], question: Command
+    ) -> tuple[Any, dict[int, set[str | None]]]:
         """What the untouched ledger answers, or None, with the aliases of its players.
 
         For a journal that no point has, the answer is what views built anew from it give, without names.
@@ -203,7 +205,7 @@ class Judge:
 class _Play:
     """One sequence of commands on one spoilt copy."""
 
-    def __init__(self, judge: Judge, attack: Attack, db: Path, faults: list[str]) -> None:
+    def __init__(self, judge: AttackJudge, attack: Attack, db: Path, faults: list[str]) -> None:
         self._judge = judge
         self._attack = attack
         self._db = db
@@ -223,7 +225,7 @@ class _Play:
             wrong = [*manners(done), *self._of_kind(words, done, before), *self._advice(words, done)]
             yield from (Finding(self._attack.name, tuple(self._said), what) for what in wrong)
 
-    def _of_kind(self, words: Command, done: Done, before: list[Entry] | None) -> Iterator[str]:
+    def _of_kind(self, words: Command, done: Done, before: list[JournalRow] | None) -> Iterator[str]:
         """What is wrong with the answer of a command of this kind."""
         if done.code in {HUNG, CRASHED}:
             return
@@ -263,7 +265,7 @@ class _Play:
         if true is not None and not _same(answer, true, aliases):
             yield f"answers {_difference(answer, true, aliases)}"
 
-    def _writing(self, words: Command, done: Done, grown: list[Entry]) -> Iterator[str]:
+    def _writing(self, words: Command, done: Done, grown: list[JournalRow]) -> Iterator[str]:
         if done.code != TRUE and not self._faults and not self._is_justified(done):
             yield f"everything follows, but it refuses: {_brief(done)}"
         if words[0] == "erase":
@@ -286,12 +288,12 @@ class _Play:
         if said is not None and f"player:{said[1]}" in keys and f"erased:{said[1]}" not in keys:
             yield f"says that player {said[1]} is forgotten; the journal does not"
 
-    def _is_erasure(self, entry: Entry) -> bool:
+    def _is_erasure(self, entry: JournalRow) -> bool:
         """True for the entry that somebody was erased of whom the people file knows nothing more."""
         persons = self._judge.people(self._db) or {}
         return entry.kind == "person-erased/1" and not any(persons.get(entry.facts.get("player", 0), ())[:3])
 
-    def _identities(self, games: list[Entry]) -> Iterator[str]:
+    def _identities(self, games: list[JournalRow]) -> Iterator[str]:
         """Games sealed under a number that is not their player's."""
         persons = self._judge.people(self._db) or {}
         registered = {str(entry.key): entry for entry in self._journal or [] if entry.kind == "player-registered/1"}
@@ -356,7 +358,7 @@ def _brief(done: Done) -> str:
     return next((line for line in lines if line.startswith(("error:", "FALSE", "FOREIGN"))), lines[0])[:300]
 
 
-def _grown(before: list[Entry], after: list[Entry]) -> list[Entry] | None:
+def _grown(before: list[JournalRow], after: list[JournalRow]) -> list[JournalRow] | None:
     """The entries that were added; None where those before are not all there."""
     return after[len(before) :] if after[: len(before)] == before else None
 

@@ -14,7 +14,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries
 
 from .datasets import GameSet
-from .measuring import Cost, both_lines, cost_of, in_turns
+from .measuring import SecondsTaken, both_lines, cost_of, in_turns
 from .table import Line
 
 TIMES = 50  # a search is short
@@ -71,7 +71,7 @@ def _bare_searches(people: SqlitePeople) -> None:
         people._connection.execute(_BARE_SEARCH, (asked,)).fetchall()
 
 
-def _measured(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[Cost]]:
+def _measured(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[SecondsTaken]]:
     """What each cost by round, in turns, after a first one that warms up."""
     timed = {name: partial(cost_of, work) for name, work in works.items()}
     in_turns(timed, 1)

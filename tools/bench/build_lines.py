@@ -17,7 +17,7 @@ from ledger.runtime.lazy import pl
 
 from . import rival_stores
 from .datasets import GameSet
-from .measuring import Cost, both_lines, in_turns
+from .measuring import SecondsTaken, both_lines, in_turns
 from .processes import in_a_process
 from .table import Line
 
@@ -48,7 +48,7 @@ def build_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
             }
             measured = in_turns(works, rounds)
             built, rewritten = (
-                [Cost(figures["clock"], figures["cpu"]) for figures in measured[name]] for name in works
+                [SecondsTaken(figures["clock"], figures["cpu"]) for figures in measured[name]] for name in works
             )
             yield from both_lines("scheme-build", data.name, built, rewritten, what=f"first build under {scheme}")
             for file in folder.glob(f"{scheme}.*"):

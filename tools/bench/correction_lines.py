@@ -20,7 +20,7 @@ from . import ours, rival_eventsourcing
 from .bare_corrections import BareRows
 from .datasets import GameSet, tail_length, tail_ms
 from .live_lines import GAMES_BACK
-from .measuring import Cost, both_lines, cost_of, in_turns
+from .measuring import SecondsTaken, both_lines, cost_of, in_turns
 from .rivals import installed
 from .synthetic import FIRST_SECOND, SECONDS
 from .table import Line, line
@@ -70,7 +70,7 @@ class _Corrected:
         self._outcomes = ("white", "black") if outcome == "black" else ("black", "white")
         self._corrections = 0
 
-    def correct(self) -> tuple[Cost, Cost]:
+    def correct(self) -> tuple[SecondsTaken, SecondsTaken]:
         """Preview another result; propose it, approve it, and see all that follows rated: what each of the two took."""
         outcome = self._outcomes[self._corrections % 2]
         self._corrections += 1
@@ -91,14 +91,14 @@ def _approve(ledger: Ledger, change: Change) -> int:
 
 def _corrected(
     back: int, length: int, sets: Sequence[GameSet], ledgers: Sequence[Ledger], rounds: int
-) -> dict[str, list[tuple[Cost, Cost]]]:
+) -> dict[str, list[tuple[SecondsTaken, SecondsTaken]]]:
     corrected = [_Corrected(ledger, tail_ms(length - back)) for ledger in ledgers]
     works = {data.name: game.correct for data, game in zip(sets, corrected, strict=True)}
     in_turns(works, 1)  # to warm up
     return in_turns(works, rounds)
 
 
-def _lines_of_lengths(back: int, sets: Sequence[GameSet], taken: Mapping[str, list[Cost]]) -> Iterator[Line]:
+def _lines_of_lengths(back: int, sets: Sequence[GameSet], taken: Mapping[str, list[SecondsTaken]]) -> Iterator[Line]:
     least = min(taken, key=lambda name: median(cost.clock for cost in taken[name]))
     for data in sets:
         if data.name != least:
@@ -109,7 +109,9 @@ def _lines_of_lengths(back: int, sets: Sequence[GameSet], taken: Mapping[str, li
             yield from both_lines("correction", f"journal of {data.name}", taken[data.name], taken[least], **words)
 
 
-def _preview_lines(back: int, sets: Sequence[GameSet], taken: Mapping[str, list[tuple[Cost, Cost]]]) -> Iterator[Line]:
+def _preview_lines(
+    back: int, sets: Sequence[GameSet], taken: Mapping[str, list[tuple[SecondsTaken, SecondsTaken]]]
+) -> Iterator[Line]:
     """What would become of all, worked out and written nowhere, beside the correction itself."""
     for data in sets:
         previews, corrections = zip(*taken[data.name], strict=True)
@@ -118,7 +120,7 @@ def _preview_lines(back: int, sets: Sequence[GameSet], taken: Mapping[str, list[
 
 
 def _naive_lines(
-    back: int, sets: Sequence[GameSet], taken: Mapping[str, list[Cost]], pace: float | None
+    back: int, sets: Sequence[GameSet], taken: Mapping[str, list[SecondsTaken]], pace: float | None
 ) -> Iterator[Line]:
     """The same beside what it costs to do all again, in each journal."""
     what = f"a correction {back:,} games back"
@@ -148,7 +150,7 @@ def _void_lines(data: GameSet, rounds: int) -> Iterator[Line]:
             bare = BareRows(path.with_name("games.views.db"), folder)
             _approve(ledger, ledger.corrections.drafts.annul_games(player, Which.ALL))
             bare.compare()
-            works: dict[str, Callable[[], Cost]] = {
+            works: dict[str, Callable[[], SecondsTaken]] = {
                 "ours": partial(_voided_again, ledger, player),
                 "bare": partial(_bare_again, bare),
             }
@@ -159,14 +161,14 @@ def _void_lines(data: GameSet, rounds: int) -> Iterator[Line]:
         yield from both_lines("void-many", where, taken["ours"], taken["bare"], games=data.games)
 
 
-def _voided_again(ledger: Ledger, player: int) -> Cost:
+def _voided_again(ledger: Ledger, player: int) -> SecondsTaken:
     """Voided games stand again, which is not measured, and are voided."""
     last = max(known.proposal.proposal for known in ledger.corrections.proposals() if known.state == "approved")
     _approve(ledger, ledger.corrections.drafts.undo(last))
     return cost_of(lambda: _approve(ledger, ledger.corrections.drafts.annul_games(player, Which.ALL)))
 
 
-def _bare_again(bare: BareRows) -> Cost:
+def _bare_again(bare: BareRows) -> SecondsTaken:
     bare.put_back()
     return cost_of(bare.change)
 

@@ -14,10 +14,10 @@ from ledger.answers.exports.exporting import export
 from ledger.ledger import Ledger
 from ledger.ratings.view_tables import side_tables
 from ledger.runtime.lazy import pl
-from ledger.runtime.table_reader import OwnProcess, Scan
+from ledger.runtime.table_reader import ReadingProcess, TableScan
 
 from .datasets import GameSet
-from .measuring import Cost, both_lines, cost_of, in_turns
+from .measuring import SecondsTaken, both_lines, cost_of, in_turns
 from .table import Line
 
 
@@ -29,7 +29,7 @@ def export_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
             exported = folder / "exported.parquet"
             export(ledger, ["history"], exported)
             rows = pl.read_parquet(exported)
-            works: Mapping[str, Callable[[], Cost]] = {
+            works: Mapping[str, Callable[[], SecondsTaken]] = {
                 "export": partial(cost_of, partial(export, ledger, ["history"], exported)),
                 "arrow": partial(cost_of, partial(_read_and_write, ledger.views.path, folder / "arrow.parquet")),
                 "write": partial(cost_of, partial(_write, rows, folder / "written.parquet")),
@@ -43,8 +43,8 @@ def _read_and_write(views: Path, path: Path) -> None:
     """Read the whole table as Arrow columns, in a process of its own, and write them."""
     (table,) = side_tables((), ())
     columns = {name: (f'"{name}"', kind.split()[0]) for name, kind in table.columns}
-    reader = OwnProcess(views)
-    scan = Scan(columns=columns, source=table.name, key=("pool", "player", "n"))
+    reader = ReadingProcess(views)
+    scan = TableScan(columns=columns, source=table.name, key=("pool", "player", "n"))
     for rows in reader.frames(scan, 2**62):
         _write(rows, path)
     reader.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .datasets import GameSet
-from .measuring import Cost, both_lines, cost_of, in_turns
+from .measuring import SecondsTaken, both_lines, cost_of, in_turns
 from .processes import Ended, watched
 from .table import Line, line
 
@@ -34,10 +34,10 @@ _WHAT = {
 }
 
 
-class _Run(NamedTuple):
+class _CommandRun(NamedTuple):
     """What a command took, and the peak memory of its processes, bytes."""
 
-    cost: Cost
+    cost: SecondsTaken
     peak: int
 
 
@@ -71,15 +71,15 @@ def few_lines(sets: Sequence[GameSet], folder: Path, rounds: int) -> Iterator[Li
         yield from both_lines("record-show", f"journal of {each.name}", record, show)
 
 
-def _costs(runs: Sequence[_Run]) -> list[Cost]:
+def _costs(runs: Sequence[_CommandRun]) -> list[SecondsTaken]:
     return [run.cost for run in runs]
 
 
-def _run(command: Callable[[str, Path, int], list[str]], ledger: str, folder: Path, days: Iterator[int]) -> _Run:
+def _run(command: Callable[[str, Path, int], list[str]], ledger: str, folder: Path, days: Iterator[int]) -> _CommandRun:
     words = [sys.executable, "-m", "tools.cli", *command(ledger, folder, next(days))]
     ended: list[Ended] = []
     cost = cost_of(lambda: ended.append(watched(words)))
-    return _Run(cost, sum(ended[0].peaks.values()))
+    return _CommandRun(cost, sum(ended[0].peaks.values()))
 
 
 def _day(number: int) -> str:

@@ -13,7 +13,7 @@ from ledger.ledger import Ledger
 from ledger.players.people import Person
 
 from .datasets import GameSet
-from .measuring import Cost, both_lines, cost_of, in_turns
+from .measuring import SecondsTaken, both_lines, cost_of, in_turns
 from .table import Line
 
 GAMES = 100  # on a page
@@ -40,7 +40,7 @@ def graph_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
             people = ledger.people.by_number(numbers)
             if not people:
                 continue
-            works: Mapping[str, Callable[[], Cost]] = {
+            works: Mapping[str, Callable[[], SecondsTaken]] = {
                 name: partial(cost_of, partial(_each, work, ledger, list(people.values())))
                 for name, work in (("bare", _bare), ("json", _json), ("svg", _svg))
             }

@@ -14,7 +14,7 @@ from ledger.ledger import Ledger
 
 from . import ours, rival_documented, rival_eventsourcing, rival_stores
 from .datasets import TAIL_MS, GameSet, tail_length, tail_ms
-from .measuring import Cost, Rates, both_lines, in_turns
+from .measuring import Rates, SecondsTaken, both_lines, in_turns
 from .rivals import installed
 from .table import Line, line
 
@@ -95,7 +95,7 @@ class _Late:
         self._ended_ms = tail_ms(length - back) - TAIL_MS // 2
         self._recorded = 0
 
-    def record(self) -> Cost:
+    def record(self) -> SecondsTaken:
         """Record another one at the same place."""
         self._recorded += 1
         key = f"late-{self._back}-{self._recorded}"

@@ -18,15 +18,15 @@ except ImportError:  # Windows: processor time of children is not known there
 T = TypeVar("T")
 
 
-class Cost(NamedTuple):
+class SecondsTaken(NamedTuple):
     """Seconds of the clock, and of the processor by this process and by those that it started and that have ended."""
 
     clock: float
     cpu: float
 
-    def plus(self, other: Cost) -> Cost:
+    def plus(self, other: SecondsTaken) -> SecondsTaken:
         """Both together, one after the other."""
-        return Cost(self.clock + other.clock, self.cpu + other.cpu)
+        return SecondsTaken(self.clock + other.clock, self.cpu + other.cpu)
 
     def rates(self, count: int) -> Rates:
         """How many a second, when *count* cost this."""
@@ -40,7 +40,7 @@ class Rates(NamedTuple):
     cpu: float
 
 
-FREE = Cost(0.0, 0.0)
+FREE = SecondsTaken(0.0, 0.0)
 
 
 def cpu_seconds() -> float:
@@ -52,11 +52,11 @@ def cpu_seconds() -> float:
     return process_time() + children.ru_utime + children.ru_stime
 
 
-def cost_of(work: Callable[[], object]) -> Cost:
+def cost_of(work: Callable[[], object]) -> SecondsTaken:
     """Do the work once."""
     cpu, begun = cpu_seconds(), perf_counter()
     work()
-    return Cost(perf_counter() - begun, cpu_seconds() - cpu)
+    return SecondsTaken(perf_counter() - begun, cpu_seconds() - cpu)
 
 
 def in_turns(works: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
@@ -69,7 +69,11 @@ def in_turns(works: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, lis
 
 
 def both_lines(
-    name: str, where: str, our_figures: Sequence[Cost | Rates], their_figures: Sequence[Cost | Rates], **more: Any
+    name: str,
+    where: str,
+    our_figures: Sequence[SecondsTaken | Rates],
+    their_figures: Sequence[SecondsTaken | Rates],
+    **more: Any,
 ) -> tuple[Line, Line]:
     """The line of a bound by the clock or by the processor, as it says, and the other one, which only informs.
 

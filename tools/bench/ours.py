@@ -38,7 +38,7 @@ from ledger.runtime.long_work import collector_paused, mapped_ahead
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer
 
-from .measuring import FREE, Cost, Rates, cost_of
+from .measuring import FREE, Rates, SecondsTaken, cost_of
 from .rivals import pace, sha256_each
 
 FIRST_MS = 1_262_304_000_000  # 2010-01-01: where live games begin
@@ -54,8 +54,8 @@ class Imported(NamedTuple):
     """A CSV file brought in, alone, and with two rows of indexed history a game."""
 
     games: int
-    alone: Cost
-    to_history: Cost
+    alone: SecondsTaken
+    to_history: SecondsTaken
 
 
 def import_csv(path: Path, csv: Path, on_server: ServerPlace | None = None) -> Imported:
@@ -78,7 +78,7 @@ def import_csv(path: Path, csv: Path, on_server: ServerPlace | None = None) -> I
         return Imported(recorded, alone, alone.plus(rated))
 
 
-def first_build(path: Path, projectors: Sequence[Projector] | None = None) -> Cost:
+def first_build(path: Path, projectors: Sequence[Projector] | None = None) -> SecondsTaken:
     """Build the views of a whole journal from nothing, with these read models; the installed ones by default."""
     for leftover in path.parent.glob(f"{path.stem}.views*"):
         leftover.unlink()
@@ -91,7 +91,7 @@ def player_indexes() -> tuple[str, ...]:
     return tuple(statement for statement in tables.INDEXES if "games_of_" in statement)
 
 
-def first_build_without_player_indexes(path: Path) -> Cost:
+def first_build_without_player_indexes(path: Path) -> SecondsTaken:
     """``first_build`` by a program that has no such index: for a process of its own, which it spoils for all else."""
     left_out = player_indexes()
     indexes, objects = vars(views_file)["_INDEXES"], vars(views_file)["_OBJECTS"]
@@ -134,7 +134,7 @@ def copied(path: Path, folder: Path) -> Path:
     return folder / path.name
 
 
-def record_late(ledger: Ledger, game: GameRecorded) -> Cost:
+def record_late(ledger: Ledger, game: GameRecorded) -> SecondsTaken:
     """Record a game that took place long ago, and see it and all later ones rated."""
 
     def record() -> None:
@@ -144,7 +144,7 @@ def record_late(ledger: Ledger, game: GameRecorded) -> Cost:
     return cost_of(record)
 
 
-def record_earliest(path: Path, key: str, ended_ms: int) -> Cost:
+def record_earliest(path: Path, key: str, ended_ms: int) -> SecondsTaken:
     """Record a game before all others, between the first two players, and see all games rated again."""
     with Ledger.open(path) as ledger:
         return record_late(ledger, late_game(key, (1, 2), ended_ms))

@@ -11,7 +11,7 @@ from ledger.imports.players import formats
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 
-from .measuring import Cost, both_lines, cost_of
+from .measuring import SecondsTaken, both_lines, cost_of
 from .rival_stores import rewrite_tables
 from .table import Line
 
@@ -28,8 +28,8 @@ def list_lines(folder: Path, rounds: int, players: int) -> Iterator[Line]:
             f"{1940 + i % 75},,2024-01-01\n"
             for i in range(players)
         )
-    imports: list[Cost] = []
-    bare: list[Cost] = []
+    imports: list[SecondsTaken] = []
+    bare: list[SecondsTaken] = []
     for _ in range(rounds):
         made = folder / "made"
         made.mkdir()
@@ -41,7 +41,7 @@ def list_lines(folder: Path, rounds: int, players: int) -> Iterator[Line]:
     yield from both_lines("players", f"{players:,} players", imports, bare)
 
 
-def _imported(club: Path, listed: Path, players: int) -> Cost:
+def _imported(club: Path, listed: Path, players: int) -> SecondsTaken:
     with Ledger.create(club, scheme="fide") as ledger, open_source(str(listed)) as source:
         ledger.level()
 

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from ledger.runtime.lazy import sqlite_utils
 
-from .measuring import Cost, Rates, cost_of
+from .measuring import Rates, SecondsTaken, cost_of
 from .synthetic import RESULTS
 
 CHUNK = 50_000
@@ -108,7 +108,9 @@ def _open_text(path: Path) -> TextIO:
 # Bounds: what the driver and the disk allow.
 
 
-def rewrite_tables(source_db: Path, target_db: Path, *, journal_mode: str = "WAL", synchronous: str = "NORMAL") -> Cost:
+def rewrite_tables(
+    source_db: Path, target_db: Path, *, journal_mode: str = "WAL", synchronous: str = "NORMAL"
+) -> SecondsTaken:
     """The cost of writing the same tables again with bare ``executemany``: the least that our rows can cost.
 
     Rows are read in table order, 200,000 at a time, without being timed; timed are the tables' creation, the
@@ -130,7 +132,7 @@ def rewrite_tables(source_db: Path, target_db: Path, *, journal_mode: str = "WAL
         return cost.plus(cost_of(lambda: [target.execute(sql) for sql in indexes.values()]))
 
 
-def bare_executemany(connection: Any, insert: str, rows: Iterable[Row]) -> Cost:
+def bare_executemany(connection: Any, insert: str, rows: Iterable[Row]) -> SecondsTaken:
     """The cost of one transaction with one ``executemany``."""
 
     def write() -> None:
@@ -190,7 +192,7 @@ def _schema(connection: Any, kind: str) -> dict[str, str]:
     return {name: sql for name, sql in found if not name.startswith("sqlite_") and name not in shadows}
 
 
-def _rewrite(source: Any, target: Any, table: str, cost: Cost) -> Cost:
+def _rewrite(source: Any, target: Any, table: str, cost: SecondsTaken) -> SecondsTaken:
     info = source.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
     columns = [f'"{name}"' for _, name, _, _, _, _, hidden in info if not hidden]
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))

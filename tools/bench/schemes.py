@@ -60,7 +60,7 @@ PLAIN_ELO: Scheme = attrs.evolve(
 )
 
 
-class Variant(NamedTuple):
+class SchemeVariant(NamedTuple):
     """A scheme with settings; *declared*: players begin with the rating that the games show, or 1500 for want of one.
 
     FIDE's rules make nobody's rating from games between the unrated, so that without it there would be none.
@@ -72,15 +72,15 @@ class Variant(NamedTuple):
     declared: bool = False
 
 
-def variants() -> Iterator[Variant]:
+def variants() -> Iterator[SchemeVariant]:
     """Every built-in scheme with its default settings, and by week those that usually are."""
     for scheme in schemes.built_in():
         numbers = scheme.numbers_from({})
         if scheme.name in WEEKLY:
-            yield Variant(f"{scheme.name} by week", scheme, scheme.numbers_from(WEEKLY[scheme.name]))
+            yield SchemeVariant(f"{scheme.name} by week", scheme, scheme.numbers_from(WEEKLY[scheme.name]))
         by_month = scheme.rhythm is Rhythm.PERIOD and scheme.calendar(numbers) == MONTHLY
         rhythm = "month" if by_month else scheme.rhythm.value
-        yield Variant(f"{scheme.name} by {rhythm}", scheme, numbers, scheme.name == "fide")
+        yield SchemeVariant(f"{scheme.name} by {rhythm}", scheme, numbers, scheme.name == "fide")
 
 
 def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:

@@ -23,7 +23,7 @@ from ledger.runtime.postgres import quoted
 from .. import output
 from ..postgres_servers import Server, installed, running
 from .datasets import made_up
-from .measuring import Cost, cost_of, in_turns
+from .measuring import SecondsTaken, cost_of, in_turns
 from .postgres_lines import DURABLE
 from .rivals import installed as is_installed
 from .table import Line, line
@@ -48,7 +48,7 @@ def server_copy_lines(folder: Path, rounds: int, games: int) -> Iterator[Line]:
         _write_files(ledger, files)
         standing = server.new_database()
         copy_tables(ledger, standing, SCHEMA)
-        works: Mapping[str, Callable[[], Cost]] = {
+        works: Mapping[str, Callable[[], SecondsTaken]] = {
             "ours": lambda: cost_of(partial(copy_tables, ledger, server.new_database(), SCHEMA)),
             "psql": lambda: _copied_by_psql(server, standing, files, psql),
             "again": lambda: cost_of(partial(copy_tables, ledger, standing, SCHEMA)),
@@ -66,7 +66,7 @@ def _write_files(ledger: Ledger, files: Path) -> None:
                 file.writelines(map(table.csv, table.rows(reader)))
 
 
-def _copied_by_psql(server: Server, standing: str, files: Path, psql: str) -> Cost:
+def _copied_by_psql(server: Server, standing: str, files: Path, psql: str) -> SecondsTaken:
     """Into tables like those that stand, without keys, in a database of their own."""
     address = server.new_database()
     with psycopg.connect(standing) as connection:

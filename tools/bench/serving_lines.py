@@ -46,7 +46,7 @@ _ADDRESS = re.compile(r"http://[\w.:\[\]]+:\d+")
 
 
 @attrs.frozen
-class Server:
+class MeasuredServer:
     """A server that runs for the length of a block: where it is, and its first process."""
 
     address: str
@@ -63,7 +63,7 @@ class Server:
 
 
 @contextmanager
-def running(command: Sequence[str], folder: Path) -> Iterator[Server]:
+def running(command: Sequence[str], folder: Path) -> Iterator[MeasuredServer]:
     """Start a server that says on standard error where it listens, and end it afterwards."""
     log = folder / "server.log"
     with log.open("wb") as said:
@@ -74,7 +74,7 @@ def running(command: Sequence[str], folder: Path) -> Iterator[Server]:
                 if process.poll() is not None or time.monotonic() > until:
                     raise RuntimeError(f"{command[:4]} did not start: {log.read_text('utf-8', 'replace')[-500:]}")
                 time.sleep(0.05)
-            yield Server(at[0], process.pid)
+            yield MeasuredServer(at[0], process.pid)
         finally:
             process.terminate()
             process.wait(30)
@@ -97,7 +97,7 @@ def serving_lines(size: int, folder: Path, rounds: int) -> Iterator[Line]:
         yield from _sizes(server, players, data.name)
 
 
-def _costs(server: Server, path: Path, players: Sequence[int], where: str, rounds: int) -> Iterator[Line]:
+def _costs(server: MeasuredServer, path: Path, players: Sequence[int], where: str, rounds: int) -> Iterator[Line]:
     """Processor time of ours, of the library's call alone, and of Datasette, in turns."""
     graphs = [f"/api/v1/players/{player}/graph?last={GAMES}" for player in players]
     works: dict[str, Callable[[], float]] = {
@@ -143,7 +143,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _apiece(server: Server, addresses: Iterator[str]) -> float:
+def _apiece(server: MeasuredServer, addresses: Iterator[str]) -> float:
     """Seconds of the server's processor for each request."""
     with closing(server.connection()) as connection:
         begun = server.cpu()
@@ -152,7 +152,7 @@ def _apiece(server: Server, addresses: Iterator[str]) -> float:
         return max(server.cpu() - begun, 1 / TICK) / REQUESTS
 
 
-def _apiece_tagged(server: Server, addresses: Sequence[str]) -> float:
+def _apiece_tagged(server: MeasuredServer, addresses: Sequence[str]) -> float:
     """The same of those who have the answer and ask whether it is as it was; many more requests, which cost little."""
     with closing(server.connection()) as connection:
         tags = {address: _ask(connection, address)[0] for address in addresses}
@@ -162,7 +162,7 @@ def _apiece_tagged(server: Server, addresses: Sequence[str]) -> float:
         return max(server.cpu() - begun, 1 / TICK) / (REQUESTS * 5)
 
 
-def _served_and_alone(server: Server, ledger: Ledger, players: Iterator[int]) -> tuple[float, float]:
+def _served_and_alone(server: MeasuredServer, ledger: Ledger, players: Iterator[int]) -> tuple[float, float]:
     """Seconds of the processor for each graph as JSON: over HTTP, and by the library's call that the server makes.
 
     The two take turns graph by graph, for the machine is not as fast from one second to the next, and whoever is
@@ -191,7 +191,9 @@ def _ask(connection: http.client.HTTPConnection, address: str, tag: str | None =
     return answer.getheader("ETag"), len(body)
 
 
-def _at_half_of_the_highest_rate(server: Server, players: Sequence[int], where: str, rounds: int) -> Iterator[Line]:
+def _at_half_of_the_highest_rate(
+    server: MeasuredServer, players: Sequence[int], where: str, rounds: int
+) -> Iterator[Line]:
     """How late the latest are when requests come at half of the rate that the server can bear."""
     addresses = [f"/api/v1/players/{player}/graph?last={GAMES}" for player in players]
     rate = CLIENTS * REQUESTS / max(_answered(server, addresses, [0.0] * CLIENTS * REQUESTS)[1], 1e-9)
@@ -205,7 +207,7 @@ def _at_half_of_the_highest_rate(server: Server, players: Sequence[int], where: 
     yield line("serve-late", where, late, middle)
 
 
-def _answered(server: Server, addresses: Sequence[str], due: Sequence[float]) -> tuple[list[float], float]:
+def _answered(server: MeasuredServer, addresses: Sequence[str], due: Sequence[float]) -> tuple[list[float], float]:
     """How long after it was due each request was answered, and after how long all were, seconds; due from now on."""
     numbers, begun = iter(range(len(due))), time.perf_counter()
 
@@ -223,7 +225,7 @@ def _answered(server: Server, addresses: Sequence[str], due: Sequence[float]) ->
     return waits, time.perf_counter() - begun
 
 
-def _sizes(server: Server, players: Sequence[int], where: str) -> Iterator[Line]:
+def _sizes(server: MeasuredServer, players: Sequence[int], where: str) -> Iterator[Line]:
     """Bytes of the page of a player, compressed as browsers ask for it."""
     with closing(server.connection()) as connection:
         sizes = [_ask(connection, f"/players/{player}")[1] for player in players[:TAGGED]]

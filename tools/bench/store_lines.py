@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from . import ours, rival_documented, rival_stores
 from .datasets import GameSet
-from .measuring import Cost, Rates, both_lines, cost_of, in_turns
+from .measuring import Rates, SecondsTaken, both_lines, cost_of, in_turns
 from .processes import in_a_process
 from .rivals import installed
 from .table import Line, line
@@ -37,7 +37,7 @@ def import_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:
         }
         measured = in_turns(works, rounds)
         alone = [_cost(figures) for figures in measured["ours"]]
-        history = [Cost(figures["history_clock"], figures["history_cpu"]) for figures in measured["ours"]]
+        history = [SecondsTaken(figures["history_clock"], figures["history_cpu"]) for figures in measured["ours"]]
         dict_loop, roomy, utils = ([_cost(f) for f in measured[name]] for name in ("dict", "roomy", "utils"))
         yield from both_lines("csv-to-history", data.name, history, dict_loop, games=data.games)
         yield both_lines("csv-to-history-roomy", data.name, history, roomy)[0]
@@ -72,8 +72,8 @@ def _script(data: GameSet, script: Script) -> dict[str, float]:
         return dict(cost_of(lambda: script(data.csv(), folder / "target.db"))._asdict())
 
 
-def _cost(figures: dict[str, float]) -> Cost:
-    return Cost(figures["clock"], figures["cpu"])
+def _cost(figures: dict[str, float]) -> SecondsTaken:
+    return SecondsTaken(figures["clock"], figures["cpu"])
 
 
 def build_lines(sets: Sequence[GameSet], rounds: int) -> Iterator[Line]:

@@ -159,9 +159,9 @@ def check_pool(ledger: Ledger, name: str, *, is_new: bool) -> None:
     Raises:
         click.UsageError: naming the pools that are there.
     """
-    known = pool_names(ledger.journal)
-    if name not in known and not is_new:
-        raise click.UsageError(f"no pool {name!r} in this ledger; {choice_of(name, known)}; --new-pool makes a new one")
+    pools = pool_names(ledger.journal)
+    if name not in pools and not is_new:
+        raise click.UsageError(f"no pool {name!r} in this ledger; {choice_of(name, pools)}; --new-pool makes a new one")
 
 
 def tell_package(scheme: str) -> None:
@@ -206,9 +206,9 @@ def level(
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, sqlite.sqlite3.Error) as error:
             with _in_files(path) as whole:
-                found = audit(whole).falsehoods
-            if found:
-                raise CorruptError(str(ledger.path), 0, f"an answer could not be given: {found[0]}") from error
+                falsehoods = audit(whole).falsehoods
+            if falsehoods:
+                raise CorruptError(str(ledger.path), 0, f"an answer could not be given: {falsehoods[0]}") from error
             raise
 
 
@@ -278,13 +278,13 @@ def confirmed(question: str, *, yes: bool) -> None:
 def _recomputed(path: Path) -> Ledger:
     begun = time.perf_counter()
     with Bars() as bars:
-        found = recompute(path, bars)
-    if found.ledger is None:
-        tell_falsehoods(path.name, found.falsehoods)
+        recomputed = recompute(path, bars)
+    if recomputed.ledger is None:
+        tell_falsehoods(path.name, recomputed.falsehoods)
         sys.exit(FALSE)
     seconds = time.perf_counter() - begun
-    output.remark(f"verified: recomputed from {entries(found.entries)} in {seconds:.1f} s")
-    return found.ledger
+    output.remark(f"verified: recomputed from {entries(recomputed.entries)} in {seconds:.1f} s")
+    return recomputed.ledger
 
 
 def tell_falsehoods(path: str, falsehoods: Sequence[Falsehood], *, as_answer: bool = False) -> None:

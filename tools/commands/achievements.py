@@ -172,7 +172,7 @@ def upsets_(
     with level(db_path, verify=verify, as_if=as_if) as ledger:
         shown = limits.shown(limit, fmt, UPSETS_IN_A_TABLE)
         with ledger.moment():
-            found = upsets.upsets(
+            rows_of_upsets = upsets.upsets(
                 ledger,
                 pool,
                 person=None if player is None else ledger.player(player),
@@ -181,7 +181,7 @@ def upsets_(
                 margin=margin,
                 limit=None if shown == limits.EVERY_ROW else shown + 1,
             )
-        rows = as_rows(found)
+        rows = as_rows(rows_of_upsets)
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
 
 

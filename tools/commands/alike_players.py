@@ -37,8 +37,8 @@ def alike(db_path: str, limit: int | None, fmt: str | None, verify: bool) -> Non
     """
     with level(db_path, verify=verify) as ledger:
         shown_rows = limits.shown(limit, fmt, IDENTITIES_IN_A_TABLE)
-        found = searching.alike(ledger)
-        limits.write(as_rows(found.rows), fmt, shown_rows)
-        if found.crowded:
-            left_out = counted(found.crowded, "name")
+        groups = searching.alike(ledger)
+        limits.write(as_rows(groups.rows), fmt, shown_rows)
+        if groups.crowded:
+            left_out = counted(groups.crowded, "name")
             output.remark(f"left out: {left_out} that more than {searching.CROWD} identities bear or fit")

@@ -55,26 +55,26 @@ def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, pat
         if kind == "pgn":
             text = game_pgn(ledger, game, start)
         else:
-            found = final_board(ledger, game, start)
+            final = final_board(ledger, game, start)
             if path is None and kind == "json":
-                output.write_one(as_row(found.answer), None)
+                output.write_one(as_row(final.answer), None)
                 return
-            text = _text(found, kind, flipped=flip)
+            text = _text(final, kind, flipped=flip)
     if path is None:
         output.answer_lines(text.rstrip("\n"))
     else:
         output.save(path, text.encode())
 
 
-def _text(found: FinalBoard, kind: str, *, flipped: bool) -> str:
+def _text(board: FinalBoard, kind: str, *, flipped: bool) -> str:
     match kind:
         case "svg":
-            return mini_boards.document(found.position, found.title, flipped=flipped)
+            return mini_boards.document(board.position, board.title, flipped=flipped)
         case "fen":
-            return f"{found.position.fen}\n"
+            return f"{board.position.fen}\n"
         case "json":
-            return output.json_text(as_row(found.answer))
+            return output.json_text(as_row(board.answer))
         case _:
-            drawn = mini_boards.drawn_in_text(found.position, flipped=flipped)
-            last = f"after {len(found.moves)} half-moves, the last {found.moves[-1]}"
-            return f"{visible(found.title)}\n{last}\n\n{drawn}\n"
+            drawn = mini_boards.drawn_in_text(board.position, flipped=flipped)
+            last = f"after {len(board.moves)} half-moves, the last {board.moves[-1]}"
+            return f"{visible(board.title)}\n{last}\n\n{drawn}\n"

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ledger import schemes as known
-from ledger.answers.calculations import MOST_GAMES, PlayerFacts, calculate
+from ledger.answers.calculations import MOST_GAMES, CalculationFacts, calculate
 from ledger.answers.rows import as_row
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.ledger import utc_now
@@ -90,11 +90,11 @@ def calc(
     facts = {"games": opponent_games, "deviation": opponent_rd, "volatility": opponent_volatility, "h": opponent_h}
     columns: dict[str, list[Any]] = {name: _for_each(name, values, len(ratings)) for name, values in facts.items()}
     opponents = [
-        PlayerFacts(rating=opponent, **{name: column[place] for name, column in columns.items()})
+        CalculationFacts(rating=opponent, **{name: column[place] for name, column in columns.items()})
         for place, opponent in enumerate(ratings)
     ]
     day = on or instant_text(int(utc_now().timestamp() * 1000), Precision.DAY)
-    own_facts = PlayerFacts(rating=rating, **own)
+    own_facts = CalculationFacts(rating=rating, **own)
     answer = as_row(calculate(chosen, settings_given(settings), own_facts, opponents, scores, day))
     if fmt == "table":
         _tell(answer)

@@ -133,9 +133,9 @@ def verify_receipt_(file: str, keys: Sequence[str]) -> None:
     Example:
       rating-ledger verify-receipt game.tlog-proof --key club.verifier
     """
-    known = [key for word in keys for key in keys_in(word)]
+    trusted = [key for word in keys for key in keys_in(word)]
     try:
-        proven = verify_receipt(Path(file).read_bytes(), known)
+        proven = verify_receipt(Path(file).read_bytes(), trusted)
     except NotAProofError as fault:
         output.verdict("FALSE", f"{file} {fault}; it proves nothing: ask for the receipt anew", alarm=True)
         sys.exit(FALSE)
@@ -160,10 +160,10 @@ def verify_checkpoint_(file: str, keys: Sequence[str], since: str | None) -> Non
     Example:
       rating-ledger verify-checkpoint new.checkpoint --since old.checkpoint --key club.verifier
     """
-    known = [key for word in keys for key in keys_in(word)]
+    trusted = [key for word in keys for key in keys_in(word)]
     older = None if since is None else head_in(since)
     try:
-        signed = verify_checkpoint(Path(file).read_bytes(), known, older)
+        signed = verify_checkpoint(Path(file).read_bytes(), trusted, older)
     except NotAProofError as fault:
         output.verdict("FALSE", f"{file} {fault}; it proves nothing: ask for the checkpoint anew", alarm=True)
         sys.exit(FALSE)

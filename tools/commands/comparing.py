@@ -23,7 +23,7 @@ WIDEST = 5  # schemes side by side in a table that people can still read
 
 @click.command()
 @DB
-@click.option("--schemes", "given", required=True, metavar="NAME,NAME...", help="Which; the first is the present one.")
+@click.option("--schemes", required=True, metavar="NAME,NAME...", help="Which; the first is the present one.")
 @POOL
 @click.option("--from", "since", metavar="INSTANT", help="Predictions count from then on; all games are replayed.")
 @click.option("--to", "until", metavar="INSTANT", help="Leave out games that ended later.")
@@ -39,7 +39,7 @@ WIDEST = 5  # schemes side by side in a table that people can still read
 @output.format_options
 def compare(
     db_path: str,
-    given: str,
+    schemes: str,
     pool: str | None,
     since: str | None,
     until: str | None,
@@ -71,7 +71,7 @@ def compare(
         if picture.suffix not in pictures.KINDS:
             raise click.UsageError(f"--picture: a name that ends in .svg or .png, got {str(picture)!r}")
         pictures.check_available()
-    chosen = _chosen(given, settings)
+    chosen = _chosen(schemes, settings)
     with level(db_path) as ledger:
         candidates = _candidates(None if defaults else ledger.pool(pool), chosen)
         compared = comparison.compare(
@@ -118,8 +118,8 @@ def _candidates(pool: Pool | None, chosen: Mapping[str, Settings]) -> list[compa
     """The schemes with their settings, under those that were given the pool's own, or a new pool's; a word on these."""
     used = set() if pool is None else {era.scheme.name for era in pool.eras}
     candidates = [
-        comparison.candidate(name, given) if pool is None else comparison.pool_candidate(pool, name, given)
-        for name, given in chosen.items()
+        comparison.candidate(name, own) if pool is None else comparison.pool_candidate(pool, name, own)
+        for name, own in chosen.items()
     ]
     for candidate in candidates:
         name = candidate.scheme.name
@@ -135,10 +135,10 @@ def _word(value: int | bool | str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _chosen(given: str, settings: Sequence[str]) -> dict[str, Settings]:
+def _chosen(schemes: str, settings: Sequence[str]) -> dict[str, Settings]:
     """The schemes of ``--schemes`` with the settings of ``--set``."""
     chosen: dict[str, Settings] = {}
-    for name in given.split(","):
+    for name in schemes.split(","):
         if name.strip() in chosen:
             raise click.UsageError(f"--schemes names {name.strip()!r} twice")
         chosen[name.strip()] = {}
@@ -226,9 +226,11 @@ def _calibration(compared: Comparison) -> str:
 
 
 def _likeness(compared: Comparison) -> str:
-    found = {(pair.one, pair.other): _number(pair.correlation, 3) for pair in compared.likeness}
+    correlations = {(pair.one, pair.other): _number(pair.correlation, 3) for pair in compared.likeness}
     names = [figures.scheme for figures in compared.schemes]
-    rows = [[name, *(found.get((other, name), "" if other != name else "1") for other in names)] for name in names]
+    rows = [
+        [name, *(correlations.get((other, name), "" if other != name else "1") for other in names)] for name in names
+    ]
     players = sorted({pair.players for pair in compared.likeness})
     over = f"{players[0]:,}" if len(players) == 1 else f"{players[0]:,} to {players[-1]:,}"
     return output.titled_table(

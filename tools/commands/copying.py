@@ -35,10 +35,10 @@ def backup(db_path: str, folder: str, without_views: bool) -> None:
     if made.left_out:
         output.remark(f"the views are not in the backup: {made.left_out}; 'rebuild' makes them anew")
     erased = f", {made.erased:,} erased" if made.erased else ""
-    held = f"{entries(made.head.size)}, {counted(made.names, 'name')}{erased}"
+    content = f"{entries(made.head.size)}, {counted(made.names, 'name')}{erased}"
     if made.views is not None:
-        held += f", views at {made.views:,}"
-    output.remark(f"{made.folder}: {held}; {made.bytes / 1e6:,.1f} MB")
+        content += f", views at {made.views:,}"
+    output.remark(f"{made.folder}: {content}; {made.bytes / 1e6:,.1f} MB")
 
 
 @click.command()

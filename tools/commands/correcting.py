@@ -81,9 +81,9 @@ def _verb(name: str, taken: VerbWords) -> click.Command:
     """The command of one verb: its words as arguments and options, then who and why."""
 
     def propose(db_path: str, /, reason: str, by: str | None, token_file: str | None, **words: str | None) -> None:
-        given = {name: word for name, word in words.items() if word is not None}
+        options = {name: word for name, word in words.items() if word is not None}
         with Ledger.open(db_path) as ledger:
-            change = ledger.corrections.verbs.change(name, {word.removesuffix("_"): given[word] for word in given})
+            change = ledger.corrections.verbs.change(name, {word.removesuffix("_"): options[word] for word in options})
             tell_proposed(ledger, ledger.propose([change], reason=reason, by=by, token=token_given(ledger, token_file)))
 
     made: Callable[..., Any] = REASON(identifying(click.pass_obj(propose)))

@@ -99,8 +99,8 @@ def tournaments(
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
 
 
-def _check_instants(*given: tuple[str, str | None]) -> None:
-    for option, word in given:
+def _check_instants(*instants: tuple[str, str | None]) -> None:
+    for option, word in instants:
         if word is not None:
             try:
                 instant_ms(word)
@@ -110,7 +110,7 @@ def _check_instants(*given: tuple[str, str | None]) -> None:
 
 def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
     """Rows as people read them: points with halves, winners on one line, what is a guess marked."""
-    found = []
+    rows_for_people = []
     for row in rows:
         shown: dict[str, Any] = {**row}
         if "average_rating" in row:
@@ -126,8 +126,8 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
             shown["performance"] = f"{average(row['performance'])} ({row['variant']})"
             for name in ("games", "players", "variant"):
                 del shown[name]
-        found.append(shown)
-    return found
+        rows_for_people.append(shown)
+    return rows_for_people
 
 
 @click.command()
@@ -225,10 +225,10 @@ def _kind_of(file: Path | None) -> str:
     """The format that a file's name asks for; without a file text."""
     if file is None:
         return "txt"
-    found = ENDINGS.get(file.suffix.lower())
-    if found is None:
+    kind = ENDINGS.get(file.suffix.lower())
+    if kind is None:
         raise click.UsageError(f"-o {str(file)!r}: give --format, or a name that ends in {', '.join(ENDINGS)}")
-    return found
+    return kind
 
 
 def _check(kind: str, theme: str | None, *, raw: bool) -> None:

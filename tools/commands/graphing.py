@@ -132,13 +132,13 @@ def graph(
     """
     to = None if file is None or str(file) == "-" else file
     kind = fmt or _kind_of(to)
-    given = {
+    options = {
         "--last": last is not None, "--page": number is not None, "--by date": by == "date", "--opponents": opponents,
         "--mono": mono, "--theme": theme is not None, "--style-sheet": sheet is not None,
         "--against": against is not None, "--every-page": every_page,
         "--boards": boards is True, "--no-boards": boards is False, "--raw": raw,
     }  # fmt: skip
-    _check(kind, given, to, last)
+    _check(kind, options, to, last)
     look = Look(opponents, mono, Theme(theme or Theme.AUTO), sheet)
     if kind == "css":
         _deliver(html.style(look).encode(), to)
@@ -152,14 +152,14 @@ def graph(
             if every_page and to is not None:
                 _write_every_page(asked, to, look)
                 return
-            found = list(asked.histories()) if kind == "lichess" else [asked.page(number)]
-            pgn = asked.pgn(found[0]) if kind == "html" else None
+            pages = list(asked.histories()) if kind == "lichess" else [asked.page(number)]
+            pgn = asked.pgn(pages[0]) if kind == "html" else None
         if kind == "lichess":
-            _deliver(json_form.exact(json_form.lichess_history(found)), to)
+            _deliver(json_form.exact(json_form.lichess_history(pages)), to)
         elif kind == "txt" and to is None:
-            _draw(found[0])
+            _draw(pages[0])
         else:
-            _deliver(_document(found[0], kind, look, raw=raw, pgn=pgn), to)
+            _deliver(_document(pages[0], kind, look, raw=raw, pgn=pgn), to)
 
 
 class _Asked(NamedTuple):
@@ -212,26 +212,26 @@ def _kind_of(file: Path | None) -> str:
     """The format that a file's name asks for; in the terminal, the graph in characters."""
     if file is None:
         return "txt"
-    found = next((kind for ending, kind in ENDINGS.items() if file.name.lower().endswith(ending)), None)
-    if found is None:
+    of_ending = next((kind for ending, kind in ENDINGS.items() if file.name.lower().endswith(ending)), None)
+    if of_ending is None:
         raise click.UsageError(f"-o {str(file)!r}: give --format, or a name that ends in {', '.join(ENDINGS)}")
-    return found
+    return of_ending
 
 
-def _check(kind: str, given: Mapping[str, bool], file: Path | None, last: int | None) -> None:
+def _check(kind: str, options: Mapping[str, bool], file: Path | None, last: int | None) -> None:
     """Refuse options that do not go together, all of them at once."""
     problems = [
         f"{option} goes with {', '.join(sorted(GOES_WITH[option]))}, not with {kind}"
-        for option, is_given in given.items()
+        for option, is_given in options.items()
         if is_given and kind not in GOES_WITH[option]
     ]
     if last is not None and last % PAGE:
         problems.append(f"--last takes {PAGE}, {2 * PAGE}, {3 * PAGE}, ..., or 0 for all games; got {last}")
-    if given["--last"] and given["--page"]:
+    if options["--last"] and options["--page"]:
         problems.append("give --last or --page, not both")
-    if given["--against"] and not given["--by date"]:
+    if options["--against"] and not options["--by date"]:
         problems.append("--against goes with --by date: the games of two players have no order of their own")
-    if given["--every-page"] and (given["--last"] or given["--page"] or file is None):
+    if options["--every-page"] and (options["--last"] or options["--page"] or file is None):
         problems.append("--every-page goes with -o FILE, and with neither --last nor --page")
     if problems:
         raise click.UsageError("; ".join(problems))

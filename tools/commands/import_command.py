@@ -26,7 +26,7 @@ from ledger.runtime.ledger_files import refuse_own_files
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words, proposing
 from .identifying import acting, recorder
-from .importing import Wish, check_files, import_file, save_differences, show_preview
+from .importing import ImportWish, check_files, import_file, save_differences, show_preview
 
 
 @click.command("import")
@@ -154,7 +154,7 @@ def import_(
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
-        wish = Wish(
+        wish = ImportWish(
             choice=chosen,
             strict=strict,
             record_alike=record_alike,
@@ -173,14 +173,14 @@ def import_(
         sys.exit(REFUSED)
 
 
-def _imported(ledger: Ledger, files: Sequence[str], wish: Wish) -> list[bool]:
+def _imported(ledger: Ledger, files: Sequence[str], wish: ImportWish) -> list[bool]:
     good = [import_file(ledger, path, wish) for path in files]
     with Bars() as bars:
         ledger.catch_up(bars)
     return good
 
 
-def _previewed(ledger: Ledger, files: Sequence[str], wish: Wish, first: int) -> list[bool]:
+def _previewed(ledger: Ledger, files: Sequence[str], wish: ImportWish, first: int) -> list[bool]:
     with closing(ImportPreview(ledger, first)) as preview:
         good = [import_file(ledger, path, wish, preview) for path in files]
         show_preview(preview)
@@ -217,9 +217,9 @@ def _understood(option: str, meaning: Callable[[Sequence[str]], Given], words: S
         raise click.UsageError(f"{option}: {error}") from None
 
 
-def _encoding(given: str | None) -> str | None:
+def _encoding(word: str | None) -> str | None:
     try:
-        return None if given is None else text_encoding(given)
+        return None if word is None else text_encoding(word)
     except ValueError as error:
         raise click.UsageError(f"--encoding: {error}") from None
 

@@ -14,7 +14,7 @@ from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_row
 from ledger.correcting import verbs
 from ledger.errors import MalformedError, StorageError
-from ledger.facts.source_games import Fault
+from ledger.facts.source_games import FileFault
 from ledger.imports.files import Source, detect, foreign, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.journal.recorder_columns import ImportReport, PoolChoice
@@ -35,7 +35,7 @@ PLAYERS_SHOWN = 20
 
 
 @attrs.frozen(kw_only=True)
-class Wish:
+class ImportWish:
     """What the user asked for.
 
     Attributes:
@@ -60,7 +60,7 @@ class Wish:
     open_tournaments: bool
     differences: list[Difference] | None
     actor: str
-    proposed: proposing.Wish | None = None
+    proposed: proposing.ProposalWish | None = None
 
 
 def check_files(paths: Sequence[str], *, fmt: str | None, encoding: str | None = None) -> None:
@@ -92,7 +92,7 @@ def _refuse_foreign(source: Source, fmt: str | None) -> None:
         raise StorageError(source.reading.name, f"is {kind}")
 
 
-def import_file(ledger: Ledger, path: str, wish: Wish, preview: ImportPreview | None = None) -> bool:
+def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPreview | None = None) -> bool:
     """Import one file and say what became of it; False when games were faulty. With a *preview* nothing is written."""
     with open_source(path, wish.encoding) as source:
         _refuse_foreign(source, wish.fmt)
@@ -177,7 +177,7 @@ def _tell_outside(name: str, outside: OutsideGames) -> None:
         )
 
 
-def _tell_notes(name: str, notes: Sequence[Fault], count: int, most: int = NOTES_SHOWN) -> None:
+def _tell_notes(name: str, notes: Sequence[FileFault], count: int, most: int = NOTES_SHOWN) -> None:
     for note in notes[:most]:
         output.remark(f"{name}:{note.line}: note: {note.message}")
     if count > most:
@@ -260,7 +260,7 @@ def kept_names(count: int) -> str:
     return f"{counted(count, 'player')} {'keeps' if count == 1 else 'keep'} a name given since"
 
 
-def _faulty(source: Source, faults: Sequence[Fault], count: int) -> str:
+def _faulty(source: Source, faults: Sequence[FileFault], count: int) -> str:
     """How many games are faulty, and how many faults they have; a fault of the file is no game's."""
     games = len({fault.line for fault in faults} - source.reading.no_games)
     if len(faults) < count:  # only so many were kept

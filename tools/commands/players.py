@@ -62,14 +62,16 @@ def _player_options(command: Command) -> Command:
     return command
 
 
-def _past(given: dict[str, Any], since: str | None) -> Past | None:
+def _past(options: dict[str, Any], since: str | None) -> Past | None:
     """The past that options tell; None where there is no rating."""
-    if given["rating"] is None:
-        stray = [name for name in ("games", "deviation", "volatility", "highest", "k_factor", "source") if given[name]]
+    if options["rating"] is None:
+        stray = [
+            name for name in ("games", "deviation", "volatility", "highest", "k_factor", "source") if options[name]
+        ]
         if stray:
             raise click.UsageError("what a list tells needs the rating that it shows: give --rating")
         return None
-    return Past(**given, since=since)
+    return Past(**options, since=since)
 
 
 @click.group()
@@ -102,7 +104,7 @@ def add(
     joined: str | None,
     since: str | None,
     actor: str,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Register a player under an identity such as fide:1503014, lichess:ann or name:ann.
 
@@ -115,7 +117,7 @@ def add(
       rating-ledger player add club.db name:gus Gus --standing guest --joined 2019-09-01
       rating-ledger player add club.db fide:1503014 'Carlsen, Magnus' --rating 2344 --games 30 --since 2024-01-01
     """
-    past = _past(given, since)
+    past = _past(options, since)
     with Ledger.open(db_path) as ledger:
         with _usage():
             learnt = ledger.registry.add(
@@ -151,7 +153,7 @@ def set_(
     declared_rating: int | None,
     since: str | None,
     actor: str,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Add what is learnt of a registered player later; games that it concerns are rated again.
 
@@ -165,7 +167,7 @@ def set_(
       rating-ledger player set club.db bob --rating 1850 --games 120 --list 'national list, May 2004'
       rating-ledger player set club.db ann --born 2010 --propose --reason 'her passport' --by eve
     """
-    past = _past(given, since)
+    past = _past(options, since)
     if standing is None and birth_year is None and declared_rating is None and past is None:
         raise click.UsageError("nothing to set: give --standing, --born, --declared or --rating")
     with Ledger.open(db_path) as ledger:

@@ -85,13 +85,13 @@ def set_(
     asked = wish(by)
     with Ledger.open(db_path) as ledger:
         try:
-            given = {word: _whole(value) for word, value in settings_given(settings, "setting").items()}
+            values = {word: _whole(value) for word, value in settings_given(settings, "setting").items()}
             if asked is not None:
-                propose(ledger, [ledger.policies.proposed(name, given, effective_from=since)], asked, token_file)
+                propose(ledger, [ledger.policies.proposed(name, values, effective_from=since)], asked, token_file)
                 return
             token = token_given(ledger, token_file)
             with naming_the_line(ledger):
-                receipt = ledger.policies.set(name, given, effective_from=since, actor=by, token=token)
+                receipt = ledger.policies.set(name, values, effective_from=since, actor=by, token=token)
         except MalformedError as error:
             raise click.UsageError("; ".join(error.problems)) from None
         ledger.catch_up()

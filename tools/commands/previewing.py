@@ -71,7 +71,7 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
     """
     if seen is not None:
         return seen
-    since, known = ledger.corrections.recorded_since(number)
+    since, size = ledger.corrections.recorded_since(number)
     if since:
         impact = ledger.preview(number)
         tell(impact, impacts.in_full(ledger, impact), None, "table")
@@ -80,7 +80,7 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
         way = f"approve with --seen {impact.seen}, and with --despite-games where games come all the time"
         output.error(f"{words}: {way}; nothing was recorded", "unseen:")
         raise SystemExit(REFUSED)
-    return known
+    return size
 
 
 def tell(impact: Impact, answer: impacts.ImpactInFull, limit: int | None, fmt: str | None) -> None:

@@ -31,7 +31,7 @@ CHANGES_SHOWN = 20
 _KEPT = "tools.commands.proposing."  # under such names a command's context keeps what the options say
 
 
-class Wish(NamedTuple):
+class ProposalWish(NamedTuple):
     """What the options say: why, and who proposes."""
 
     reason: str
@@ -61,7 +61,7 @@ def proposing_part(what: str) -> Callable[[Command], Command]:
     return lambda command: _proposed(what)(REASON(_BY(command)))
 
 
-def wish(by: str | None = None) -> Wish | None:
+def wish(by: str | None = None) -> ProposalWish | None:
     """What the options of ``proposing`` say; None where it is to be recorded at once.
 
     Args:
@@ -73,7 +73,7 @@ def wish(by: str | None = None) -> Wish | None:
     kept = click.get_current_context().meta
     reason, proposer = kept.get(f"{_KEPT}reason"), kept.get(f"{_KEPT}by")
     if kept[f"{_KEPT}propose"]:
-        return Wish(reason or "", by or proposer)
+        return ProposalWish(reason or "", by or proposer)
     stray = [f"--{name}" for name, word in (("reason", reason), ("by", proposer)) if word is not None]
     if stray:
         raise click.UsageError(f"{' and '.join(stray)}: for --propose alone; give that, too, or leave them out")
@@ -95,7 +95,7 @@ def record(ledger: Ledger, events: Sequence[Event], actor: str) -> list[Receipt]
         return ledger.append_many(events, **recorded_by(ledger, actor))
 
 
-def propose(ledger: Ledger, events: Sequence[Event], asked: Wish, token_file: str | None = None) -> None:
+def propose(ledger: Ledger, events: Sequence[Event], asked: ProposalWish, token_file: str | None = None) -> None:
     """Propose to record facts, and say so.
 
     Raises:

@@ -143,7 +143,7 @@ def head_in(word: str, keys: Sequence[VerifierKey] = (), *, checkpoints: bool = 
     Raises:
         UsageError: there is none.
     """
-    wanted = (
+    advice = (
         "give a head as 'head' prints it, in quotes ('SIZE ROOT'), or a file whose last line is one or that ends in a "
         "checkpoint"
     )
@@ -159,13 +159,13 @@ def head_in(word: str, keys: Sequence[VerifierKey] = (), *, checkpoints: bool = 
         lines = checkpoint.note.split("\n")[:-1]
         return verified_checkpoint(lines, 1, keys).head if keys else checkpoint.head
     except FileNotFoundError:
-        raise click.UsageError(f"--since: there is no file {word!r}; {wanted}") from None
+        raise click.UsageError(f"--since: there is no file {word!r}; {advice}") from None
     except OSError as error:
-        raise click.UsageError(f"--since: {word!r} cannot be read ({error.strerror}); {wanted}") from None
+        raise click.UsageError(f"--since: {word!r} cannot be read ({error.strerror}); {advice}") from None
     except NotAProofError as error:
         raise click.UsageError(f"--since {word!r}: its last checkpoint, {error}; nobody vouches for it") from None
     except ValueError as error:
-        raise click.UsageError(f"--since {word!r}: {error}; {wanted}") from None
+        raise click.UsageError(f"--since {word!r}: {error}; {advice}") from None
 
 
 @click.command()

@@ -59,8 +59,10 @@ def publish(
             )
         except PublicationError as refusal:
             _tell(ledger, refusal.complaints)
-            found = counted(len(refusal.complaints), "complaint")
-            output.error(f"{found}: nothing was recorded; mend what is wrong, or publish with --despite-complaints")
+            complaints = counted(len(refusal.complaints), "complaint")
+            output.error(
+                f"{complaints}: nothing was recorded; mend what is wrong, or publish with --despite-complaints"
+            )
             sys.exit(REFUSED)
         _tell(ledger, done.complaints)
         ledger.catch_up()
@@ -129,7 +131,7 @@ def lists(
     with level(db_path, verify=verify) as ledger:
         if restore_rows and published is not None:
             with Bars() as bars:
-                ledger.publications.restore_rows(ledger.publications.found(published), actor="admin", progress=bars)
+                ledger.publications.restore_rows(ledger.publications.named(published), actor="admin", progress=bars)
         if published is None:
             with ledger.moment():
                 rows = as_rows(publications.lists(ledger, None if pool is None else ledger.pool(pool).name))
@@ -139,7 +141,7 @@ def lists(
             limits.write(rows, fmt, shown_rows, newest_last=True)
         else:
             with ledger.moment():
-                rows = as_rows(publications.rows(ledger, ledger.publications.found(published)))
+                rows = as_rows(publications.rows(ledger, ledger.publications.named(published)))
             limits.write(rows, fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
 
 

@@ -58,10 +58,10 @@ def query(
       rating-ledger query club.db 'SELECT name, rating FROM current JOIN names USING (player) ORDER BY rating DESC' -t
       rating-ledger query club.db 'SELECT * FROM history WHERE player = :player' -p player 13 --csv > ann.csv
     """
-    given = {name: _value(text) for name, text in parameters}
+    values = {name: _value(text) for name, text in parameters}
     with level(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger:
         as_it_is = known_at is None and as_if is None
-        rows = querying.query(ledger, statement, given, seconds=seconds, memory=memory, journal=as_it_is)
+        rows = querying.query(ledger, statement, values, seconds=seconds, memory=memory, journal=as_it_is)
         output.write_each(rows, fmt)
 
 

@@ -129,7 +129,7 @@ def _by_shown_ratings(ledger: Ledger, name: str) -> str:
 def _for_people(rows: list[output.Row]) -> list[output.Row]:
     """Rows as people read them: who is above 99.9 per cent is above 99; what nobody has is left out."""
     has_rd = any(row.get("rd") is not None for row in rows)
-    found = []
+    rows_for_people = []
     for row in rows:
         shown_row = {name: value for name, value in row.items() if name != "rd" or has_rd}
         if "percentile" in row:
@@ -137,5 +137,5 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
             shown_row["provisional"] = "provisional" if row["provisional"] else None
         if row.get("change") is not None:
             shown_row["change"] = output.shown_difference(row["before"], row["rating"])
-        found.append(shown_row)
-    return found
+        rows_for_people.append(shown_row)
+    return rows_for_people

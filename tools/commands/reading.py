@@ -91,11 +91,11 @@ def show(
 def _without_counting(summary: output.Row) -> output.Row:
     """A summary with what people read of the scheme's state; the rest of it is the scheme's own counting."""
     state = summary["state"] if summary["rating_now"] is not None else {}
-    known = {name: state[name] for name in _STATE_FOR_PEOPLE if name in state}
+    state_for_people = {name: state[name] for name in _STATE_FOR_PEOPLE if name in state}
     return {
-        part: found
+        part: part_value
         for name, value in summary.items()
-        for part, found in (known.items() if name == "state" else ((name, value),))
+        for part, part_value in (state_for_people.items() if name == "state" else ((name, value),))
     }
 
 
@@ -193,7 +193,7 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
     """Rows of games as people read them; what marks a game has a column where there is such a game."""
     corrected = any(row["corrected"] for row in rows)
     published = any(row["published_list"] for row in rows)
-    found = []
+    rows_for_people = []
     for row in output.told_apart(rows, opponent="opponent_player"):
         shown_row = _with_brackets(row)
         if corrected:
@@ -204,8 +204,8 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
             shown_row["does not count"] = marks.why_not(row["reason"], row["voided_by"], row["why"])
         elif "reason" in row:
             shown_row["does not count"] = None
-        found.append(shown_row)
-    return found
+        rows_for_people.append(shown_row)
+    return rows_for_people
 
 
 def _with_brackets(row: output.Row) -> output.Row:

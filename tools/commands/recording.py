@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ledger.answers.asking import shown
-from ledger.answers.recorded_games import GameTold, Status, games_of_day, recorded_game
+from ledger.answers.recorded_games import GameByHand, Status, games_of_day, recorded_game
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import GameRecorded
@@ -55,7 +55,7 @@ _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", 
 @proposing
 @output.format_options
 def record(
-    db_path: str, pool: str | None, new: bool, record_alike: bool, actor: str, fmt: str | None, **given: Any
+    db_path: str, pool: str | None, new: bool, record_alike: bool, actor: str, fmt: str | None, **options: Any
 ) -> None:
     """Record one game, rate it, and show both ratings before and after it.
 
@@ -79,8 +79,8 @@ def record(
         check_pool(ledger, chosen, is_new=False)
         who = recorder(ledger, actor) if asked is None else actor
         bring_level(ledger)
-        words = _told(ledger, given)
-        players = _players(ledger, given, is_new=new)
+        words = _told(ledger, options)
+        players = _players(ledger, options, is_new=new)
         game = game_by_hand(words, *players)
         if asked is not None:
             propose(ledger, [_event(ledger, game, chosen)], asked)
@@ -105,7 +105,7 @@ def record(
         keys = games_of_day(ledger, white, black, chosen, game.ended_at)
         made = ledger.made_keys.key_of(game)
         key = made if made in keys and not report.recorded else next(iter(keys), made)
-        output.write_one(as_row(GameTold(status=_status(report), game=recorded_game(ledger, key))), fmt)
+        output.write_one(as_row(GameByHand(status=_status(report), game=recorded_game(ledger, key))), fmt)
         _remark(ledger, report, key)
 
 
@@ -127,8 +127,8 @@ def _event(ledger: Ledger, game: SourceGame, pool: str) -> GameRecorded:
     )
 
 
-def _told(ledger: Ledger, given: dict[str, Any]) -> Told:
-    words = {**given, "rated": not given["unrated"]}
+def _told(ledger: Ledger, options: dict[str, Any]) -> Told:
+    words = {**options, "rated": not options["unrated"]}
     words["ended"] = words["ended"] or instant_text(ledger.now_ms(), Precision.DAY)
     if words["moves"] is not None and words["moves"].startswith("@"):
         with Path(words["moves"][1:]).open(encoding="utf-8-sig", errors="replace") as file:
@@ -136,18 +136,18 @@ def _told(ledger: Ledger, given: dict[str, Any]) -> Told:
     return Told(**{name: words[name] for name in _TOLD})
 
 
-def _players(ledger: Ledger, given: dict[str, Any], *, is_new: bool) -> list[tuple[str, str]]:
+def _players(ledger: Ledger, options: dict[str, Any], *, is_new: bool) -> list[tuple[str, str]]:
     """Identity and name of White and Black; who is not found of either is told at once."""
-    found: list[tuple[str, str]] = []
+    players: list[tuple[str, str]] = []
     problems: list[str] = []
     for side in ("white", "black"):
         try:
-            found.append(_player(ledger, given[side], f"--{side}", is_new=is_new))
+            players.append(_player(ledger, options[side], f"--{side}", is_new=is_new))
         except MalformedError as error:
             problems += error.problems
     if problems:
         raise MalformedError(problems)
-    return found
+    return players
 
 
 def _player(ledger: Ledger, word: str, option: str, *, is_new: bool) -> tuple[str, str]:

@@ -18,7 +18,7 @@ SHOWN = 10  # tournaments of a file
 
 
 def open_reported(
-    ledger: Ledger, reading: Reading, pool: str, actor: str | None, asked: proposing.Wish | None = None
+    ledger: Ledger, reading: Reading, pool: str, actor: str | None, asked: proposing.ProposalWish | None = None
 ) -> None:
     """Announce the tournaments of a file that were not announced yet; without an *actor* say the command that does.
 
@@ -29,13 +29,13 @@ def open_reported(
         actor: who announces them; None: nobody.
         asked: they are proposed in these words; None: recorded.
     """
-    found = list(openings(ledger, reading.tournaments, pool))
+    reported = list(openings(ledger, reading.tournaments, pool))
     if asked is not None:
-        proposed = [opening.event for opening in found if not opening.problem]
-        found = [opening for opening in found if opening.problem]
+        proposed = [opening.event for opening in reported if not opening.problem]
+        reported = [opening for opening in reported if opening.problem]
         if proposed:
             proposing.propose(ledger, proposed, asked)
-    for opening in found[: None if actor else SHOWN]:
+    for opening in reported[: None if actor else SHOWN]:
         where = f"{reading.name}:{opening.line}"
         if opening.problem:
             output.remark(f"{where}: note: {opening.problem}")
@@ -50,8 +50,8 @@ def open_reported(
             else:
                 way = f"--open-tournaments does that, or: {command}"
             output.remark(f"{where}: note: its days are not recorded; {way}")
-    if len(found) > SHOWN and not actor:
-        output.remark(f"{reading.name}: and {len(found) - SHOWN:,} more tournaments")
+    if len(reported) > SHOWN and not actor:
+        output.remark(f"{reading.name}: and {len(reported) - SHOWN:,} more tournaments")
 
 
 def _command(db_path: str, event: TournamentOpened) -> str:

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from ledger.runtime.ledger_files import journal_file
 
 from .. import output
-from ..serve.settings import SETTINGS, UNIX, Setting, serving, word_of
+from ..serve.settings import SETTINGS, UNIX, ServeSetting, serving, word_of
 from . import DB, level
 
 _NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
@@ -36,10 +36,10 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _reading(setting: Setting) -> Callable[[click.Context, click.Parameter, str | None], Any]:
-    def read(_: click.Context, option: click.Parameter, given: str | None) -> Any:
+def _reading(setting: ServeSetting) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    def read(_: click.Context, option: click.Parameter, word: str | None) -> Any:
         try:
-            return None if given is None else setting.read(given)
+            return None if word is None else setting.read(word)
         except ValueError as error:
             raise click.UsageError(f"{option.opts[0]}: {error}") from None
 
@@ -50,8 +50,8 @@ def _print_unit(context: click.Context, path: Path, listen: str) -> None:
     """The unit to standard output; what is to be done with it beside that."""
     from ..serve.unit import unit  # noqa: PLC0415  # no other command loads the server
 
-    given = [name for name in SETTINGS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    words = [word for name in given for word in (f"--{word_of(name)}", _absolute(str(context.params[name])))]
+    names = [name for name in SETTINGS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    words = [word for name in names for word in (f"--{word_of(name)}", _absolute(str(context.params[name])))]
     made = unit(path, words, listen)
     output.answer_lines(made.text.rstrip("\n"))
     for note in made.notes:

@@ -140,9 +140,9 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
         person = person_named(ledger, player)
         numbers = ledger.registry.same_person(person.player)
         rows = [ledger.people_row(number) for number in numbers]
-        known = [f"{row.name} ({row.identity}), player {row.player}," for row in rows if row and not row.is_erased]
-        if known:
-            confirmed(f"Erase {' merged with '.join(known)} for good?", yes=yes)
+        people = [f"{row.name} ({row.identity}), player {row.player}," for row in rows if row and not row.is_erased]
+        if people:
+            confirmed(f"Erase {' merged with '.join(people)} for good?", yes=yes)
         erased = ledger.erase(person.player, **recorded_by(ledger, actor))
         remaining = _keys_to_try(ledger, person.player)
         names = ledger.names.file

@@ -32,7 +32,7 @@ from .problems import Problem, RefusedError
 from .readers import HTML, Answer, Lately, Reader
 from .rendering import Around
 from .routes import AFTER, ENTRIES, PREFIX, ROUTES, ROWS_MEDIA, STREAM, Cost, Route
-from .safety import Guard
+from .safety import AnswerKind
 from .sites import Site
 
 PATIENCE = 10.0  # seconds for which a scan waits for another one
@@ -54,20 +54,22 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
     paths = [route.address for route in (*EVERY_ROUTE, ENTRIES, STREAM, *log.shown(site.log))]
 
     async def documentation(_: Request) -> Response:
-        headers = safety.headers(Guard.DATA, index=site.index)
+        headers = safety.headers(AnswerKind.DATA, index=site.index)
         return Response(described, media_type="application/json", headers=headers)
 
     async def static(request: Request) -> Response:
         file = reader.renderer.files.get(request.path_params["name"])
         if file is None:
             return await unknown(request)
-        headers = {**safety.headers(Guard.STATIC, index=site.index), "Content-Type": file.media}
+        headers = {**safety.headers(AnswerKind.STATIC, index=site.index), "Content-Type": file.media}
         if not encodings.takes_gzip(request.headers.get("accept-encoding", "")):
             return Response(file.body, headers=headers)
         return Response(file.packed, headers={**headers, "Content-Encoding": "gzip"})
 
     async def robots(_: Request) -> Response:
-        return Response(pages.robots(site), media_type="text/plain", headers=safety.headers(Guard.DATA, index=False))
+        return Response(
+            pages.robots(site), media_type="text/plain", headers=safety.headers(AnswerKind.DATA, index=False)
+        )
 
     async def unknown(request: Request) -> Response:
         hint = did_you_mean(request.url.path, paths)
@@ -97,8 +99,8 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
             *(Address(route.address, _endpoint(reader, route, news), methods=["GET"]) for route in EVERY_ROUTE),
             *(address for each in recording for address in each.addresses()),
             Address(ENTRIES.address, _endpoint(reader, ENTRIES, news), methods=["GET"]),
-            Address(STREAM.address, Stream(news, safety.headers(Guard.DATA, index=False)), methods=["GET"]),
-            *log.addresses(reader, safety.headers(Guard.DATA, index=site.index)),
+            Address(STREAM.address, Stream(news, safety.headers(AnswerKind.DATA, index=False)), methods=["GET"]),
+            *log.addresses(reader, safety.headers(AnswerKind.DATA, index=site.index)),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),
             Address("/robots.txt", robots, methods=["GET"]),
@@ -215,9 +217,9 @@ def _is_for_programs(request: Request) -> bool:
 
 def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str, str] | None = None) -> Response:
     """Why there is no answer: problem details for programs, a page with the same words for browsers."""
-    guard = Guard.DATA if _is_for_programs(request) else Guard.PAGE
+    guard = AnswerKind.DATA if _is_for_programs(request) else AnswerKind.PAGE
     if request.url.path.startswith(DESK):
-        guard = Guard.DESK
+        guard = AnswerKind.DESK
     headers = {**safety.headers(guard, index=False), **problems.headers(made.status), **(more or {}), "Vary": "Accept"}
     if _is_for_programs(request):
         return Response(made.body(), made.status, {**headers, "Content-Type": problems.MEDIA})
@@ -228,10 +230,10 @@ def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str,
 def _accepted(header: str) -> str:
     """The form of rows that a header wants most, of several the first one; JSON where it says nothing of them."""
     by_media = {media.partition(";")[0]: form for form, media in ROWS_MEDIA.items()}
-    wanted: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for part in header.lower().split(","):
         media, *parameters = (word.strip() for word in part.split(";"))
         quality = next((word.removeprefix("q=") for word in parameters if word.startswith("q=")), "1")
         if media in by_media and (match := _QUALITY.fullmatch(quality)) and (weight := float(match[0])):
-            wanted.setdefault(by_media[media], weight)
-    return max(wanted, key=lambda form: wanted[form], default="json")
+            weights.setdefault(by_media[media], weight)
+    return max(weights, key=lambda form: weights[form], default="json")

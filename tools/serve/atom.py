@@ -22,7 +22,7 @@ from ledger.ledger import Ledger
 
 from . import questions
 from .parameters import Asked, Parameter
-from .questions import Moved
+from .questions import Redirection
 from .routes import POOL, Cost, Route
 
 MEDIA = "application/atom+xml; charset=utf-8"
@@ -33,7 +33,7 @@ _RESULT = {("white", "win"): "1-0", ("black", "win"): "0-1", ("white", "loss"): 
 
 
 @attrs.frozen(kw_only=True)
-class Place:
+class SiteAddress:
     """An address within the site: a path with ``{}`` for each of the parts, and what is asked there."""
 
     path: str
@@ -53,7 +53,7 @@ class News:
         summary: more of it.
     """
 
-    page: Place
+    page: SiteAddress
     title: str
     published: str
     updated: str
@@ -65,8 +65,8 @@ class AtomFeed:
     """A feed: its title, where it is itself, the page that shows the same, and what is new, the latest first."""
 
     title: str
-    place: Place
-    page: Place
+    place: SiteAddress
+    page: SiteAddress
     entries: Sequence[News]
 
     @property
@@ -79,7 +79,7 @@ def lists(ledger: Ledger, _: Asked) -> AtomFeed:
     """The lists that were published last."""
     entries = [
         News(
-            page=Place(path="/lists/{}", parts=(row.list.partition("/")[0],), asked={"edition": row.edition}),
+            page=SiteAddress(path="/lists/{}", parts=(row.list.partition("/")[0],), asked={"edition": row.edition}),
             title=f"{row.pool}: list of {row.as_of}" + (f", edition {row.edition}" if row.edition > 1 else ""),
             published=row.published_at,
             updated=row.published_at,
@@ -88,7 +88,7 @@ def lists(ledger: Ledger, _: Asked) -> AtomFeed:
         for row in questions.lists(ledger, {"pool": None})[:ENTRIES]
     ]
     return AtomFeed(
-        title="Published lists", place=Place(path="/lists.atom"), page=Place(path="/lists"), entries=entries
+        title="Published lists", place=SiteAddress(path="/lists.atom"), page=SiteAddress(path="/lists"), entries=entries
     )
 
 
@@ -99,7 +99,7 @@ def corrections(ledger: Ledger, _: Asked) -> AtomFeed:
     latest = sorted(every, key=lambda shown: (updated[shown.proposal.proposal], shown.proposal.proposal))[-ENTRIES:]
     entries = [
         News(
-            page=Place(path="/corrections/{}", parts=(row.number,)),
+            page=SiteAddress(path="/corrections/{}", parts=(row.number,)),
             title=f"Correction {row.number}: {row.state}",
             published=row.proposed_at,
             updated=updated[row.number],
@@ -108,7 +108,10 @@ def corrections(ledger: Ledger, _: Asked) -> AtomFeed:
         for row in map(questions.public, answers.proposal_rows(ledger, latest[::-1]))
     ]
     return AtomFeed(
-        title="Corrections", place=Place(path="/corrections.atom"), page=Place(path="/corrections"), entries=entries
+        title="Corrections",
+        place=SiteAddress(path="/corrections.atom"),
+        page=SiteAddress(path="/corrections"),
+        entries=entries,
     )
 
 
@@ -126,19 +129,19 @@ def _updated(every: Sequence[ShownProposal]) -> dict[int, str]:
     return updated
 
 
-def games(ledger: Ledger, asked: Asked) -> AtomFeed | Moved:
+def games(ledger: Ledger, asked: Asked) -> AtomFeed | Redirection:
     """The games of a player that were played last."""
     person = questions.player_asked(ledger, asked["player"])
     more = {"pool": asked["pool"]}
     if asked["player"] != str(person.player):
-        return Moved("/players/{}/games.atom", (person.player,), asked["player"].isdecimal(), more)
+        return Redirection("/players/{}/games.atom", (person.player,), asked["player"].isdecimal(), more)
     pool = ledger.pool(asked["pool"]).name
     rows = player_games.games(ledger, person, pool, last=ENTRIES) if questions.is_rated(ledger, person, pool) else []
     called = names(ledger, {person.player})[person.player]
     return AtomFeed(
         title=f"Games of {called}",
-        place=Place(path="/players/{}/games.atom", parts=(person.player,), asked=more),
-        page=Place(path="/players/{}/games", parts=(person.player,), asked=more),
+        place=SiteAddress(path="/players/{}/games.atom", parts=(person.player,), asked=more),
+        page=SiteAddress(path="/players/{}/games", parts=(person.player,), asked=more),
         entries=[_game(ledger, called, row) for row in rows],
     )
 
@@ -151,7 +154,7 @@ def _game(ledger: Ledger, called: str, row: player_games.PlayerGame) -> News:
     words += [] if row.tournament is None else [row.tournament + (f", round {row.round}" if row.round else "")]
     words += [] if row.rating is None else [f"rating of {called} after it: {row.rating:,.0f}"]
     return News(
-        page=Place(path="/games/{}", parts=(row.game,)),
+        page=SiteAddress(path="/games/{}", parts=(row.game,)),
         title=f"{white} – {black} {result}".rstrip(),
         published=log[0].recorded_at,
         updated=max(entry.recorded_at for entry in log),

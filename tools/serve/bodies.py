@@ -156,14 +156,14 @@ class Nothing:
     """No words are needed: the body is empty, or an empty object."""
 
 
-class _Twice(dict[str, Any]):
+class _ReadObject(dict[str, Any]):
     """An object, with the names that stand in it more than once."""
 
     twice: list[str]
 
 
-def _object(pairs: list[tuple[str, Any]]) -> _Twice:
-    made = _Twice(pairs)
+def _object(pairs: list[tuple[str, Any]]) -> _ReadObject:
+    made = _ReadObject(pairs)
     met: set[str] = set()
     made.twice = []
     for name, _ in pairs:

@@ -25,7 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from . import limits, problems, safety
 from .clients import Proxies, counted_as
-from .safety import Guard
+from .safety import AnswerKind
 from .settings import Serving
 
 LOOKS_EVERY = 1.0  # seconds
@@ -190,7 +190,7 @@ class Connection(H11Protocol):
             "Content-Type": problems.MEDIA,
             "Content-Length": str(len(body)),
             "Connection": "close",
-            **safety.headers(Guard.DATA, index=False),
+            **safety.headers(AnswerKind.DATA, index=False),
             **problems.headers(status),
         }
         lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {headers[name]}" for name in headers)]

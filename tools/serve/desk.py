@@ -30,7 +30,7 @@ Typed = Mapping[str, str]
 
 
 @attrs.frozen(kw_only=True)
-class Page:
+class DeskPage:
     """A page of the desk.
 
     Attributes:
@@ -247,33 +247,33 @@ _ABOUT = (
     text("player", "the player that they speak of"),
     text("tournament", "the tournament that they speak of"),
 )
-PAGES: tuple[Page, ...] = (
-    Page(path="", gather=pages.health, template="desk/health.html"),
-    Page(path="/import", gather=pages.games_form, template="desk/import.html"),
-    Page(
+PAGES: tuple[DeskPage, ...] = (
+    DeskPage(path="", gather=pages.health, template="desk/health.html"),
+    DeskPage(path="/import", gather=pages.games_form, template="desk/import.html"),
+    DeskPage(
         path="/import/{upload}", gather=pages.upload, template="desk/imported.html", tried="desk-import-state",
     ),
-    Page(
+    DeskPage(
         path="/players", gather=pages.players, template="desk/players.html",
         parameters=(text("player", "a player who is to be renamed"),),
     ),
-    Page(path="/players/alike", gather=pages.alike, template="desk/alike.html", cost=Cost.SCAN),
-    Page(path="/propose", gather=pages.verbs, template="desk/verbs.html", parameters=_ABOUT),
-    Page(
+    DeskPage(path="/players/alike", gather=pages.alike, template="desk/alike.html", cost=Cost.SCAN),
+    DeskPage(path="/propose", gather=pages.verbs, template="desk/verbs.html", parameters=_ABOUT),
+    DeskPage(
         path="/propose/{verb}", gather=pages.verb, template="desk/verb.html",
         parameters=tuple(text(word, "what stands in that field") for word in WORDS),
     ),
-    Page(path="/batch", gather=pages.batch, template="desk/batch.html"),
-    Page(path="/queue", gather=pages.queue, template="desk/queue.html", parameters=(PAGE,), cost=Cost.SCAN),
-    Page(path="/proposals/{number}", gather=pages.proposal, template="desk/proposal.html"),
-    Page(
+    DeskPage(path="/batch", gather=pages.batch, template="desk/batch.html"),
+    DeskPage(path="/queue", gather=pages.queue, template="desk/queue.html", parameters=(PAGE,), cost=Cost.SCAN),
+    DeskPage(path="/proposals/{number}", gather=pages.proposal, template="desk/proposal.html"),
+    DeskPage(
         path="/proposals/{number}/preview", gather=pages.proposal, template="desk/preview.html", tried="desk-preview",
     ),
-    Page(
+    DeskPage(
         path="/publish", gather=pages.publish, template="desk/publish.html", cost=Cost.SCAN,
         parameters=(text("pool", "the pool"), instant("at", "the day, month or year of the list")),
     ),
-    Page(path="/history", gather=pages.history, template="desk/history.html", parameters=(PAGE,), cost=Cost.SCAN),
+    DeskPage(path="/history", gather=pages.history, template="desk/history.html", parameters=(PAGE,), cost=Cost.SCAN),
 )  # fmt: skip
 DEEDS: tuple[Deed, ...] = (
     Deed(

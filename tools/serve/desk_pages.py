@@ -38,7 +38,7 @@ MOST_REFUSALS = 20
 
 
 @attrs.frozen(kw_only=True)
-class Field:
+class FormField:
     """A field of a form.
 
     Attributes:
@@ -145,14 +145,14 @@ _SPEAK_OF = {"game": ("game",), "player": ("player", "white"), "tournament": ("t
 
 def verbs(_: Ledger, asked: Asked) -> VerbsPage:
     """What can be proposed."""
-    known = {name: asked[name] for name in _SPEAK_OF if asked[name]}
+    about = {name: asked[name] for name in _SPEAK_OF if asked[name]}
     rows = []
     for verb, words in VERBS.items():
-        takes = {word: known[name] for name, meant in _SPEAK_OF.items() for word in meant
-                 if name in known and word in (*words.needed, *words.options)}  # fmt: skip
-        if takes or not known:
+        takes = {word: about[name] for name, meant in _SPEAK_OF.items() for word in meant
+                 if name in about and word in (*words.needed, *words.options)}  # fmt: skip
+        if takes or not about:
             rows.append(VerbShown(verb=verb, help=words.help, asked=takes))
-    return VerbsPage(about=", ".join(f"{name} {value}" for name, value in known.items()), rows=rows)
+    return VerbsPage(about=", ".join(f"{name} {value}" for name, value in about.items()), rows=rows)
 
 
 @attrs.frozen(kw_only=True)
@@ -168,7 +168,7 @@ class VerbPage:
 
     verb: str
     help: str
-    fields: Sequence[Field]
+    fields: Sequence[FormField]
     game: recorded_games.RecordedGame | None
 
 
@@ -180,7 +180,7 @@ def verb(ledger: Ledger, asked: Asked) -> VerbPage:
     words = VERBS[name]
     needed = (*words.needed, *words.options)
     fields = [
-        Field(
+        FormField(
             name=word,
             label=word.replace("_", " "),
             help=WORD_HELP[word],
@@ -250,15 +250,17 @@ def batch(_: Ledger, __: Asked) -> Sequence[str]:
 # -- files of games ------------------------------------------------------------------------------------------------
 
 
-def games_form(ledger: Ledger, _: Asked) -> Sequence[Field]:
+def games_form(ledger: Ledger, _: Asked) -> Sequence[FormField]:
     """The form for a file of games."""
     pools = [pool.name for pool in ledger.pools()]
     return (
-        Field(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
-        Field(name="format", label="Format", help="Empty: told by content.", choices=FORMATS),
-        Field(name="source", label="Site", help="That names and ids of CSV and TRF files belong to, such as lichess."),
-        Field(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
-        Field(name="day", label="Day", help="When the games of a TRF that tells no day were played."),
+        FormField(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
+        FormField(name="format", label="Format", help="Empty: told by content.", choices=FORMATS),
+        FormField(
+            name="source", label="Site", help="That names and ids of CSV and TRF files belong to, such as lichess."
+        ),
+        FormField(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
+        FormField(name="day", label="Day", help="When the games of a TRF that tells no day were played."),
     )
 
 
@@ -281,8 +283,8 @@ class PlayersPage:
         alike: in words, who has that player's name, too.
     """
 
-    add: Sequence[Field]
-    rename: Sequence[Field]
+    add: Sequence[FormField]
+    rename: Sequence[FormField]
     person: Person | None
     alike: Sequence[str]
 
@@ -291,23 +293,23 @@ def players(ledger: Ledger, asked: Asked) -> PlayersPage:
     """The forms that add and rename a player, and who has the name of the one who is asked about."""
     word = asked["player"]
     person = None if word is None else ledger.player_as_told(word)
-    known = [(person.identity, person.name)] if person and person.identity and person.name else []
+    names = [(person.identity, person.name)] if person and person.identity and person.name else []
     standings = [each.value for each in Standing]
     return PlayersPage(
         add=(
-            Field(name="identity", label="Identity", help="fide:1503014, lichess:ann or name:ann.", needed=True),
-            Field(name="name", label="Name", needed=True),
-            Field(name="standing", label="Standing", choices=standings, value=Standing.FULL.value, needed=True),
-            Field(name="birth_year", label="Year of birth", help="For rules that ask for the age."),
-            Field(name="declared_rating", label="Declared rating", help="The player's own word, points."),
-            Field(name="joined", label="Joined", help="A day; empty: now."),
+            FormField(name="identity", label="Identity", help="fide:1503014, lichess:ann or name:ann.", needed=True),
+            FormField(name="name", label="Name", needed=True),
+            FormField(name="standing", label="Standing", choices=standings, value=Standing.FULL.value, needed=True),
+            FormField(name="birth_year", label="Year of birth", help="For rules that ask for the age."),
+            FormField(name="declared_rating", label="Declared rating", help="The player's own word, points."),
+            FormField(name="joined", label="Joined", help="A day; empty: now."),
         ),
         rename=(
-            Field(name="player", label="Player", help=WORD_HELP["player"], needed=True, value=word or ""),
-            Field(name="new_name", label="New name", help="The old one is forgotten.", needed=True),
+            FormField(name="player", label="Player", help=WORD_HELP["player"], needed=True, value=word or ""),
+            FormField(name="new_name", label="New name", help="The old one is forgotten.", needed=True),
         ),
         person=person,
-        alike=[str(note) for note in ledger.registry.namesakes(known)] if known else [],
+        alike=[str(note) for note in ledger.registry.namesakes(names)] if names else [],
     )
 
 

@@ -43,7 +43,7 @@ TRIED_WITHIN = 300.0  # seconds: a scheme by game rates a million games again in
 MOST_MOVES = 200  # of a preview that are shown
 
 
-class Asks(Protocol):
+class AskingOfficer(Protocol):
     """Who asks: the word of a session proves it."""
 
     @property
@@ -55,7 +55,7 @@ class Asks(Protocol):
         """Lets single facts through, between two transactions of what takes long."""
 
 
-Deed = Callable[[Ledger, Asks, Args], Answer]
+Deed = Callable[[Ledger, AskingOfficer, Args], Answer]
 _answers: OrderedDict[bytes, tuple[bytes, Answer]] = OrderedDict()  # of what was sent, its digest and its answer
 
 
@@ -66,7 +66,7 @@ def once(do: Deed) -> Deed:
     """
 
     @wraps(do)
-    def deed(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+    def deed(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
         if args.get("once") is None:
             return do(ledger, asks, args)
         words = f"{do.__module__} {do.__name__} {args['once']}"
@@ -89,7 +89,7 @@ def once(do: Deed) -> Deed:
 # -- sessions ------------------------------------------------------------------------------------------------------
 
 
-def sign_in(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def sign_in(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Begin a session of a token."""
     word, session = ledger.tokens.sign_in(asks.token or "", args["where"], args["person"])
     return {"word": word, **_told(session)}
@@ -99,13 +99,13 @@ def _told(session: Session) -> Answer:
     return {**session._asdict(), "roles": sorted(session.roles)}
 
 
-def sign_out(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def sign_out(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """End a session."""
     ledger.tokens.sign_out(asks.token or "", args["where"])
     return {}
 
 
-def note_use(ledger: Ledger, asks: Asks, _: Args) -> Answer:
+def note_use(ledger: Ledger, asks: AskingOfficer, _: Args) -> Answer:
     """Write down that a session is used."""
     ledger.tokens.note_use(asks.token or "")
     return {}
@@ -114,7 +114,7 @@ def note_use(ledger: Ledger, asks: Asks, _: Args) -> Answer:
 # -- corrections ---------------------------------------------------------------------------------------------------
 
 
-def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose one change, told by a verb of corrections and its words."""
 
     def record(sending: Sending) -> list[Proposed]:
@@ -124,7 +124,7 @@ def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     return proposed(proposed_once(ledger, asks, args, [args["verb"], args["words"]], record))
 
 
-def propose_batch(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def propose_batch(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose every row of a file, told by its path or as it is; with any fault nothing is proposed."""
     rows = Path(args["path"]).read_bytes() if "path" in args else args["rows"].encode()
 
@@ -138,7 +138,7 @@ def propose_batch(ledger: Ledger, asks: Asks, args: Args) -> Answer:
 
 
 def proposed_once(
-    ledger: Ledger, asks: Asks, args: Args, content: object, record: Callable[[Sending], list[Proposed]]
+    ledger: Ledger, asks: AskingOfficer, args: Args, content: object, record: Callable[[Sending], list[Proposed]]
 ) -> list[Proposed]:
     """Record proposals, unless the same was sent before under the word of a form or the header Idempotency-Key.
 
@@ -164,7 +164,7 @@ class PreviewAnswer:
     lists: list[impacts.MovedListRow] = documented("published lists that would say something else, as revised")
 
 
-def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:
+def preview(ledger: Ledger, _: AskingOfficer, args: Args) -> Answer:
     """What the approval of a proposal would move; nothing is recorded."""
     answer = impacts.in_full(ledger, ledger.preview(args["number"], others_wait=OTHERS_WAIT, at_most=TRIED_WITHIN))
     moves = answer.moves[:MOST_MOVES]
@@ -173,7 +173,7 @@ def preview(ledger: Ledger, _: Asks, args: Args) -> Answer:
 
 
 @once
-def decide(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def decide(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Approve a proposal, reject it, or take it back."""
     decision, seen = Decision(args["decision"]), args["seen"]
     if seen is None and decision is Decision.APPROVED:
@@ -195,7 +195,7 @@ def decide(ledger: Ledger, asks: Asks, args: Args) -> Answer:
 # -- players -------------------------------------------------------------------------------------------------------
 
 
-def add_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def add_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Register a player."""
     learnt = ledger.registry.add(
         args["identity"],
@@ -211,7 +211,7 @@ def add_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     return {"player": learnt.player, "recorded": bool(learnt.recorded), "position": ledger.journal.size()}
 
 
-def rename_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def rename_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Spell a player's name right."""
     word = args["player"]
     is_number = word.isdecimal() and len(word) < 16
@@ -231,7 +231,7 @@ def rename_player(ledger: Ledger, asks: Asks, args: Args) -> Answer:
 _files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, how far it is and what became of it
 
 
-def import_file(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Record the games of an uploaded file, once; how far it is ``import_state`` tells meanwhile."""
     number = args["upload"]
     if number in _files:
@@ -257,7 +257,7 @@ def import_file(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     return state
 
 
-def import_state(_: Ledger, __: Asks, args: Args) -> Answer:
+def import_state(_: Ledger, __: AskingOfficer, args: Args) -> Answer:
     """How far the import of an uploaded file is, and what became of it."""
     return dict(_files.get(args["upload"], {"state": "unknown"}))
 
@@ -266,7 +266,7 @@ def import_state(_: Ledger, __: Asks, args: Args) -> Answer:
 
 
 @once
-def publish(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def publish(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Publish a list, of the entries that were looked at; what looks wrong is told, and nothing is recorded."""
     try:
         done = ledger.publications.publish(

@@ -28,7 +28,7 @@ from ledger.journal.sessions import LONGEST_MS, Session
 from ledger.ledger import Ledger, utc_now
 
 from . import desk_forms, problems, safety
-from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Ask, Deed, Leads, Page, Typed
+from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Ask, Deed, DeskPage, Leads, Typed
 from .gate import PERSON
 from .parameters import Parameter, choice
 from .parameters import asked as read_parameters
@@ -36,7 +36,7 @@ from .problems import Problem, RefusedError
 from .readers import Reader
 from .rendering import Around
 from .routes import Cost
-from .safety import Guard
+from .safety import AnswerKind
 from .sessions import (
     FORM_TOKEN,
     ONCE,
@@ -65,7 +65,7 @@ HTML = "text/html; charset=utf-8"
 _DONE = choice(DONE, "what was done", tuple(SAID))
 
 
-class Asks(NamedTuple):
+class SignedIn(NamedTuple):
     """Who asks: the word of the session, and the session."""
 
     word: str
@@ -129,7 +129,7 @@ class Shown:
 
 
 @attrs.frozen
-class Kept:
+class WaitingForm:
     """What waits until somebody has signed in.
 
     Attributes:
@@ -176,7 +176,7 @@ class Visits:
 
     # -- who asks ----------------------------------------------------------------------------------------------------
 
-    async def _asks(self, request: Request) -> Asks | None:
+    async def _asks(self, request: Request) -> SignedIn | None:
         """Who is signed in; None: nobody."""
         word = self._cookies.read(request, SESSION)
         if word is None:
@@ -188,7 +188,7 @@ class Visits:
         if session.is_to_be_noted(int(utc_now().timestamp() * 1000)):
             with suppress(RefusedError):
                 await self._client.ask("session-used", {}, token=word)
-        return Asks(word, session)
+        return SignedIn(word, session)
 
     async def _in_ledger(self, work: Callable[[Ledger], Any], cost: Cost = Cost.INDEX) -> Any:
         def worked() -> Any:
@@ -207,7 +207,7 @@ class Visits:
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
-    def _looking(self, page: Page) -> Callable[[Request], Awaitable[Response]]:
+    def _looking(self, page: DeskPage) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             asks = await self._asks(request)
             if asks is None:
@@ -222,8 +222,8 @@ class Visits:
 
     async def _page(
         self,
-        page: Page,
-        asks: Asks,
+        page: DeskPage,
+        asks: SignedIn,
         asked: Mapping[str, Any],
         *,
         typed: Typed | None = None,
@@ -256,12 +256,12 @@ class Visits:
         around = Around(position=position, alarm=alarm)
         return self._drawn(page.template, Shown(shown=shown, tried=seen, desk=desk), around, status)
 
-    def _gathered(self, ledger: Ledger, page: Page, asked: Mapping[str, Any]) -> tuple[Any, int, str | None]:
+    def _gathered(self, ledger: Ledger, page: DeskPage, asked: Mapping[str, Any]) -> tuple[Any, int, str | None]:
         with ledger.moment() as position:
             return page.gather(ledger, asked), position, self._reader.alarm
 
     def _drawn(self, template: str, shown: Any, around: Around, status: int) -> Response:
-        headers = {**safety.headers(Guard.DESK, index=False), "Content-Type": HTML, "Vary": "Cookie"}
+        headers = {**safety.headers(AnswerKind.DESK, index=False), "Content-Type": HTML, "Vary": "Cookie"}
         return Response(self._reader.renderer.page(template, shown, around), status, headers)
 
     # -- doing -------------------------------------------------------------------------------------------------------
@@ -289,7 +289,9 @@ class Visits:
 
         return endpoint
 
-    async def _done(self, request: Request, deed: Deed, asks: Asks, path: Mapping[str, str], typed: Typed) -> Response:
+    async def _done(
+        self, request: Request, deed: Deed, asks: SignedIn, path: Mapping[str, str], typed: Typed
+    ) -> Response:
         page = self._pages[deed.page]
         if deed.is_long and await self._is_known(typed, asks):
             leads = deed.leads({**typed, **path}, {})
@@ -314,7 +316,7 @@ class Visits:
             return await self._again(request, page, asks, path, typed, None)
         return self._elsewhere(leads)
 
-    async def _asked(self, deed: Deed, ask: Ask, asks: Asks) -> Mapping[str, Any]:
+    async def _asked(self, deed: Deed, ask: Ask, asks: SignedIn) -> Mapping[str, Any]:
         """What the writer answers; of what takes long nothing, unless it is soon refused or done."""
         asking = asyncio.create_task(self._client.ask(ask.verb, ask.args, token=asks.word, patience=LONG))
         if deed.is_long:
@@ -333,7 +335,7 @@ class Visits:
 
     # -- files that wait ---------------------------------------------------------------------------------------------
 
-    def _keep(self, asks: Asks, spooled: Path) -> dict[str, str]:
+    def _keep(self, asks: SignedIn, spooled: Path) -> dict[str, str]:
         """Let an uploaded file wait for its session, which has one, until it is confirmed; its place and its number."""
         for place in self._folder.glob(f"{WAITS}*"):
             with suppress(FileNotFoundError):
@@ -345,7 +347,7 @@ class Visits:
         spooled.rename(place)
         return {"file": str(place), "upload": number}
 
-    def _waiting(self, deed: Deed, asks: Asks, typed: Typed) -> dict[str, str]:
+    def _waiting(self, deed: Deed, asks: SignedIn, typed: Typed) -> dict[str, str]:
         """The place of the file that waits, where a form names one of this session."""
         number = typed.get("upload", "")
         if not re.fullmatch(r"[0-9a-f]{32}", number):
@@ -356,7 +358,7 @@ class Visits:
                 waits.rename(taken)
         return {"file": next((str(place) for place in (taken, waits) if place.is_file()), "")}
 
-    async def _is_known(self, typed: Typed, asks: Asks) -> bool:
+    async def _is_known(self, typed: Typed, asks: SignedIn) -> bool:
         """Whether a file that waits no longer was confirmed before, as by a button that is pressed twice."""
         if "upload" not in typed or typed.get("file") != "":
             return False
@@ -366,26 +368,28 @@ class Visits:
             return False
         return bool(state["state"] != "unknown")
 
-    def _mark(self, asks: Asks, *, is_taken: bool = False) -> str:
+    def _mark(self, asks: SignedIn, *, is_taken: bool = False) -> str:
         """How the names of the files begin that wait for a session, or that it has confirmed."""
         return f"{WAITS}{Forms(word=asks.word).token('a file that is taken' if is_taken else 'a file that waits')[:32]}"
 
     async def _again(
         self,
         request: Request,
-        page: Page,
-        asks: Asks,
+        page: DeskPage,
+        asks: SignedIn,
         path: Mapping[str, str],
         typed: Typed,
         problem: Problem | None,
     ) -> Response:
         """The page of a form with what was typed, and why it was refused."""
         if problem is not None and problem.rule == "session-over":  # it ended meanwhile
-            return self._sign_in_form(request, Kept(None, typed, request.url.path), status=401)
+            return self._sign_in_form(request, WaitingForm(None, typed, request.url.path), status=401)
         status = 200 if problem is None else problem.status
         return await self._filled(page, asks, path, typed, problem=problem, status=status)
 
-    async def _filled(self, page: Page, asks: Asks, path: Mapping[str, str], typed: Typed, **more: Any) -> Response:
+    async def _filled(
+        self, page: DeskPage, asks: SignedIn, path: Mapping[str, str], typed: Typed, **more: Any
+    ) -> Response:
         """A page with its form filled: what it shows of what was typed is left out where that is nothing there is.
 
         Raises:
@@ -405,7 +409,7 @@ class Visits:
 
     def _moved(self, path: str) -> Response:
         answer = RedirectResponse(f"{self._site.prefix}{path}", 303)
-        answer.headers.update(safety.headers(Guard.DESK, index=False))
+        answer.headers.update(safety.headers(AnswerKind.DESK, index=False))
         return answer
 
     # -- signing in and out ------------------------------------------------------------------------------------------
@@ -418,17 +422,17 @@ class Visits:
     async def _kept_until_signed_in(self, request: Request) -> Response:
         """Signing in first, with what was typed kept; a file is not."""
         typed = await desk_forms.typed(request, self._folder)
-        return self._sign_in_form(request, Kept(None, typed, request.url.path), status=401)
+        return self._sign_in_form(request, WaitingForm(None, typed, request.url.path), status=401)
 
     async def _sign_in_page(self, request: Request) -> Response:
         if await self._asks(request) is not None:
             return self._moved(f"{PREFIX}{self._next(request.query_params.get(_NEXT))}")
-        return self._sign_in_form(request, Kept(request.query_params.get(_NEXT)))
+        return self._sign_in_form(request, WaitingForm(request.query_params.get(_NEXT)))
 
     def _sign_in_form(
         self,
         request: Request,
-        kept: Kept,
+        kept: WaitingForm,
         *,
         problem: Problem | None = None,
         status: int = 200,
@@ -475,7 +479,7 @@ class Visits:
             message = "open the page to sign in anew, and send it from there; cookies must be allowed for this site"
             raise RefusedError(problems.problem(403, message))
         kept = {name.removeprefix(KEPT): word for name, word in typed.items() if name.startswith(KEPT)}
-        again = Kept(typed.get(_NEXT), kept, typed.get(KEPT_FOR))
+        again = WaitingForm(typed.get(_NEXT), kept, typed.get(KEPT_FOR))
         if self._wrong.are_many:
             async with self._slowly:
                 await asyncio.sleep(SLOWLY)
@@ -491,12 +495,12 @@ class Visits:
                 await self._client.ask("sign-out", {"where": where}, token=before)
         word = str(begun.pop("word"))
         session = Session(**{**begun, "roles": frozenset(begun["roles"])})
-        answer = await self._after_signing_in(Asks(word, session), again)
+        answer = await self._after_signing_in(SignedIn(word, session), again)
         self._cookies.put(answer, SESSION, word)
         self._cookies.take_away(answer, VISIT)
         return answer
 
-    async def _after_signing_in(self, asks: Asks, again: Kept) -> Response:
+    async def _after_signing_in(self, asks: SignedIn, again: WaitingForm) -> Response:
         """The page that was asked for; or the form that waited, filled, and not sent."""
         deed = _deed_of((again.form or "").removeprefix(PREFIX))
         if deed is None:
@@ -529,7 +533,7 @@ class Visits:
 # -- words and paths -----------------------------------------------------------------------------------------------
 
 
-def _parameters(page: Page) -> tuple[Parameter, ...]:
+def _parameters(page: DeskPage) -> tuple[Parameter, ...]:
     return (*page.parameters, _DONE)
 
 
@@ -538,7 +542,7 @@ def _words(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(name, word) for name, word in words if word]
 
 
-def _asked_of(page: Page, typed: Typed) -> dict[str, Any]:
+def _asked_of(page: DeskPage, typed: Typed) -> dict[str, Any]:
     """What a page is asked with where its form is shown again: of what was typed, what it takes and understands."""
     words = [(parameter.name, typed[parameter.name]) for parameter in page.parameters if typed.get(parameter.name)]
     asked, _ = read_parameters(page.parameters, words)
@@ -560,7 +564,7 @@ _PAGES = [(_matcher(page.path), page) for page in PAGES]
 _DEEDS = [(_matcher(deed.path), deed) for deed in DEEDS]
 
 
-def _of_path(path: str) -> Page | None:
+def _of_path(path: str) -> DeskPage | None:
     return next((page for matcher, page in _PAGES if matcher.fullmatch(path)), None)
 
 

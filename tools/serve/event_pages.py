@@ -88,7 +88,7 @@ def one_list(ledger: Ledger, asked: Asked) -> forms.ListPage:
 
 def _lists_of_pool(ledger: Ledger, asked: Asked) -> tuple[PublicList, list[PublicList]]:
     """A list, and the others of its pool, the newest first."""
-    publication = ledger.publications.found(questions.list_name(asked))
+    publication = ledger.publications.named(questions.list_name(asked))
     every = questions.lists(ledger, {"pool": publication.event.pool})
     (shown,) = [row for row in every if row.list == publication.name]
     return shown, [row for row in every if row is not shown]

@@ -13,7 +13,7 @@ from . import page_forms as forms
 from . import questions
 from .forms import PublicLogEntry
 from .parameters import Asked
-from .questions import Document, Moved
+from .questions import FileAnswer, Redirection
 from .sites import GAME, is_path
 
 SIDE = 360  # pixels of a board
@@ -25,7 +25,7 @@ _NO_MOVES = (
 )
 
 
-def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Moved:
+def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Redirection:
     """A game, and all that is said of it."""
     stands = recorded_games.recorded_game(ledger, asked["game"])
     number = f"#{stands.entry}"
@@ -46,9 +46,9 @@ def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Moved:
     )
 
 
-def moved(stands: recorded_games.RecordedGame) -> Moved:
+def moved(stands: recorded_games.RecordedGame) -> Redirection:
     """Where the page of a game is: by its key, or by its entry where no address can have the key in it."""
-    return Moved(GAME, (stands.game if is_path(stands.game) else f"#{stands.entry}",), for_good=False)
+    return Redirection(GAME, (stands.game if is_path(stands.game) else f"#{stands.entry}",), for_good=False)
 
 
 def _board(ledger: Ledger, key: str) -> forms.BoardShown | None:
@@ -69,11 +69,11 @@ def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
         return None, False
 
 
-def picture(ledger: Ledger, asked: Asked) -> Document:
+def picture(ledger: Ledger, asked: Asked) -> FileAnswer:
     """The position that a game ended in, as a picture; where no moves are kept it says so."""
     stands = recorded_games.recorded_game(ledger, asked["game"])
     board = _board(ledger, stands.game)
     if board is None:
-        return Document(_NO_MOVES.encode(), SVG)
+        return FileAnswer(_NO_MOVES.encode(), SVG)
     drawn = mini_boards.document(board.position, "Final position", side=SIDE, flipped=asked["flipped"] == "yes")
-    return Document(drawn.encode(), SVG)
+    return FileAnswer(drawn.encode(), SVG)

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from . import limits, problems, safety
 from .clients import Proxies, address_of, counted_as
 from .limits import MIB, Buckets
-from .safety import Guard
+from .safety import AnswerKind
 from .settings import Serving
 
 _MATTER = frozenset({
@@ -284,7 +284,7 @@ def _later(seconds: int, detail: str) -> HTTPException:
 async def _refuse(error: HTTPException, send: Send) -> None:
     """Answer with a problem. Scripts of other sites may read why: it says nothing that they do not know."""
     headers = {
-        **safety.headers(Guard.DATA, index=False),
+        **safety.headers(AnswerKind.DATA, index=False),
         "Access-Control-Allow-Origin": "*",
         "Cache-Control": "no-store",
         **problems.headers(error.status_code),

@@ -188,7 +188,7 @@ _NAMED: Mapping[str, Callable[[Ledger, Any], object]] = {
     "since": lambda _, word: instant_ms(word),
     "until": lambda _, word: instant_end_ms(word),
     "at": lambda _, word: instant_end_ms(word),
-    "published": lambda ledger, word: ledger.publications.found(word),
+    "published": lambda ledger, word: ledger.publications.named(word),
     "known_at": known_then,
 }  # by field, what it names
 

@@ -26,7 +26,7 @@ from ledger.ledger import Ledger
 from . import encodings, problems
 from .parameters import asked as read_parameters
 from .problems import RefusedError
-from .questions import Document
+from .questions import FileAnswer
 from .readers import Reader
 from .routes import Route
 
@@ -41,34 +41,34 @@ FOREVER = "public, max-age=31536000, immutable"
 # -- what is asked of the library ------------------------------------------------------------------------------------
 
 
-def checkpoint(ledger: Ledger, _: Asked) -> Document:
+def checkpoint(ledger: Ledger, _: Asked) -> FileAnswer:
     """The last checkpoint: how many entries there are and their root, signed; with what a witness signed of it."""
     return _note(ledger.checkpoints.shown(), "checkpoint", "none was made yet")
 
 
-def cosigned(ledger: Ledger, _: Asked) -> Document:
+def cosigned(ledger: Ledger, _: Asked) -> FileAnswer:
     """The last checkpoint that a witness cosigned, which may be older than the last one."""
     return _note(ledger.checkpoints.cosigned(), "cosigned checkpoint", "no witness cosigned one yet")
 
 
-def _note(last: Checkpoint | None, what: str, hint: str) -> Document:
+def _note(last: Checkpoint | None, what: str, hint: str) -> FileAnswer:
     if last is None:
         raise UnknownNameError(what, "of this log", hint)
-    return Document(last.note.encode(), TEXT)
+    return FileAnswer(last.note.encode(), TEXT)
 
 
-def tile(ledger: Ledger, asked: Asked) -> Document:
+def tile(ledger: Ledger, asked: Asked) -> FileAnswer:
     """Up to 256 hashes of a level of the tree, 32 bytes each; `.p/W` behind it: the first W of them."""
     name = f"tile/{asked['tile']}"
     if name.startswith(f"tile/{ENTRIES}/"):
         raise UnknownNameError("file", name, "this log shows its hashes, not its entries")
-    return Document(_covered(ledger, name).content(ledger.journal), BYTES)
+    return FileAnswer(_covered(ledger, name).content(ledger.journal), BYTES)
 
 
-def bundle(ledger: Ledger, asked: Asked) -> Document:
+def bundle(ledger: Ledger, asked: Asked) -> FileAnswer:
     """Up to 256 entries as they stand in the journal, each behind its length in two bytes; packed by gzip."""
     content = _covered(ledger, f"tile/{ENTRIES}/{asked['bundle']}").content(ledger.journal)
-    return Document(encodings.packed(content), BYTES)
+    return FileAnswer(encodings.packed(content), BYTES)
 
 
 def _covered(ledger: Ledger, name: str) -> Tile:

@@ -8,7 +8,7 @@ import attrs
 
 from ledger.answers.crosstables.layout import TableLayout
 from ledger.answers.crosstables.listing import TournamentRow
-from ledger.answers.crosstables.page import Crosstable, Standing
+from ledger.answers.crosstables.page import Crosstable, CrossTableRow
 from ledger.answers.differences import ListDifference
 from ledger.answers.graphs.bars import Page
 from ledger.answers.highest import Achievement
@@ -313,7 +313,7 @@ class CrosstablePage:
     layout: TableLayout
     asked_pool: str | None
     edition: str | None
-    view: Standing | None
+    view: CrossTableRow | None
 
 
 @attrs.frozen(kw_only=True)

@@ -11,7 +11,7 @@ from . import event_pages, game_pages, player_pages, site_pages
 from .paging import AT, PAGE, POOL
 from .parameters import Asked, Parameter, choice, instant, text, whole
 from .routes import SINCE, UNTIL, Cost, Route
-from .safety import Guard
+from .safety import AnswerKind
 from .sites import Site
 
 _HTML = ("text/html; charset=utf-8",)
@@ -25,7 +25,7 @@ _PLAYER = "/players/{player}"
 
 
 def _page(path: str, ask: Callable[[Ledger, Asked], Any], template: str, *parameters: Parameter, **more: Any) -> Route:
-    settings = {"guard": Guard.PAGE, "media": _HTML, **more}
+    settings = {"guard": AnswerKind.PAGE, "media": _HTML, **more}
     return Route(path=path, ask=ask, form=None, template=template, parameters=parameters, prefix="", **settings)
 
 
@@ -65,7 +65,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     _page(
         "/embed/players/{player}", player_pages.embedded, "embedded.html", POOL, _BY, _LAST, _OPPONENTS, _MONO,
-        of_today=True, guard=Guard.EMBEDDED,
+        of_today=True, guard=AnswerKind.EMBEDDED,
     ),
     _page("/games/{game:path}", game_pages.game, "game.html", of_checkpoints=True),
     Route(

@@ -88,17 +88,17 @@ def choice(name: str, doc: str, words: Sequence[str], default: str | None = None
     return Parameter(name=name, doc=doc, schema=schema, read=read, default=default)
 
 
-def asked(parameters: Sequence[Parameter], given: Sequence[tuple[str, str]]) -> tuple[dict[str, Any], list[BadValue]]:
+def asked(parameters: Sequence[Parameter], pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, Any], list[BadValue]]:
     """What was asked, and everything that is wrong with it.
 
     Args:
         parameters: those of the question.
-        given: names and texts, as they stand in the address.
+        pairs: names and texts, as they stand in the address.
     """
     by_name = {parameter.name: parameter for parameter in parameters}
     values: dict[str, list[Any]] = {}
     wrong: list[BadValue] = []
-    for name, word in given:
+    for name, word in pairs:
         parameter = by_name.get(name)
         if parameter is None:
             takes = f"expected one of {', '.join(by_name)}" if by_name else "there are none here"

@@ -26,10 +26,10 @@ from . import page_forms as forms
 from . import questions
 from .paging import before, paged, up_to
 from .parameters import Asked
-from .questions import Moved
+from .questions import Redirection
 
 Shown = TypeVar("Shown")
-Ask: TypeAlias = Callable[[Ledger, Asked], Shown | Moved]
+Ask: TypeAlias = Callable[[Ledger, Asked], Shown | Redirection]
 BATCHES = 40  # of 50 games, on a page
 UPSETS = 20
 MOST_BESIDE = 200  # games of a second player in a graph
@@ -44,13 +44,13 @@ def of_player(path: str) -> Callable[[Callable[[Ledger, Person, forms.PlayerHead
 
     def made(ask: Callable[[Ledger, Person, forms.PlayerHead, Asked], Shown]) -> Ask[Shown]:
         @wraps(ask)
-        def asking(ledger: Ledger, asked: Asked) -> Shown | Moved:
+        def asking(ledger: Ledger, asked: Asked) -> Shown | Redirection:
             word = asked["player"]
             person = questions.player_asked(ledger, word)
             if word != str(person.player):
                 # A merge may be taken apart and a name be another one's tomorrow, but browsers ask again: see ETag.
                 rest = {name: value for name, value in asked.items() if name != "player" and _is_told(name, value)}
-                return Moved(path, (person.player,), word.isdecimal(), rest)
+                return Redirection(path, (person.player,), word.isdecimal(), rest)
             return ask(ledger, person, _head(ledger, person, asked["pool"]), asked)
 
         return asking

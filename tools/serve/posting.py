@@ -33,7 +33,7 @@ from .posts import IMPORT, IMPORT_PARAMETERS, JOBS, JSON, OF_A_JOB, POSTS, GameA
 from .problems import Fault, RefusedError
 from .readers import Reader
 from .routes import PREFIX, Cost
-from .safety import Guard
+from .safety import AnswerKind
 from .wire import PATIENCE, Ask, WriterClient
 
 RATED_WITHIN = 10.0  # seconds for which a game waits for its ratings
@@ -47,7 +47,7 @@ class Posting:
     def __init__(self, reader: Reader, client: WriterClient, folder: Path) -> None:
         """Say what reads the ledger, what leads to the writer, and where files wait for it."""
         self._reader, self._client, self._folder = reader, client, folder
-        self._headers = safety.headers(Guard.DATA, index=False)
+        self._headers = safety.headers(AnswerKind.DATA, index=False)
 
     def addresses(self) -> list[Address]:
         """Every address at which something is recorded."""

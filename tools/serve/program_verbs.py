@@ -14,11 +14,11 @@ from ledger.players.reasons import reason_faults
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
 from . import desk_verbs
-from .desk_verbs import Answer, Args, Asks, Deed, proposed, proposed_once
+from .desk_verbs import Answer, Args, AskingOfficer, Deed, proposed, proposed_once
 from .importing import Sent, previewed
 
 
-def fact(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Record one fact that is no game: a closed run, a tournament that is announced or over."""
     event = codec.structure_event(args["kind"], args["facts"])
     ledger.level()
@@ -28,7 +28,7 @@ def fact(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     return {**recorded._asdict(), "leaf": recorded.leaf.hex()}
 
 
-def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose changes that are decided together; with any fault nothing is proposed, and all faults are told."""
 
     def record(sending: Sending) -> list[Proposed]:
@@ -50,7 +50,7 @@ def propose(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     return proposed(proposed_once(ledger, asks, args, args["changes"], record))
 
 
-def refuse(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def refuse(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Refuse a token in the words of the rule that it breaks, before a large body is taken; the log keeps that."""
     if args["role"] is None:
         ledger.tokens.holder(asks.token or "", args["tried"])
@@ -59,13 +59,13 @@ def refuse(ledger: Ledger, asks: Asks, args: Args) -> Answer:
     return {}
 
 
-def preview(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def preview(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """What the approval of a proposal would move, to whoever has a token; nothing is recorded."""
     ledger.tokens.holder(asks.token or "", f"preview proposal {args['number']}")
     return desk_verbs.preview(ledger, asks, args)
 
 
-def preview_import(ledger: Ledger, asks: Asks, args: Args) -> Answer:
+def preview_import(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """What the import of a file would record, to whoever has a token; nothing is recorded."""
     ledger.tokens.holder(asks.token or "", "preview an import")
     answer: dict[str, Any] = dict(previewed(ledger, Sent.of(args["sent"])))

@@ -61,7 +61,7 @@ PROGRAM = version("rating-ledger")
 MOST_PLAYERS = 100  # that are looked up in one question
 
 
-class Document(NamedTuple):
+class FileAnswer(NamedTuple):
     """An answer that is a file.
 
     Attributes:
@@ -102,7 +102,7 @@ class Part(NamedTuple):
 LONGEST_NUMBER = 15  # digits of a number in an address
 
 
-class Moved(NamedTuple):
+class Redirection(NamedTuple):
     """An answer that is elsewhere.
 
     Attributes:
@@ -166,16 +166,16 @@ def all_schemes(_: Ledger, __: Asked) -> list[forms.SchemeFacts]:
 
 def some_players(ledger: Ledger, asked: Asked) -> list[searching.NamedPlayer]:
     """Players by a part of the name, or by numbers and identities."""
-    wanted = [*asked["number"], *asked["identity"]]
-    if (asked["part"] is None) == (not wanted):
+    words = [*asked["number"], *asked["identity"]]
+    if (asked["part"] is None) == (not words):
         raise MalformedError(["give part, or number and identity, which may be repeated"])
     if asked["part"] is not None:
         if naming_now() is not Naming.FULL:
             raise MalformedError(["part: players are not sought by a part of the name here; give number or identity"])
         return searching.players_named(ledger, asked["part"], limit=_most(asked))
-    if len(wanted) > MOST_PLAYERS:
-        raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(wanted)}"])
-    people = [player_asked(ledger, word) for word in wanted]
+    if len(words) > MOST_PLAYERS:
+        raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(words)}"])
+    people = [player_asked(ledger, word) for word in words]
     called = names(ledger, {person.player for person in people})
     return [
         searching.NamedPlayer(
@@ -310,11 +310,11 @@ def graph(ledger: Ledger, asked: Asked) -> Any:
     look = Look(asked["opponents"] == "yes", asked["mono"] == "yes", Theme(asked["theme"]))
     match asked["format"]:
         case "svg":
-            return Document(svg.draw(page, look).encode(), "image/svg+xml")
+            return FileAnswer(svg.draw(page, look).encode(), "image/svg+xml")
         case "html":
-            return Document(html.draw(page, look).encode(), "text/html; charset=utf-8")
+            return FileAnswer(html.draw(page, look).encode(), "text/html; charset=utf-8")
         case "json":
-            return Document(json_form.as_json(page), "application/json")
+            return FileAnswer(json_form.as_json(page), "application/json")
     raise AssertionError(asked["format"])
 
 
@@ -347,11 +347,11 @@ def tournaments(ledger: Ledger, asked: Asked) -> list[listing.TournamentRow]:
     return listing.tournaments(ledger, asked["pool"], sought)
 
 
-def table(ledger: Ledger, asked: Asked) -> Document:
+def table(ledger: Ledger, asked: Asked) -> FileAnswer:
     """The cross-table of a tournament."""
     choice = TableChoice(edition=asked["edition"])
     page = crosstable.crosstable(ledger, asked["tournament"], asked["pool"], choice)
-    return Document(json_form.exact(attrs.asdict(page)), "application/json")
+    return FileAnswer(json_form.exact(attrs.asdict(page)), "application/json")
 
 
 def lists(ledger: Ledger, asked: Asked) -> list[forms.PublicList]:
@@ -362,7 +362,7 @@ def lists(ledger: Ledger, asked: Asked) -> list[forms.PublicList]:
 
 def list_rows(ledger: Ledger, asked: Asked) -> list[publications.PublishedPlayerRow]:
     """A published list, with what the journal says now beside it."""
-    return publications.rows(ledger, ledger.publications.found(list_name(asked)))
+    return publications.rows(ledger, ledger.publications.named(list_name(asked)))
 
 
 def list_name(asked: Asked) -> str:
@@ -435,9 +435,9 @@ def game_log(ledger: Ledger, asked: Asked) -> list[forms.PublicLogEntry]:
     return [without_officers(forms.PublicLogEntry, row) for row in recorded_games.game_log(ledger, asked["game"])]
 
 
-def pgn(ledger: Ledger, asked: Asked) -> Document:
+def pgn(ledger: Ledger, asked: Asked) -> FileAnswer:
     """A game as PGN."""
-    return Document(game_pgn(ledger, asked["game"]).encode(), "application/vnd.chess-pgn; charset=utf-8")
+    return FileAnswer(game_pgn(ledger, asked["game"]).encode(), "application/vnd.chess-pgn; charset=utf-8")
 
 
 def board(ledger: Ledger, asked: Asked) -> boards.FinalPosition:
@@ -445,25 +445,25 @@ def board(ledger: Ledger, asked: Asked) -> boards.FinalPosition:
     return boards.final_board(ledger, asked["game"]).answer
 
 
-def receipt(ledger: Ledger, asked: Asked) -> Document:
+def receipt(ledger: Ledger, asked: Asked) -> FileAnswer:
     """What proves that a game was recorded: the entry, and the way to the last checkpoint."""
     name, entry = game_found(ledger.journal_of_moment, asked["game"])
     last = ledger.checkpoints.last()
     if last is None or entry.position > last.head.size:
         raise UnknownNameError("receipt", name, "no checkpoint covers this game; the next one will", where="as yet")
-    return Document(receipt_of(ledger, asked["game"]).encode(), "text/plain; charset=utf-8")
+    return FileAnswer(receipt_of(ledger, asked["game"]).encode(), "text/plain; charset=utf-8")
 
 
 # -- what comes ----------------------------------------------------------------------------------------------------
 
 
-def entries(ledger: Ledger, asked: Asked) -> Document:
+def entries(ledger: Ledger, asked: Asked) -> FileAnswer:
     """The entries that follow a position, each on a line: which, and whom it is about; at once, or when one comes."""
     rows = as_rows(recorded_entries.entries_after(ledger, asked["after"], asked["limit"]))
     following = {"after": rows[-1]["position"]} if len(rows) == asked["limit"] else None
-    return Document(b"".join(orjson.dumps(row) + b"\n" for row in rows), "application/x-ndjson", following)
+    return FileAnswer(b"".join(orjson.dumps(row) + b"\n" for row in rows), "application/x-ndjson", following)
 
 
-def stream(ledger: Ledger, asked: Asked) -> Document:
+def stream(ledger: Ledger, asked: Asked) -> FileAnswer:
     """The same as server-sent events, told as they come for as long as one listens."""
     return entries(ledger, asked)

@@ -32,7 +32,7 @@ from ledger.ledger import Ledger, utc_now
 from .. import output
 from . import encodings
 from .forms import LedgerFacts
-from .questions import PROGRAM, Document, Moved, Paged, Part
+from .questions import PROGRAM, FileAnswer, Paged, Part, Redirection
 from .rendering import Around, Renderer
 from .routes import PREFIX, ROWS_MEDIA, Route
 from .sites import Site
@@ -78,7 +78,7 @@ class Answer(NamedTuple):
         return len(self.body or b"") + len(self.packed or b"")
 
 
-class Kept:
+class AnswerCache:
     """Answers by what was asked, the ones that were asked for least lately going first."""
 
     def __init__(self, room: int = KEPT_BYTES) -> None:
@@ -161,7 +161,7 @@ class Reader:
         self._answerer = f"{PROGRAM} {self.site}"  # in the entity tag of every answer
         self.executor = ThreadPoolExecutor(threads, thread_name_prefix="reader")
         self.scanner = ThreadPoolExecutor(1, thread_name_prefix="scanner")
-        self.kept = Kept()
+        self.kept = AnswerCache()
         self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
         self._own = threading.local()
@@ -170,8 +170,8 @@ class Reader:
     def written(self) -> Hashable:
         """What is another one after anybody has written, or on another day; None: the ledger refuses."""
         try:
-            held = self.open()
-            return (held.inode, held.alarm, held.ledger.views.written(), utc_now().astimezone(UTC).date())
+            opened = self.open()
+            return (opened.inode, opened.alarm, opened.ledger.views.written(), utc_now().astimezone(UTC).date())
         except LedgerError:
             return None
 
@@ -207,12 +207,12 @@ class Reader:
             LedgerError: it cannot be opened, or is not there, as while another one is being put in its place.
         """
         now = inode(self.path)
-        held: _Open | None = getattr(self._own, "open", None)
-        if held is not None and held.inode == now:
-            return held
-        if held is not None:
+        open_ledger: _Open | None = getattr(self._own, "open", None)
+        if open_ledger is not None and open_ledger.inode == now:
+            return open_ledger
+        if open_ledger is not None:
             with suppress(LedgerError):
-                held.ledger.close()
+                open_ledger.ledger.close()
         with warnings.catch_warnings(record=True) as alarms:
             warnings.simplefilter("always", CheckpointWarning)
             ledger = Ledger.open(self.path, follow=False)
@@ -240,20 +240,20 @@ class Reader:
         Raises:
             LedgerError: the library refuses.
         """
-        held = self.open()
-        with held.ledger.moment() as position, self.site.strangers():
-            signed = _signed(held.ledger) if route.of_checkpoints else ""
-            renaming = self._renaming(held, position)
+        opened = self.open()
+        with opened.ledger.moment() as position, self.site.strangers():
+            signed = _signed(opened.ledger) if route.of_checkpoints else ""
+            renaming = self._renaming(opened, position)
             # Views that were built anew may say otherwise: damage was mended, or a scheme is one of another version.
-            origin = f"{target}{signed}{renaming} {held.ledger.views.build()}"
-            tag = self._tag(held, position, origin, utc_now() if route.of_today else None)
+            origin = f"{target}{signed}{renaming} {opened.ledger.views.build()}"
+            tag = self._tag(opened, position, origin, utc_now() if route.of_today else None)
             if tag in tags:
                 return Answer(None, "", tag, position, None, lasts=not renaming)
             kept = self.kept.get(target, tag)
-            value = route.ask(held.ledger, asked) if kept is None else None
+            value = route.ask(opened.ledger, asked) if kept is None else None
         if isinstance(value, LedgerFacts):
-            value = attrs.evolve(value, alarm=held.alarm)
-        around = Around(position=position, alarm=held.alarm)
+            value = attrs.evolve(value, alarm=opened.alarm)
+        around = Around(position=position, alarm=opened.alarm)
         answer = kept or self._made(route, asked, value, around, tag)._replace(lasts=not renaming)
         if pack and _unpacked(answer):
             answer = answer._replace(packed=encodings.packed(answer.body or b""))
@@ -286,35 +286,35 @@ class Reader:
         with self.open().ledger.moment() as position, self.site.strangers():
             return position, ask(self.open().ledger)
 
-    def lasting(self, target: str, make: Callable[[Ledger], Document]) -> Answer:
+    def lasting(self, target: str, make: Callable[[Ledger], FileAnswer]) -> Answer:
         """An answer that never changes once there is one, whatever is recorded meanwhile.
 
         Raises:
             LedgerError: the library refuses.
         """
-        held = self.open()
-        tag = self._tag(held, 0, target, None)
+        opened = self.open()
+        tag = self._tag(opened, 0, target, None)
         if (answer := self.kept.get(target, tag)) is None:
-            document = make(held.ledger)
+            document = make(opened.ledger)
             answer = Answer(document.content, document.media, tag, 0, None)
             self.kept.put(target, answer)
         return answer
 
-    def _tag(self, held: _Open, position: int, target: str, now: datetime | None) -> str:
+    def _tag(self, opened: _Open, position: int, target: str, now: datetime | None) -> str:
         """What is another one where the answer may be: by file, alarm, program, site, address, position, and day."""
         day = "" if now is None else f"-{now.astimezone(UTC):%Y%m%d}"
-        origin = f"{self._answerer} {held.inode} {held.alarm} {target}"
+        origin = f"{self._answerer} {opened.inode} {opened.alarm} {target}"
         return f'"{position}-{sha256(origin.encode()).hexdigest()[:16]}{day}"'
 
     def _made(self, route: Route, asked: Mapping[str, Any], value: Any, around: Around, tag: str) -> Answer:
         position = around.position
-        if isinstance(value, Moved):
+        if isinstance(value, Redirection):
             status = 301 if value.for_good else 302
             elsewhere = self.site.to(value.path, *value.parts, **value.asked)
             return Answer(b"", HTML, tag, position, None, status=status, location=elsewhere)
         if route.template is not None:
             return Answer(self.renderer.page(route.template, value, around), route.media[0], tag, position, None)
-        if isinstance(value, Document):
+        if isinstance(value, FileAnswer):
             return Answer(value.content, value.media, tag, position, self._link(route, asked, value.following))
         if isinstance(value, Paged):
             following = self._link(route, asked, value.following)

@@ -180,8 +180,8 @@ def instant(text: str | None) -> Markup | str:
     day, _, clock = text.partition("T")
     if not clock:
         return text
-    known = clock.removesuffix("Z")[:5]
-    return Markup('<time datetime="{}">{} {} UTC</time>').format(text, day, known)
+    minutes = clock.removesuffix("Z")[:5]
+    return Markup('<time datetime="{}">{} {} UTC</time>').format(text, day, minutes)
 
 
 def lines(text: str) -> Markup:

@@ -34,7 +34,7 @@ from ledger.ledger import Ledger
 
 from . import forms, limits, questions
 from .parameters import Asked, Parameter, choice, instant, text, whole
-from .safety import Guard
+from .safety import AnswerKind
 
 PREFIX = "/api/v1"
 PAGE = 100  # rows of a page, where nothing else is asked
@@ -79,7 +79,7 @@ class Route:
     media: tuple[str, ...] = ("application/json",)
     prefix: str = PREFIX
     template: str | None = None
-    guard: Guard = Guard.DATA
+    guard: AnswerKind = AnswerKind.DATA
     of_checkpoints: bool = False
     scanned_by: tuple[str, ...] = ()
 

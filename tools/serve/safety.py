@@ -8,7 +8,7 @@ from enum import Enum
 _OWN = "'self'"
 
 
-class Guard(Enum):
+class AnswerKind(Enum):
     """What kind of answer it is, by what browsers may do with it."""
 
     DATA = "data"
@@ -41,18 +41,18 @@ _COMMON = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-cache",  # ask each time: an unchanged answer costs nothing
 }
-_HEADERS: Mapping[Guard, Mapping[str, str]] = {
-    Guard.DATA: {
+_HEADERS: Mapping[AnswerKind, Mapping[str, str]] = {
+    AnswerKind.DATA: {
         **_COMMON,
         "Content-Security-Policy": _DATA_POLICY,
     },
-    Guard.PAGE: {
+    AnswerKind.PAGE: {
         **_COMMON,
         "Content-Security-Policy": _policy(frames="'none'"),
         "X-Frame-Options": "DENY",
         "Cross-Origin-Opener-Policy": "same-origin",
     },
-    Guard.DESK: {
+    AnswerKind.DESK: {
         **_COMMON,
         "Content-Security-Policy": _policy(frames="'none'"),
         "X-Frame-Options": "DENY",
@@ -60,8 +60,8 @@ _HEADERS: Mapping[Guard, Mapping[str, str]] = {
         "Cross-Origin-Resource-Policy": "same-origin",
         "Cache-Control": "no-store",  # names, reasons and form tokens stay in no cache
     },
-    Guard.EMBEDDED: {**_COMMON, "Content-Security-Policy": _policy(frames="*")},
-    Guard.STATIC: {
+    AnswerKind.EMBEDDED: {**_COMMON, "Content-Security-Policy": _policy(frames="*")},
+    AnswerKind.STATIC: {
         **_COMMON,
         "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "Cache-Control": "public, max-age=31536000, immutable",  # its address says which one it is
@@ -70,7 +70,7 @@ _HEADERS: Mapping[Guard, Mapping[str, str]] = {
 }
 
 
-def headers(guard: Guard, *, index: bool) -> dict[str, str]:
+def headers(guard: AnswerKind, *, index: bool) -> dict[str, str]:
     """The headers of an answer.
 
     Args:

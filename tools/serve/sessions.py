@@ -146,9 +146,9 @@ class Forms:
         """What a form must bring along."""
         return form_token(self.word, form)
 
-    def takes(self, form: str, given: str | None) -> bool:
+    def takes(self, form: str, token: str | None) -> bool:
         """Whether it is what that form had."""
-        return given is not None and is_form_token(self.word, form, given)
+        return token is not None and is_form_token(self.word, form, token)
 
 
 def new_visit() -> str:

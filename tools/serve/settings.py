@@ -30,7 +30,7 @@ _TAKEN_HEADERS = frozenset({"authorization", "cookie", "host", "origin", "refere
 
 
 @attrs.frozen(kw_only=True)
-class Setting:
+class ServeSetting:
     """What is known of a setting beside its name and default.
 
     Attributes:
@@ -53,33 +53,33 @@ def _text(word: object) -> str:
 
 
 def _whole(least: int, most: int) -> Callable[[Any], int]:
-    def read(given: object) -> int:
-        number = int(given) if isinstance(given, str) and given.isascii() and given.isdecimal() else given
+    def read(value: object) -> int:
+        number = int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() else value
         if type(number) is not int or not least <= number <= most:
-            raise ValueError(f"expected a whole number from {least} to {most}, got {given!r}")
+            raise ValueError(f"expected a whole number from {least} to {most}, got {value!r}")
         return number
 
     return read
 
 
 def _choice(*words: str) -> Callable[[Any], str]:
-    def read(given: object) -> str:
-        if given not in words:
-            raise ValueError(f"expected one of {', '.join(words)}; {did_you_mean(str(given), words)}got {given!r}")
-        return str(given)
+    def read(value: object) -> str:
+        if value not in words:
+            raise ValueError(f"expected one of {', '.join(words)}; {did_you_mean(str(value), words)}got {value!r}")
+        return str(value)
 
     return read
 
 
-def _listen(given: object) -> str:
-    word = _text(given)
+def _listen(value: object) -> str:
+    word = _text(value)
     if not word.removeprefix(UNIX) or not (word.startswith(UNIX) or word.rpartition(":")[2].isdecimal()):
         raise ValueError(f"give ADDRESS:PORT or unix:PATH, got {word!r}")
     return word
 
 
-def _url(given: object) -> str:
-    word = _text(given)
+def _url(value: object) -> str:
+    word = _text(value)
     try:
         parts = urlsplit(word)
     except ValueError:
@@ -89,8 +89,8 @@ def _url(given: object) -> str:
     return word.rstrip("/")
 
 
-def _proxy(given: object) -> str:
-    word = _text(given)
+def _proxy(value: object) -> str:
+    word = _text(value)
     for address in word.split(","):
         try:
             if address != "unix":
@@ -103,29 +103,29 @@ def _proxy(given: object) -> str:
     return word
 
 
-def _witness(given: object) -> str:
-    word = _url(given)
+def _witness(value: object) -> str:
+    word = _url(value)
     parts = urlsplit(word)
     if parts.scheme != "https" and not (parts.hostname or "").startswith("127."):
         raise ValueError(f"give one that begins with https://, got {word!r}: else anybody on the way could answer")
     return word
 
 
-def _witness_key(given: object) -> str:
-    word = _text(given).strip()
+def _witness_key(value: object) -> str:
+    word = _text(value).strip()
     WitnessKey.parse(word)
     return word
 
 
-def _header(given: object) -> str:
-    word = _text(given)
+def _header(value: object) -> str:
+    word = _text(value)
     if not _HEADER.fullmatch(word) or word.lower() in _TAKEN_HEADERS or word.lower().startswith("x-forwarded-for"):
         raise ValueError(f"give the name of a header that the proxy alone writes, such as Remote-User, got {word!r}")
     return word
 
 
-def _contact(given: object) -> str:
-    word = _text(given)
+def _contact(value: object) -> str:
+    word = _text(value)
     if "@" not in word and urlsplit(word).scheme not in {"http", "https", "mailto"}:
         raise ValueError(f"give an address of mail or of a page, got {word!r}")
     return word
@@ -140,7 +140,7 @@ def _setting(
 ) -> Any:
     return attrs.field(
         default=default,
-        metadata={"setting": Setting(doc=doc, metavar=metavar, read=read, choices=choices)},
+        metadata={"setting": ServeSetting(doc=doc, metavar=metavar, read=read, choices=choices)},
     )
 
 
@@ -223,7 +223,7 @@ class Serving:
         return cls(path=Path(table.pop("path")), folder=None if folder is None else Path(folder), **table)
 
 
-SETTINGS: Mapping[str, tuple[Setting, Any]] = {
+SETTINGS: Mapping[str, tuple[ServeSetting, Any]] = {
     field.name: (field.metadata["setting"], field.default)
     for field in attrs.fields(Serving)
     if "setting" in field.metadata
@@ -266,23 +266,23 @@ def _read(table: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str
     names = {word_of(name): name for name in SETTINGS}
     values: dict[str, Any] = {}
     faults: list[tuple[str, str]] = []
-    for word, given in table.items():
+    for word, value in table.items():
         if word not in names:
             faults.append((word, f"no such setting; {did_you_mean(word, names)}expected one of {', '.join(names)}"))
             continue
         setting, _ = SETTINGS[names[word]]
         try:
-            values[names[word]] = setting.read(_of_toml(given))
+            values[names[word]] = setting.read(_of_toml(value))
         except ValueError as error:
             faults.append((word, str(error)))
     return values, faults
 
 
-def _of_toml(given: object) -> object:
+def _of_toml(value: object) -> object:
     """A value of TOML: a number stands without quotes there, and true and false are no words of ours."""
-    if isinstance(given, str) and given.isdecimal():
-        raise ValueError(f"expected {given} without quotation marks")
-    return given
+    if isinstance(value, str) and value.isdecimal():
+        raise ValueError(f"expected {value} without quotation marks")
+    return value
 
 
 def _lines(path: Path, words: Mapping[str, Any]) -> dict[str, int]:

@@ -16,7 +16,7 @@ from .forms import SchemeFacts
 from .paging import before, paged, pool_names, up_to
 from .parameters import Asked
 from .posts import IMPORT, IMPORT_DOC, OF_A_JOB, OF_A_JOB_DOC, POSTS
-from .questions import Moved
+from .questions import Redirection
 
 LEADERS, NEWS = 10, 6  # rows on the start page
 
@@ -36,7 +36,7 @@ def start(ledger: Ledger, _: Asked) -> forms.StartPage:
     )
 
 
-def search(ledger: Ledger, asked: Asked) -> forms.SearchPage | Moved:
+def search(ledger: Ledger, asked: Asked) -> forms.SearchPage | Redirection:
     """Players by a part of the name; a number, or the key of a game, leads there."""
     word = (asked["q"] or "").strip()
     players: list[searching.NamedPlayer] = []
@@ -49,18 +49,18 @@ def search(ledger: Ledger, asked: Asked) -> forms.SearchPage | Moved:
                 players = searching.players_named(ledger, word, limit=up_to(asked))
             else:
                 person = questions.player_asked(ledger, word)
-                return Moved("/players/{}", (person.player,), for_good=False)
+                return Redirection("/players/{}", (person.player,), for_good=False)
         except (MalformedError, UnknownNameError) as error:
             hint = str(error)
     rows, paging = paged(asked, players)
     return forms.SearchPage(q=word or None, players=rows, paging=paging, hint=hint)
 
 
-def _meant(ledger: Ledger, word: str) -> Moved | None:
+def _meant(ledger: Ledger, word: str) -> Redirection | None:
     """Where a number of a player, or the key of a game, leads."""
     try:
         if word.isdecimal():
-            return Moved("/players/{}", (ledger.player(word).player,), for_good=False)
+            return Redirection("/players/{}", (ledger.player(word).player,), for_good=False)
         if ":" in word or "/" in word or word.startswith("#"):
             return game_pages.moved(questions.game(ledger, {"game": word}))
     except UnknownNameError:

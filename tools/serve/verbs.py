@@ -69,7 +69,7 @@ def receipt(recorded: Receipt) -> dict[str, Any]:
 
 
 @attrs.frozen
-class Verb:
+class WriterVerb:
     """A verb: what does it, and how it waits.
 
     Attributes:
@@ -91,19 +91,19 @@ def game(ledger: Ledger, asking: Asking, args: Args) -> dict[str, Any]:
     raise outcome
 
 
-VERBS: Mapping[str, Verb] = {
-    GAME: Verb(game),
-    **{name: Verb(do) for name, do in {**desk_verbs.DEEDS, **program_verbs.DEEDS}.items()},
-    **{name: Verb(do, is_long=True) for name, do in desk_verbs.LONG_DEEDS.items()},
-    **{name: Verb(do, records=False) for name, do in {**desk_verbs.QUESTIONS, **program_verbs.QUESTIONS}.items()},
+VERBS: Mapping[str, WriterVerb] = {
+    GAME: WriterVerb(game),
+    **{name: WriterVerb(do) for name, do in {**desk_verbs.DEEDS, **program_verbs.DEEDS}.items()},
+    **{name: WriterVerb(do, is_long=True) for name, do in desk_verbs.LONG_DEEDS.items()},
+    **{name: WriterVerb(do, records=False) for name, do in {**desk_verbs.QUESTIONS, **program_verbs.QUESTIONS}.items()},
     **{
-        name: Verb(do, is_long=True, records=False)
+        name: WriterVerb(do, is_long=True, records=False)
         for name, do in {**desk_verbs.LONG_QUESTIONS, **program_verbs.LONG_QUESTIONS}.items()
     },
 }
 
 
-def verb_of(name: object) -> Verb:
+def verb_of(name: object) -> WriterVerb:
     """The verb of that name.
 
     Raises:

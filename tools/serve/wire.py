@@ -54,7 +54,7 @@ class Ask(NamedTuple):
     args: Mapping[str, Any]
 
 
-class TooLongError(Exception):
+class MessageTooLongError(Exception):
     """A message is longer than any may be."""
 
 
@@ -66,7 +66,7 @@ def message(value: Mapping[str, Any]) -> bytes:
     """
     body = orjson.dumps(value)
     if len(body) > LARGEST:
-        raise TooLongError(f"a message of {len(body):,} bytes, at most {LARGEST:,}")
+        raise MessageTooLongError(f"a message of {len(body):,} bytes, at most {LARGEST:,}")
     return len(body).to_bytes(_LENGTH, "big") + body
 
 
@@ -81,7 +81,7 @@ async def next_message(stream: asyncio.StreamReader) -> tuple[dict[str, Any], in
     try:
         size = int.from_bytes(await stream.readexactly(_LENGTH), "big")
         if size > LARGEST:
-            raise TooLongError(f"a message of {size:,} bytes, at most {LARGEST:,}")
+            raise MessageTooLongError(f"a message of {size:,} bytes, at most {LARGEST:,}")
         value = orjson.loads(await stream.readexactly(size))
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
@@ -165,7 +165,7 @@ class WriterClient:
         number = next(self._numbers)
         try:
             frame = message({"id": number, "verb": verb, "token": token, "by": by, "args": args, **more})
-        except TooLongError as error:
+        except MessageTooLongError as error:
             raise RefusedError(problems.problem(413, str(error))) from None
         answer = asyncio.get_running_loop().create_future()
         connection.waiting[number] = answer
@@ -220,7 +220,7 @@ class WriterClient:
             self._connection = connection = _Connection(writing)
             self._tell_change()
             try:
-                with suppress(TooLongError, TypeError, ValueError):  # what speaks so is no writer of ours
+                with suppress(MessageTooLongError, TypeError, ValueError):  # what speaks so is no writer of ours
                     await self._take(reading, connection)
             finally:
                 self._connection = None

@@ -38,7 +38,7 @@ from .settings import Serving
 from .verbs import GAME, Asking, told_game, verb_of
 from .verbs import receipt as as_sent
 from .waiting import Outcome, Queue, Waiting, full
-from .wire import LARGEST, SOCKET, TooLongError, message, next_message
+from .wire import LARGEST, SOCKET, MessageTooLongError, message, next_message
 from .witnesses import Witness, Witnessing, WitnessKey
 
 GLANCE = 0.2  # seconds between two looks at the journal
@@ -86,7 +86,7 @@ class Opened:
             self._ledger = None
 
 
-class Recording:
+class RecordingThread:
     """The thread that records what waits."""
 
     def __init__(self, path: Path, queue: Queue, done: Callable[[Sequence[tuple[Waiting, Outcome]]], None]) -> None:
@@ -278,7 +278,7 @@ def _witnessing(serving: Serving) -> Witnessing | None:
     return Witnessing(Witness(serving.witness, WitnessKey.parse(serving.witness_key)), opened.ledger, opened.close)
 
 
-class Writer:
+class WriterProcess:
     """The sockets, and the threads."""
 
     def __init__(self, serving: Serving) -> None:
@@ -289,7 +289,7 @@ class Writer:
         self.queue = Queue()
         self.folding = Folding(serving.path, serving.checkpoint_every, self._tell_soon)
         self.trying, self._tries = Trying(serving.path), set[asyncio.Task[None]]()
-        self.recording = Recording(serving.path, self.queue, self._done)
+        self.recording = RecordingThread(serving.path, self.queue, self._done)
         self.witnessing = _witnessing(serving)
         self.jobs = job_runner.Jobs(serving.path, serving.folder)
 
@@ -340,7 +340,7 @@ class Writer:
         try:
             while (taken := await next_message(reading)) is not None:
                 self._take(*taken, writing)
-        except (TooLongError, TypeError, ValueError, KeyError) as error:
+        except (MessageTooLongError, TypeError, ValueError, KeyError) as error:
             output.error(f"a process of the server said what cannot be: {error}")
         finally:
             self._streams.discard(writing)
@@ -389,7 +389,7 @@ class Writer:
             return
         try:
             frame = message({"id": number, **content})
-        except TooLongError as error:  # a refusal may quote what was sent more than once
+        except MessageTooLongError as error:  # a refusal may quote what was sent more than once
             shorter = outcome if isinstance(outcome, Problem) else problems.problem(500, f"the answer is {error}")
             shorter = attrs.evolve(shorter, detail=f"{shorter.detail[:_QUOTED]}...", errors=[])
             frame = message({"id": number, "problem": attrs.asdict(shorter)})
@@ -407,7 +407,7 @@ class Writer:
 def main(arguments: Sequence[str]) -> int:
     """Write for the others, until SIGTERM; the argument is the settings as JSON."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    asyncio.run(Writer(Serving.of_json(arguments[0])).run())
+    asyncio.run(WriterProcess(Serving.of_json(arguments[0])).run())
     return 0
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from .. import output, running
-from .comparing import Outcome, Tally, Verdict, judged, tallies, tally
+from .comparing import ExampleOutcome, ExampleVerdict, FunctionTally, judged, tallies, tally
 from .functions import joined
 from .reading import Example, MalformedFileError, examples
 
@@ -40,7 +40,7 @@ def main(files: Sequence[str], as_json: bool) -> None:
     """
     functions = joined()
     outcomes = [judged(example, functions) for example in _all_examples(files)]
-    differing = [outcome for outcome in outcomes if outcome.verdict is Verdict.DIFFERS]
+    differing = [outcome for outcome in outcomes if outcome.verdict is ExampleVerdict.DIFFERS]
     counts = list(tallies(outcomes))
     total = tally("all", "", [outcome.verdict for outcome in outcomes])
     if as_json:
@@ -78,7 +78,7 @@ def _read(name: str) -> bytes:
     return sys.stdin.buffer.read()
 
 
-def line(outcome: Outcome) -> str:
+def line(outcome: ExampleOutcome) -> str:
     """A difference on one line."""
     example = outcome.example
     expected = f"anything but {_text(example.expected)} (known bad)" if example.known_bad else _text(example.expected)
@@ -105,7 +105,9 @@ def _plain(value: Any) -> Any:
     return repr(value)
 
 
-def _document(counts: Sequence[Tally], total: Tally, differing: Sequence[Outcome]) -> dict[str, Any]:
+def _document(
+    counts: Sequence[FunctionTally], total: FunctionTally, differing: Sequence[ExampleOutcome]
+) -> dict[str, Any]:
     return {
         **{name: getattr(total, name) for name in ("ran", "agree", "differ", "known_bad")},
         "functions": [count._asdict() for count in counts],

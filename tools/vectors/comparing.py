@@ -12,7 +12,7 @@ from .reading import Example, Tolerance
 Functions = Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Any]]
 
 
-class Verdict(StrEnum):
+class ExampleVerdict(StrEnum):
     """What came of an example."""
 
     AGREES = "agrees"
@@ -20,11 +20,11 @@ class Verdict(StrEnum):
     KNOWN_BAD = "known bad"  # the published result is wrong, and was not reproduced
 
 
-class Outcome(NamedTuple):
+class ExampleOutcome(NamedTuple):
     """An example with what came of it: the result, or the words of the error in its place."""
 
     example: Example
-    verdict: Verdict
+    verdict: ExampleVerdict
     got: Any = None
     error: str = ""
 
@@ -61,24 +61,24 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def judged(example: Example, functions: Functions) -> Outcome:
+def judged(example: Example, functions: Functions) -> ExampleOutcome:
     """Compute one example. An unknown function and a raised error are differences, whatever is expected."""
     function = functions.get((example.scheme, example.function))
     if function is None:
         known = any(scheme == example.scheme for scheme, _ in functions)
         missing = f"function {example.function!r} of scheme" if known else "scheme"
-        return Outcome(example, Verdict.DIFFERS, error=f"no {missing} {example.scheme!r}")
+        return ExampleOutcome(example, ExampleVerdict.DIFFERS, error=f"no {missing} {example.scheme!r}")
     try:
         got = function(deepcopy(example.inputs))
         same = agree(example.expected, got, example.tolerance)
     except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer to this example
-        return Outcome(example, Verdict.DIFFERS, error=f"{type(error).__name__}: {error}")
+        return ExampleOutcome(example, ExampleVerdict.DIFFERS, error=f"{type(error).__name__}: {error}")
     if example.known_bad:
-        return Outcome(example, Verdict.DIFFERS if same else Verdict.KNOWN_BAD, got)
-    return Outcome(example, Verdict.AGREES if same else Verdict.DIFFERS, got)
+        return ExampleOutcome(example, ExampleVerdict.DIFFERS if same else ExampleVerdict.KNOWN_BAD, got)
+    return ExampleOutcome(example, ExampleVerdict.AGREES if same else ExampleVerdict.DIFFERS, got)
 
 
-class Tally(NamedTuple):
+class FunctionTally(NamedTuple):
     """How the examples of one function came out; *ran* is the sum of the other three."""
 
     scheme: str
@@ -89,14 +89,14 @@ class Tally(NamedTuple):
     known_bad: int
 
 
-def tally(scheme: str, function: str, verdicts: Sequence[Verdict]) -> Tally:
+def tally(scheme: str, function: str, verdicts: Sequence[ExampleVerdict]) -> FunctionTally:
     """One line from its verdicts."""
-    return Tally(scheme, function, len(verdicts), *(verdicts.count(verdict) for verdict in Verdict))
+    return FunctionTally(scheme, function, len(verdicts), *(verdicts.count(verdict) for verdict in ExampleVerdict))
 
 
-def tallies(outcomes: Iterable[Outcome]) -> Iterator[Tally]:
+def tallies(outcomes: Iterable[ExampleOutcome]) -> Iterator[FunctionTally]:
     """A line for each scheme and function, in order of appearance."""
-    counts: dict[tuple[str, str], list[Verdict]] = {}
+    counts: dict[tuple[str, str], list[ExampleVerdict]] = {}
     for outcome in outcomes:
         counts.setdefault((outcome.example.scheme, outcome.example.function), []).append(outcome.verdict)
     for key, verdicts in counts.items():

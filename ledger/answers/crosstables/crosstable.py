@@ -27,6 +27,7 @@ from ledger.answers.crosstables.kinds import matches
 from ledger.answers.crosstables.kinds import places as knockout_places
 from ledger.answers.crosstables.page import (
     Crosstable,
+    CrossTableRow,
     EditionSpan,
     EventBye,
     EventResult,
@@ -35,7 +36,6 @@ from ledger.answers.crosstables.page import (
     Match,
     Meeting,
     PerformanceColumn,
-    Standing,
     TieBreakColumn,
     UnevenPair,
 )
@@ -90,7 +90,7 @@ class TableChoice:
             UnknownNameError: a performance rating, a tie-break, a kind, or ratings of no such name.
         """
         if self.performance is not None:
-            performances.known(self.performance)
+            performances.variant_named(self.performance)
         for name in self.tie_breaks:
             tie_breaks.named(name)
         for word, choice, there in (("ratings", self.ratings, WHOSE), ("format", self.kind, kinds.KINDS)):
@@ -270,7 +270,7 @@ def results_of(
 
 def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstable:
     enrolments = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
-    variant, kind, choice = performances.known(event.variant), event.kind, event.choice
+    variant, kind, choice = performances.variant_named(event.variant), event.kind, event.choice
     columns = [
         TieBreakColumn(
             name=name,
@@ -318,7 +318,7 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
 
 def standing_of(
     event: EventTable, place: SharedPlace, columns: Sequence[TieBreakColumn], level: Sequence[int]
-) -> Standing:
+) -> CrossTableRow:
     """The row of the player at a place, with these tie-breaks among those who are level with the player."""
     player, games = place.player, event.games_of[place.player]
     results = event.results[player]
@@ -326,7 +326,7 @@ def standing_of(
     enrolment = event.ratings.enrolment(player)
     worth = performances.performance(event.variant, performed(event.ratings, player, games))
     closings = [row.closing_rating for row in rows if row.closing_rating is not None]
-    return Standing(
+    return CrossTableRow(
         number=event.numbers[player],
         place=place.shown,
         first_place=place.first,

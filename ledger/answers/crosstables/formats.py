@@ -17,7 +17,7 @@ from wcwidth import wcswidth
 
 from ledger.answers.asking import average
 from ledger.answers.crosstables.layout import TableCell, TableColumn, TableLayout, half, laid_out, percent, rating
-from ledger.answers.crosstables.page import Crosstable, Standing
+from ledger.answers.crosstables.page import Crosstable, CrossTableRow
 from ledger.runtime.lazy import tabulate
 from ledger.runtime.visible import in_markup, visible
 
@@ -168,7 +168,7 @@ def _html_blocks(layout: TableLayout) -> list[str]:
     return lines
 
 
-def _html_view(page: Crosstable, standing: Standing) -> list[str]:
+def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
     """What the mouse-over of a player's TPR shows: every opponent as the player met them."""
     shown = average(standing.performance)
     offset = percent(standing.er_offset)

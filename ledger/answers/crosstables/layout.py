@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ledger.answers.asking import average
-from ledger.answers.crosstables.page import Crosstable, EventResult, Meeting, Standing
+from ledger.answers.crosstables.page import Crosstable, CrossTableRow, EventResult, Meeting
 
 Cells = list["TableCell"]
 PAIRS_NAMED = 10  # of those with games to play, and of those with more than the others
@@ -162,7 +162,7 @@ def _notes(page: Crosstable) -> list[str]:
 # -- results -------------------------------------------------------------------------------------------------------
 
 
-def _result_columns(page: Crosstable) -> tuple[list[TableColumn], Callable[[Standing], Cells]]:
+def _result_columns(page: Crosstable) -> tuple[list[TableColumn], Callable[[CrossTableRow], Cells]]:
     """The columns of the results, and what makes a player's cells of them."""
     if page.format in {"all-play-all", "match"}:
         columns = [TableColumn(str(row.number), row.name, "centre", is_result=True) for row in page.standings]
@@ -193,7 +193,7 @@ def _round(result: EventResult) -> int:
     return int(begin) if begin.isascii() and begin.isdigit() and len(begin) <= 3 else 0
 
 
-def _against_all(page: Crosstable, standing: Standing) -> Cells:
+def _against_all(page: Crosstable, standing: CrossTableRow) -> Cells:
     """The marks against each opponent; two games are two marks."""
     met = {meeting.opponent: meeting for meeting in standing.meetings}
     cells = []
@@ -211,7 +211,7 @@ def _against_all(page: Crosstable, standing: Standing) -> Cells:
     return cells
 
 
-def _by_round(page: Crosstable, standing: Standing, rounds: Sequence[str]) -> Cells:
+def _by_round(page: Crosstable, standing: CrossTableRow, rounds: Sequence[str]) -> Cells:
     by_round = {_round(result): result for result in standing.results}
     byes = {bye.round: bye for bye in standing.byes}
     met = {meeting.opponent: meeting for meeting in standing.meetings}
@@ -230,7 +230,7 @@ def _by_round(page: Crosstable, standing: Standing, rounds: Sequence[str]) -> Ce
     return cells
 
 
-def _games_title(standing: Standing, results: Sequence[EventResult]) -> list[str]:
+def _games_title(standing: CrossTableRow, results: Sequence[EventResult]) -> list[str]:
     """A line a game: who, how, when, both ratings before and after, and an upset."""
     lines = []
     for result in results:
@@ -256,7 +256,7 @@ def _worth(page: Crosstable, meeting: Meeting) -> str:
     )
 
 
-def _row(page: Crosstable, standing: Standing, results: Cells) -> Cells:
+def _row(page: Crosstable, standing: CrossTableRow, results: Cells) -> Cells:
     upsets = [result for result in standing.results if result.upset]
     why_not = (standing.performance_missing,) if standing.performance_missing else ()
     views = tuple(_worth(page, meeting) for meeting in standing.meetings)

@@ -105,7 +105,7 @@ class Meeting:
 
 
 @attrs.frozen(kw_only=True)
-class Standing:
+class CrossTableRow:
     """A player of the tournament: one row of the table."""
 
     number: int = documented("the row, from 1", minimum=1)
@@ -171,5 +171,5 @@ class Crosstable:
     ratings: Literal["ledger", "shown"] = documented("whose ratings: the ledger's, or those the source shows")
     performance: PerformanceColumn = documented("which performance rating the rows have")
     tie_breaks: list[TieBreakColumn] = documented("which tie-breaks the rows have, in their order")
-    standings: list[Standing] = documented("the players, the best first")
+    standings: list[CrossTableRow] = documented("the players, the best first")
     matches: list[Match] = documented("of a knock-out or a match, in the order of the rounds; else none")

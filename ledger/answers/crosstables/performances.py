@@ -75,7 +75,7 @@ class Performance(NamedTuple):
     opponents_mean: float | None
 
 
-def known(name: str) -> Variant:
+def variant_named(name: str) -> Variant:
     """The variant of that name.
 
     Raises:
@@ -99,7 +99,7 @@ def performance(name: str, games: Sequence[Performed]) -> Performance:
     Raises:
         UnknownNameError: no such variant.
     """
-    variant = known(name)
+    variant = variant_named(name)
     met = [(game.opponent, game.half_points) for game in games if game.opponent is not None]
     mean = fsum(rating for rating, _ in met) / len(met) if met else None
     if name == CHESSWORLD:

@@ -19,7 +19,7 @@ from ledger.ratings import view_tables
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.view_tables import HISTORY, side_tables
 from ledger.runtime.lazy import pl, sqlite_utils
-from ledger.runtime.table_reader import Scan
+from ledger.runtime.table_reader import TableScan
 
 if TYPE_CHECKING:
     from polars import DataFrame, DataType, Series
@@ -105,10 +105,10 @@ class ExportColumn:
         return definition | ({"pattern": INSTANT_PATTERN} if self.kind is ColumnKind.INSTANT else {})
 
 
-def scan(columns: Iterable[ExportColumn], source: str, key: Sequence[str], where: Sequence[str] = ()) -> Scan:
+def scan(columns: Iterable[ExportColumn], source: str, key: Sequence[str], where: Sequence[str] = ()) -> TableScan:
     """What reads the columns that are not looked up by others."""
     read = {column.name: (column.sql, column.read_as) for column in columns if column.sql}
-    return Scan(columns=read, source=source, key=key, where=where)
+    return TableScan(columns=read, source=source, key=key, where=where)
 
 
 def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping[str, Lookup]) -> DataFrame:
@@ -222,7 +222,7 @@ class Dataset:
     columns: Sequence[ExportColumn]
     filters: frozenset[str] = frozenset()
     key: Sequence[str] = ()
-    scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[Scan]] | None = None
+    scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[TableScan]] | None = None
     rows: Callable[[Ledger, ExportFilter], Iterator[DataFrame]] | None = None
 
     def shown(self, asked: ExportFilter) -> list[ExportColumn]:

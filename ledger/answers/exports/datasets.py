@@ -40,7 +40,7 @@ from ledger.ratings import keeping, view_tables
 from ledger.ratings.standings import list_in_force
 from ledger.runtime.lazy import pl
 from ledger.runtime.nearest import choice_of
-from ledger.runtime.table_reader import Scan, literal
+from ledger.runtime.table_reader import TableScan, literal
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -130,7 +130,7 @@ GAME_COLUMNS = (
 )
 
 
-def _game_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[Scan]:
+def _game_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[TableScan]:
     """Games are read in the order of the journal; of a player, a tournament or late days those that an index names."""
     where = _between(asked, "g.ended_ms")
     if asked.pool is not None:
@@ -214,7 +214,7 @@ _MERGED = "LEFT JOIN merges AS m ON m.player = p.player"
 _FIRST_POOL = 1
 
 
-def _player_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[Scan]:
+def _player_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[TableScan]:
     pool = _FIRST_POOL if asked.pool is None else asked.pool
     source = f"players AS p {_MERGED} LEFT JOIN current AS c ON c.pool = {pool} AND c.player = p.player"
     where = [] if asked.player is None else [f"p.player = {asked.player}"]
@@ -259,7 +259,7 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
         plain = attrs.evolve(plain, personal=name in PERSONAL)
         columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
 
-    def scans(asked: ExportFilter, shown: Sequence[ExportColumn]) -> list[Scan]:
+    def scans(asked: ExportFilter, shown: Sequence[ExportColumn]) -> list[TableScan]:
         where = _between(asked, "h.ended_ms")
         if asked.player is not None:
             where.insert(0, f"h.player = {asked.player}")
@@ -317,7 +317,7 @@ def _rating_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
 def _list_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
     publications = ledger.publications
     names = {pool.name: pool.pool for pool in ledger.pools()}
-    lists = publications.all() if asked.published is None else [publications.found(asked.published)]
+    lists = publications.all() if asked.published is None else [publications.named(asked.published)]
     for publication in lists:
         event = publication.event
         if asked.pool in {None, names[event.pool]}:
@@ -491,7 +491,7 @@ def dataset(ledger: Ledger, name: str) -> Dataset:
         raise UnknownNameError("table", name, choice_of(name, names), where="to export")
     columns, key = of_table(connection, name, tables[name])
 
-    def scans(_: ExportFilter, shown: Sequence[ExportColumn]) -> list[Scan]:
+    def scans(_: ExportFilter, shown: Sequence[ExportColumn]) -> list[TableScan]:
         return [scan(shown, f'"{name}"', key, where) for where in rows_at_one_time(connection, name)]
 
     return Dataset(name=name, doc=tables[name].doc, columns=columns, key=key, scans=scans)

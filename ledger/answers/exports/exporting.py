@@ -38,7 +38,7 @@ from ledger.runtime import sqlite, table_writer
 from ledger.runtime.lazy import pl, pl_plugins, sqlite_utils
 from ledger.runtime.ledger_files import refuse_own_files, whole
 from ledger.runtime.long_work import Progress, silent
-from ledger.runtime.table_reader import OwnConnection, Scan, TableReader, table_reader
+from ledger.runtime.table_reader import ReadingConnection, TableReader, TableScan, table_reader
 from ledger.runtime.table_writer import TableWriter
 from ledger.runtime.visible import in_cell, in_json, visible
 
@@ -202,7 +202,7 @@ def write_sqlite(path: Path, parts: Sequence[ExportTable], options: WriteOptions
         database.add_foreign_keys([key for part in parts for key in _foreign_keys(part, tables)])
         connection.execute("PRAGMA foreign_keys=OFF")  # rows come table by table
         for part in parts:
-            own = table_writer.OwnConnection
+            own = table_writer.WritingConnection
             writer = table_writer.table_writer(path, connection) if options.are_many else own(connection)
             _fill(writer, part)
         # After the rows: an index of all of them is made quicker than one that grows with each.
@@ -293,7 +293,7 @@ DOCUMENTS: Mapping[tuple[str, str], Document] = {
 
 FEW_ENTRIES = 20_000  # of a journal: up to here this process reads and writes alone; starting others takes longer
 _TRIES = 3  # of meeting the same moment in two processes, before one of them reads alone
-_POSITION = Scan(columns={"position": ("position", "INTEGER")}, source="progress", key=("position",))
+_POSITION = TableScan(columns={"position": ("position", "INTEGER")}, source="progress", key=("position",))
 # The key follows 'game:', and ';' follows ':' in the order of subjects.
 # The order within is that of the proposals: group_concat joins what comes as it comes.
 _CORRECTED = """
@@ -504,7 +504,7 @@ def snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
         # a moment that has begun already is met by nobody else
         is_alone = views.is_read or attempt == _TRIES
         with views.moment() as position:
-            make = OwnConnection if is_alone or position <= FEW_ENTRIES else table_reader
+            make = ReadingConnection if is_alone or position <= FEW_ENTRIES else table_reader
             reader: TableReader = make(views.path, views.connection)
             with closing(reader):
                 with views_file.reading(views.path):

@@ -108,11 +108,11 @@ def copy_tables(
 def _origin(ledger: Ledger, position: int, proposal: int | None, *, names: bool) -> Origin:
     journal = ledger.journal
     # What would follow from an approval has no root: it is not recorded.
-    known = min(position, journal.head().size)
+    size = min(position, journal.head().size)
     return Origin(
         ledger=journal.root_at(1).hex(),
-        position=known,
-        root=journal.root_at(known).hex(),
+        position=size,
+        root=journal.root_at(size).hex(),
         proposal=proposal,
         names=int(names),
     )

@@ -26,7 +26,7 @@ from ledger.ratings import keeping, view_tables, views_file
 from ledger.ratings.view_tables import side_tables
 from ledger.runtime.lazy import pl
 from ledger.runtime.postgres import quoted
-from ledger.runtime.table_reader import Scan, TableReader
+from ledger.runtime.table_reader import TableReader, TableScan
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -212,7 +212,7 @@ def _of_views(ledger: Ledger, name: str, described: TableDoc, statements: Sequen
     def rows(reader: TableReader) -> Iterator[DataFrame]:
         scanned = {column.name: column.scanned for column in columns}
         for where in rows_at_one_time(connection, name):
-            yield from reader.frames(Scan(columns=scanned, source=quoted(name), key=keys, where=where), _ROWS)
+            yield from reader.frames(TableScan(columns=scanned, source=quoted(name), key=keys, where=where), _ROWS)
 
     def count() -> int:
         # a performance stands beside a row of the history

@@ -31,7 +31,7 @@ _APPROVER = "approver"
 
 
 @attrs.define
-class _Token:
+class _IssuedToken:
     """A token: the entry that issued it, for whom, with which roles, and from which entry on it proves nothing."""
 
     position: int
@@ -63,11 +63,11 @@ class Reset:
 
 
 @attrs.define
-class Tokens:
+class TokensSoFar:
     """What entries so far have issued and revoked."""
 
     resets: dict[int, Reset] = attrs.Factory(dict)
-    _tokens: dict[int, _Token] = attrs.Factory(dict)
+    _tokens: dict[int, _IssuedToken] = attrs.Factory(dict)
     _numbers: dict[str, int] = attrs.Factory(dict)
     _begun: bool = False
     _approver: bool = False
@@ -102,7 +102,7 @@ class Tokens:
             for token in earlier:
                 token.revoked = position if token.revoked is None else token.revoked
         self._approver = self._approver or _APPROVER in roles
-        self._tokens[position] = _Token(position, person, roles)
+        self._tokens[position] = _IssuedToken(position, person, roles)
         self._numbers[str(facts.get("number"))] = position
         return ""
 
@@ -175,7 +175,7 @@ class _State:
     is_on: bool = False
     asks_tokens: bool = False
     proposals: dict[int, _Proposal] = attrs.Factory(dict)
-    tokens: Tokens = attrs.Factory(Tokens)
+    tokens: TokensSoFar = attrs.Factory(TokensSoFar)
     added: set[str] = attrs.Factory(set)
     clock: int = 0
     latest: str = ""

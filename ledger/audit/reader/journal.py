@@ -56,7 +56,7 @@ Told = tuple[Any, Any, Any, Any, Any]  # position, bytes of the kind or None, bo
 Row = tuple[Any, Any, Any, Any, Any]  # position, kind, key, body, leaf
 
 
-class Scan:
+class JournalScan:
     """The state of one pass: rows seen, tree grown, falsehoods found."""
 
     def __init__(self, sizes: Collection[int]) -> None:
@@ -340,7 +340,7 @@ def verify_journal(
         missing = [name for name in _COLUMNS if name not in columns]
         if missing:
             raise CorruptError(file.path, 0, f"table journal has no column {missing[0]!r}, only {columns}; {RESTORE}")
-        scan = Scan({*sizes, *(head.size for head in outside)})
+        scan = JournalScan({*sizes, *(head.size for head in outside)})
         total = last_position(connection)
         file.read_any_text()
         of_the_file = file_falsehoods(file, JOURNAL, quick=True)
@@ -369,7 +369,7 @@ def _few_pages(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute(f"PRAGMA cache_size = {usual}")
 
 
-def _read_rows(file: Snapshot, scan: Scan, advance: Callable[[int], None], *, strict: bool) -> None:
+def _read_rows(file: Snapshot, scan: JournalScan, advance: Callable[[int], None], *, strict: bool) -> None:
     """All rows in order; those of a block of which one is false are read again as they stand.
 
     Args:
@@ -394,7 +394,7 @@ def _read_rows(file: Snapshot, scan: Scan, advance: Callable[[int], None], *, st
         advance(scan.entries)
 
 
-def _read_up_to(connection: sqlite3.Connection, scan: Scan, error: Exception) -> None:
+def _read_up_to(connection: sqlite3.Connection, scan: JournalScan, error: Exception) -> None:
     """Rows one by one up to the first position that fails, which is named (a cursor loses the row before it)."""
     rows: list[Row] = []
     unreadable = scan.expected
@@ -411,7 +411,7 @@ def _read_up_to(connection: sqlite3.Connection, scan: Scan, error: Exception) ->
     scan.falsehoods.append(Falsehood("journal", unreadable, message))
 
 
-def _index_falsehoods(connection: sqlite3.Connection, scan: Scan) -> list[Falsehood]:
+def _index_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list[Falsehood]:
     """Hold the index of keys against the rows that were read."""
     # Its keys must ascend, so that each is found and none stands twice, and the sum of the hashes of its pairs of key
     # and position must be that of the rows: then it holds the same pairs, but for a chance of one in 2^64. Looking each
@@ -438,7 +438,7 @@ def _index_falsehoods(connection: sqlite3.Connection, scan: Scan) -> list[Falseh
     return page_falsehoods(connection, "journal", RESTORE) or [Falsehood("journal file", "integrity", message)]
 
 
-def _node_falsehoods(connection: sqlite3.Connection, scan: Scan) -> list[Falsehood]:
+def _node_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list[Falsehood]:
     """Compare the stored nodes with the tree; a node above an entry already named false is not news."""
     try:
         stored = {
@@ -473,7 +473,7 @@ def _node_falsehoods(connection: sqlite3.Connection, scan: Scan) -> list[Falseho
     return false
 
 
-def _since_falsehoods(scan: Scan, since: TreeHead) -> list[Falsehood]:
+def _since_falsehoods(scan: JournalScan, since: TreeHead) -> list[Falsehood]:
     if since.size > scan.size and not scan.whole:
         message = (
             f"the head kept outside covers {since.size} entries, but only 1 to {scan.size} can be read "

@@ -32,7 +32,7 @@ _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
 
 
 @attrs.frozen
-class Published:
+class FileKind:
     """What a kind of file is made of.
 
     Attributes:
@@ -65,7 +65,7 @@ class Published:
         return connection
 
 
-JOURNAL = Published(
+JOURNAL = FileKind(
     "journal",
     # The letters CRLJ; a people file has CRLP.
     0x43524C4A,
@@ -136,7 +136,7 @@ CREATE TABLE secret(
   secret BLOB NOT NULL CHECK(length(secret) = 32)
 ) STRICT;
 """
-PEOPLE = Published(
+PEOPLE = FileKind(
     "people",
     0x43524C50,
     {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3, 5: _PEOPLE_5},
@@ -145,7 +145,7 @@ PEOPLE = Published(
 )
 
 
-def file_falsehoods(file: Snapshot, published: Published, *, quick: bool = False) -> list[Falsehood]:
+def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False) -> list[Falsehood]:
     """What a file is made of that is not as it is published, and damage to its pages; never the values of its rows.
 
     Args:

@@ -36,7 +36,7 @@ variant                                         Standard, Chess960, King of the 
 ===================== ========================= ==============================================================
 
 How bytes become rows is in ``csv.rows``, what one field means in ``csv.values``; here the fields of a row are
-put together, with what somebody says of a table that it does not say itself (``Table``). Players get no numbers and
+put together, with what somebody says of a table that it does not say itself (``CsvHints``). Players get no numbers and
 nothing is written here.
 """
 
@@ -51,10 +51,10 @@ from typing import TYPE_CHECKING, BinaryIO
 import attrs
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES
-from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, Fault, SourceRound, frame_schema
+from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, FileFault, SourceRound, frame_schema
 from ledger.facts.words import Outcome
 from ledger.imports.csv import values
-from ledger.imports.csv.header import TITLES, Layout, is_header, read_header
+from ledger.imports.csv.header import TITLES, RowLayout, is_header, read_header
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
 from ledger.imports.csv.values import (
     Column,
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(kw_only=True)
-class Table:
+class CsvHints:
     """What somebody says of a CSV file.
 
     Attributes:
@@ -97,7 +97,7 @@ class Table:
             raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
 
 
-NOTHING_SAID = Table()
+NOTHING_SAID = CsvHints()
 
 
 def results_given(words: Iterable[str]) -> dict[str, str | None]:
@@ -167,7 +167,7 @@ def frames(
     *,
     key_prefix: str = "csv",
     player_namespace: str | None = None,
-    table: Table = NOTHING_SAID,
+    table: CsvHints = NOTHING_SAID,
 ) -> Iterator[DataFrame]:
     """The good games of a CSV file, in the columns of ``frame_schema()``; the bad rows go to *reading*.
 
@@ -202,7 +202,7 @@ def frames(
             yield frame
 
 
-def _layout(rows: RowReader, reading: Reading, table: Table) -> Layout | None:
+def _layout(rows: RowReader, reading: Reading, table: CsvHints) -> RowLayout | None:
     """What the header says, below titles that people write above it; None where there is none, told to *reading*."""
     first, line = "", 1
     try:
@@ -228,7 +228,7 @@ def _layout(rows: RowReader, reading: Reading, table: Table) -> Layout | None:
 _Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
 
 
-def _plan(namespace: str | None, table: Table) -> _Plan:
+def _plan(namespace: str | None, table: CsvHints) -> _Plan:
     """How each column is understood, in the order in which the faults of a row are told."""
 
     def identified(text: str) -> str | None:
@@ -305,7 +305,7 @@ def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Ser
 class _Converter:
     """Puts the fields of a file's rows together; remembers the meanings of values from block to block."""
 
-    def __init__(self, layout: Layout, key_prefix: str, player_namespace: str | None, table: Table) -> None:
+    def __init__(self, layout: RowLayout, key_prefix: str, player_namespace: str | None, table: CsvHints) -> None:
         self._labels = layout.labels
         self._known = frozenset(layout.places)
         self._prefix = f"{key_prefix}:"
@@ -353,7 +353,7 @@ class _Converter:
         neither = nobody["white"] & nobody["black"]
         if count := int(neither.sum()):
             reading.skipped["rows without a game"] += count
-        first: list[Fault] = []
+        first: list[FileFault] = []
         more = 0
         for side, other in (("white", "black"), ("black", "white")):
             rows = cells.filter(nobody[other] & ~neither)
@@ -418,7 +418,7 @@ class _Converter:
                         variant,
                     )
                 )
-        kept = [Fault(line, words) for line, words in sorted(faults.items())[:KEPT_FAULTS]]
+        kept = [FileFault(line, words) for line, words in sorted(faults.items())[:KEPT_FAULTS]]
         return Faults(kept, len(faults) - len(kept))
 
     def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:

@@ -70,7 +70,7 @@ _SAID = 5  # complaints about a header
 
 
 @attrs.frozen
-class Layout:
+class RowLayout:
     """How the rows of one file are to be read.
 
     Attributes:
@@ -152,7 +152,7 @@ def read_header(
     columns: Mapping[str, tuple[str, ...]] = COLUMNS,
     required: tuple[tuple[str, ...], ...] = REQUIRED,
     headings: Mapping[str, str] | None = None,
-) -> Layout:
+) -> RowLayout:
     """Understand the first row of a file.
 
     Args:
@@ -197,7 +197,7 @@ def read_header(
         )
     # Spreadsheets leave empty cells away at the end of a row: what is required must stand there, the rest may not.
     least = 1 + max(min(places[name] for name in group if name in places) for group in required)
-    return Layout(delimiter, len(fields), places, labels, least)
+    return RowLayout(delimiter, len(fields), places, labels, least)
 
 
 def _places(fields: Sequence[str], names: _Names) -> tuple[dict[str, int], dict[str, str], list[str]]:

@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ledger.facts.source_games import KEPT_FAULTS, Fault
-from ledger.imports.csv.header import Layout
+from ledger.facts.source_games import KEPT_FAULTS, FileFault
+from ledger.imports.csv.header import RowLayout
 from ledger.imports.reading import Faults, Reading
 from ledger.runtime.lazy import np, pl
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 
-def whole_row(fields: Sequence[str], layout: Layout, *, may_be_cut: bool) -> list[str]:
+def whole_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> list[str]:
     """The fields of a row as many as the header names, where nothing is lost by that; otherwise as they are.
 
     Args:
@@ -41,7 +41,7 @@ def whole_row(fields: Sequence[str], layout: Layout, *, may_be_cut: bool) -> lis
     return list(fields)
 
 
-def with_mended_rows(block: bytes, rows: _Rows, odd: Sequence[int], layout: Layout, *, is_bare: bool) -> bytes:
+def with_mended_rows(block: bytes, rows: _WholeRows, odd: Sequence[int], layout: RowLayout, *, is_bare: bool) -> bytes:
     """A block in which the rows numbered *odd* have the fields of the header, where nothing is lost by that.
 
     Args:
@@ -64,7 +64,7 @@ def with_mended_rows(block: bytes, rows: _Rows, odd: Sequence[int], layout: Layo
     return b"".join((*parts, block[done:])) if parts else block
 
 
-def _mended(row: bytes, fields: int, layout: Layout, *, may_be_cut: bool) -> bytes | None:
+def _mended(row: bytes, fields: int, layout: RowLayout, *, may_be_cut: bool) -> bytes | None:
     mark, text = layout.delimiter.encode(), row[:-1]
     if layout.least <= fields < layout.width and text.strip():
         return None if may_be_cut else text + mark * (layout.width - fields) + b"\n"
@@ -90,7 +90,7 @@ _DIVIDER = re.compile(r"\"?sep=.\"?\s*", re.IGNORECASE)
 _QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"(?!")')
 
 
-class _Rows(NamedTuple):
+class _WholeRows(NamedTuple):
     """Where the whole rows of a block lie: offsets, number of fields, and physical lines before each row."""
 
     starts: NDArray[np.int64]
@@ -112,7 +112,7 @@ def _regular(data: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int)
     return bool(opens.all() and closes.all())
 
 
-def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
+def _find_rows(block: bytes, delimiter: int) -> _WholeRows | None:
     """Find all whole rows at once; None where a quote is out of place or a row too long."""
     data = np.frombuffer(block, np.uint8)
     is_mark = (data == _NEWLINE) | (data == delimiter)
@@ -141,13 +141,13 @@ def _find_rows(block: bytes, delimiter: int) -> _Rows | None:
     last = np.flatnonzero(newlines)
     ends = marks[last] + 1
     if not len(ends):
-        return _Rows(ends, ends, ends, ends, 0)
+        return _WholeRows(ends, ends, ends, ends, 0)
     starts = np.concatenate(([0], ends[:-1]))
     if not _regular(data, quotes[quotes < ends[-1]], delimiter) or (ends - starts).max() > MAX_ROW:
         return None
     lines = np.arange(1, len(ends) + 1) if within is None else within[last]
     before = np.concatenate(([0], lines[:-1]))
-    return _Rows(starts, ends, np.diff(last, prepend=-1), before, int(lines[-1]))
+    return _WholeRows(starts, ends, np.diff(last, prepend=-1), before, int(lines[-1]))
 
 
 def decode(row: bytes) -> str:
@@ -267,7 +267,7 @@ class RowReader:
         """The line that comes next."""
         return self._line
 
-    def blocks(self, layout: Layout) -> Iterator[tuple[DataFrame, Faults]]:
+    def blocks(self, layout: RowLayout) -> Iterator[tuple[DataFrame, Faults]]:
         """The rows after the header: the columns that we know and ``line``; and the rows that are broken."""
         moved = True
         while True:
@@ -285,7 +285,7 @@ class RowReader:
                 yield taken or self._walk(layout)
             moved = len(self._rest) < before
 
-    def _whole(self, rows: _Rows, layout: Layout) -> tuple[DataFrame, Faults] | None:
+    def _whole(self, rows: _WholeRows, layout: RowLayout) -> tuple[DataFrame, Faults] | None:
         """All rows of a block in order; None where Polars does not see the same rows as we do."""
         end = int(rows.ends[-1]) if len(rows.ends) else 0
         block = self._rest[:end]
@@ -317,12 +317,12 @@ class RowReader:
         self._line += rows.lines_after
         return frame, Faults(faults, len(bad) - len(faults))
 
-    def _walk(self, layout: Layout) -> tuple[DataFrame, Faults]:
+    def _walk(self, layout: RowLayout) -> tuple[DataFrame, Faults]:
         """The rows of a stretch one by one; after it, the faster way may do again."""
         block, place, line = self._rest, 0, self._line
         is_bare, ends = self._ended and self._is_bare, {0, len(block)}  # of the last row of a file
         rows: list[list[Any]] = []
-        faults: list[Fault] = []
+        faults: list[FileFault] = []
         count = 0
         while place < min(len(block), _STRETCH):
             end, fields = _fields(block, place, layout.delimiter)
@@ -330,9 +330,9 @@ class RowReader:
                 if not self._ended:
                     break
                 end = block.find(b"\n", place) + 1
-            wrong: Fault | None = None
+            wrong: FileFault | None = None
             if isinstance(fields, str):
-                wrong = Fault(line, fields)
+                wrong = FileFault(line, fields)
             elif len(fields := whole_row(fields, layout, may_be_cut=is_bare and end in ends)) == layout.width:
                 rows.append([*(fields[at] for at in layout.places.values()), line])
             elif block[place:end].strip():
@@ -349,17 +349,19 @@ class RowReader:
         return frame, Faults(faults, count - len(faults))
 
 
-def _miscounted(line: int, fields: int, layout: Layout) -> Fault:
+def _miscounted(line: int, fields: int, layout: RowLayout) -> FileFault:
     few = "too few" if fields < layout.width else "too many"
     mark = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[layout.delimiter]
-    return Fault(line, f"{few} fields: {fields} where the header names {layout.width}; quote a field that holds {mark}")
+    return FileFault(
+        line, f"{few} fields: {fields} where the header names {layout.width}; quote a field that holds {mark}"
+    )
 
 
-def _empty(layout: Layout) -> DataFrame:
+def _empty(layout: RowLayout) -> DataFrame:
     return pl.DataFrame(schema={**dict.fromkeys(layout.places, pl.String), "line": pl.Int64})
 
 
-def _cut(block: bytes, rows: _Rows, odd: NDArray[np.int64]) -> bytes:
+def _cut(block: bytes, rows: _WholeRows, odd: NDArray[np.int64]) -> bytes:
     """The block as UTF-8 without the odd rows."""
     if not block.isascii():
         try:
@@ -378,7 +380,7 @@ def _cut(block: bytes, rows: _Rows, odd: NDArray[np.int64]) -> bytes:
     return b"".join(block[begin:stop] for begin, stop in zip(begins, stops, strict=True))
 
 
-def _parse(block: bytes, layout: Layout) -> DataFrame:
+def _parse(block: bytes, layout: RowLayout) -> DataFrame:
     """The wanted columns of rows that are known to be well formed; an empty frame where Polars disagrees."""
     names = {place: name for name, place in layout.places.items()}
     labels = [names.get(place, f"unknown {place}") for place in range(layout.width)]

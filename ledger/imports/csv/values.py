@@ -18,7 +18,7 @@ import attrs
 
 from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
 from ledger.facts.instants import instant_ms
-from ledger.facts.source_games import KEPT_FAULTS, Fault
+from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.tellings import tournament_key
 from ledger.facts.words import Termination
 from ledger.imports.reading import SPEEDS, Faults, speed_class
@@ -425,13 +425,13 @@ def complained_of(lines: Series, complaints: Iterable[Complaint], left_out: Seri
         left_out: rows of which nothing is said.
     """
     bad, count = left_out, 0
-    first: list[Fault] = []
+    first: list[FileFault] = []
     for mask, texts, say in complaints:
         faulty = mask.fill_null(value=False) & ~left_out
         if faulty.any():
             count += int(faulty.sum())
             numbers = lines.filter(faulty).head(KEPT_FAULTS).to_list()
-            first += map(Fault, numbers, map(say, texts.filter(faulty).head(KEPT_FAULTS).to_list()))
+            first += map(FileFault, numbers, map(say, texts.filter(faulty).head(KEPT_FAULTS).to_list()))
             bad = bad | faulty
     return bad, Faults(first, count - len(first))
 
@@ -497,15 +497,15 @@ def ending(present: frozenset[str]) -> Expr:
     return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(termination)
 
 
-def rest(known: frozenset[str]) -> list[Expr]:
+def rest(columns: frozenset[str]) -> list[Expr]:
     """The columns that may be missing from a file, or be told in more than one way."""
-    present = {name: pl.col(name) for name in known}
+    present = {name: pl.col(name) for name in columns}
     none = pl.lit(None, pl.String)
-    speeds = [present[name] for name in ("speed", "time_control", "time_increment") if name in known]
-    times = [present[name] for name in ("ended_at", "started_at") if name in known]
+    speeds = [present[name] for name in ("speed", "time_control", "time_increment") if name in columns]
+    times = [present[name] for name in ("ended_at", "started_at") if name in columns]
     return [
         pl.col("result").str.strip_chars_start("+").alias("outcome"),
-        ending(known).alias("termination"),
+        ending(columns).alias("termination"),
         pl.coalesce(*speeds, none).alias("speed"),
         pl.coalesce(times).alias("ended_at"),
         present.get("started_at", none).alias("started_at"),

@@ -18,7 +18,16 @@ from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.source_games import SourceGame, shown
 from ledger.facts.tellings import tournament_key
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
-from ledger.imports.pgn.lines import MAX_GAME, MAX_TAGS, MAX_VALUE, Draft, decoded, drafts, leave_out_long, read_tags
+from ledger.imports.pgn.lines import (
+    MAX_GAME,
+    MAX_TAGS,
+    MAX_VALUE,
+    GameLines,
+    decoded,
+    drafts,
+    leave_out_long,
+    read_tags,
+)
 from ledger.imports.pgn.movetext import RESULTS, Movetext, read_movetext
 from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, chesscom_key, lichess_key, name_identity
 from ledger.imports.times import clock_of, day_of, seconds_of
@@ -85,7 +94,7 @@ _SERVER_SENTENCE = re.compile(
 class _Case:
     """One game while its tags are given their meaning; *problems* are (line, message)."""
 
-    draft: Draft
+    draft: GameLines
     tags: dict[str, str]
     text: str
     moves: Movetext

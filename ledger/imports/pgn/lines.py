@@ -21,7 +21,7 @@ _BRACE_OR_REST = re.compile(rb"\{[^}]*\}?|;[^\n]*")
 
 
 @attrs.define
-class Draft:
+class GameLines:
     """The raw lines of one game while they are gathered; line numbers count from 1, 0 means none."""
 
     line: int = 0
@@ -120,9 +120,9 @@ def _open_after(line: bytes, number: int, open_at: int) -> int:
     return 0 if not is_open else number if began_here else open_at
 
 
-def drafts(lines: Iterable[bytes]) -> Iterator[Draft]:
+def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
     """The games of a file in order; the last is marked ``final``, and has no tags if the file has none."""
-    draft = Draft()
+    draft = GameLines()
     for number, line in enumerate(lines, 1):
         if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
             # what take() would do; most lines of most files end here
@@ -143,12 +143,12 @@ def drafts(lines: Iterable[bytes]) -> Iterator[Draft]:
                 line = line.lstrip()  # noqa: PLW2901
             if line[:1] == b"[" and draft.begins_anew(line):
                 yield draft
-                draft = Draft()
+                draft = GameLines()
         elif line[:1] == b"[" and draft.swallowed(line):
             # The line of the Event was taken for a part of the comment, and begins the game that comes now.
             event = draft.moves.pop()
             yield draft
-            draft = Draft()
+            draft = GameLines()
             draft.take(number - 1, event)
         draft.take(number, line)
     draft.final = True

@@ -64,7 +64,7 @@ _TEXT_RATINGS: Mapping[str, tuple[str, str]] = {
 }
 
 
-class Layout(NamedTuple):
+class ListLayout(NamedTuple):
     """Where the fields of a list stand: by our name first and last column, from 0; and from when the list holds."""
 
     places: Mapping[str, tuple[int, int | None]]
@@ -76,7 +76,7 @@ def is_text(first: bytes) -> bool:
     return re.match(rb"(?:\xef\xbb\xbf)?ID[ _][Nn]umber\s+Name\b", first) is not None
 
 
-def read_layout(line: str, kind: str) -> Layout:
+def read_layout(line: str, kind: str) -> ListLayout:
     """Understand the first line.
 
     Args:
@@ -111,7 +111,7 @@ def read_layout(line: str, kind: str) -> Layout:
             f"nothing was read: the first line of the list has no column for {' and '.join(missing)}; "
             "it must be that of FIDE's list, as in 'ID Number      Name ... SRtng SGm SK ...'"
         )
-    return Layout({name: span for name, span in columns.items() if span is not None}, since)
+    return ListLayout({name: span for name, span in columns.items() if span is not None}, since)
 
 
 def text_frames(lines: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
@@ -177,7 +177,7 @@ def is_xml(first: bytes) -> bool:
     return re.match(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!DOCTYPE|playerslist|player)\b", first) is not None
 
 
-class _Players:
+class _PlayerElements:
     """Gathers the fields of players as expat meets them."""
 
     def __init__(self, kind: str) -> None:
@@ -245,7 +245,7 @@ def xml_frames(chunks: Iterable[bytes], reading: Reading, kind: str, since: str 
     if since is None:
         reading.fault(1, NO_DAY)
         return
-    players, converter = _Players(kind), Converter(LABELS)
+    players, converter = _PlayerElements(kind), Converter(LABELS)
     seen = 0
     try:
         for chunk in chunks:
@@ -265,7 +265,7 @@ def xml_frames(chunks: Iterable[bytes], reading: Reading, kind: str, since: str 
         reading.fault(1, "there is no <player> in it; give FIDE's list, or say --format")
 
 
-def _frame(players: _Players, converter: Converter, reading: Reading, since: str) -> Iterator[DataFrame]:
+def _frame(players: _PlayerElements, converter: Converter, reading: Reading, since: str) -> Iterator[DataFrame]:
     rows, players.rows = players.rows, []
     if rows:
         columns = {name: [fields.get(name) for _, fields in rows] for name in LABELS}

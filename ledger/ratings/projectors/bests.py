@@ -40,10 +40,10 @@ def enter(state: Any, first: int, rating: float, sign: float) -> None:
     """Put a rating among the five from *first* on, largest times *sign* first, of equals the earlier one."""
     entering = rating
     for place in range(first, first + PLACES):
-        held = state[place]
-        if held != held or entering * sign > held * sign:  # noqa: PLR0124  # NaN: nobody stands there
+        best = state[place]
+        if best != best or entering * sign > best * sign:  # noqa: PLR0124  # NaN: nobody stands there
             state[place] = entering
-            entering = held
+            entering = best
         if entering != entering:  # noqa: PLR0124
             break
 

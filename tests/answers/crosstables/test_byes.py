@@ -15,7 +15,7 @@ from ledger.answers.crosstables.formats import as_html, as_svg, as_text, spreads
 from ledger.answers.crosstables.kinds import KINDS
 from ledger.answers.crosstables.layout import laid_out
 from ledger.answers.crosstables.listing import tournaments, tournaments_of
-from ledger.answers.crosstables.page import Crosstable, Standing
+from ledger.answers.crosstables.page import Crosstable, CrossTableRow
 from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, Unplayed, named
 from ledger.answers.rows import as_rows
 from ledger.audit.audit import audit
@@ -90,7 +90,7 @@ def approve(ledger: Ledger, change: Change) -> int:
     return number
 
 
-def rows(ledger: Ledger, choice: TableChoice | None = None) -> dict[str, Standing]:
+def rows(ledger: Ledger, choice: TableChoice | None = None) -> dict[str, CrossTableRow]:
     ledger.catch_up()
     return {row.name: row for row in page(ledger, choice).standings}
 

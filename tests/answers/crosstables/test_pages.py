@@ -8,7 +8,7 @@ from ledger.answers.asking import ERASED
 from ledger.answers.crosstables import listing
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.listing import TournamentSearch, tournaments, tournaments_of
-from ledger.answers.crosstables.page import Crosstable, EventResult, Standing
+from ledger.answers.crosstables.page import Crosstable, CrossTableRow, EventResult
 from ledger.answers.exports.datasets import crosstable_frames
 from ledger.answers.rows import as_rows
 from ledger.answers.upsets import upsets
@@ -20,7 +20,7 @@ from tests.kit.games import game_recorded
 from .conftest import CUP, EVIL
 
 
-def row(page: Crosstable, name: str) -> Standing:
+def row(page: Crosstable, name: str) -> CrossTableRow:
     return next(standing for standing in page.standings if standing.name == name)
 
 

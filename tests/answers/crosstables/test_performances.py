@@ -7,7 +7,6 @@ import pytest
 from ledger.answers.crosstables.performances import (
     VARIANTS,
     Performed,
-    known,
     offset_percent,
     performance,
     usual,
@@ -70,4 +69,4 @@ def test_a_scheme_has_the_performance_that_its_people_know() -> None:
     ]
     assert all(variant.title and variant.source for variant in VARIANTS.values())
     with pytest.raises(UnknownNameError, match="fide_tpr"):
-        known("fide")
+        variant_named("fide")
