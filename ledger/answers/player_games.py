@@ -117,6 +117,7 @@ def games(
     pool: str | None = None,
     *,
     last: int | None = 50,
+    offset: int = 0,
     everything: bool = False,
     occasion: Occasion | None = None,
 ) -> list[PlayerGame]:
@@ -127,6 +128,7 @@ def games(
         person: the player.
         pool: name of the pool; the first one by default.
         last: how many; 0 or None: all.
+        offset: how many of these, the newest, are left out: of the others alone ratings are worked out.
         everything: games that do not count as well, each in its place in rating order.
         occasion: only games played then and there.
 
@@ -161,7 +163,7 @@ def games(
     ]
     placed += [(_place(row), row, None) for row in left_out if occasion is None or occasion.has(row)]
     placed.sort(key=lambda placed_game: placed_game[0], reverse=True)
-    newest = [(row, opposite) for _, row, opposite in placed[:last]]
+    newest = [(row, opposite) for _, row, opposite in placed[offset:last]]
     return list(_player_games(ledger, states, rated_by, person.player, newest, everything=everything))
 
 

@@ -137,6 +137,7 @@ class RankingChoice:
     Attributes:
         pool: its name; the ledger's first one by default.
         limit: how many, the best; 0 or None: all.
+        offset: how many of these, the best, are left out: of the others alone names and details are worked out.
         min_games: leave out players with fewer rated games; 0: with those who have a seed and no game.
         at: the end of that day, month or year; by default after the pool's last game.
         active_days: leave out who has not played in so many days before that.
@@ -146,6 +147,7 @@ class RankingChoice:
 
     pool: str | None = None
     limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
+    offset: int = 0
     min_games: int = 1
     at: str | None = None
     active_days: int | None = None
@@ -177,10 +179,11 @@ def ranking_in_full(ledger: Ledger, choice: RankingChoice, *, details: bool = Tr
         active_from=BEGINNING if choice.active_days is None else ms - choice.active_days * DAY_MS,
     )
     best = standings.best(choice.limit)
-    shown = names(ledger, {player.player for player in best})
-    places_of = shared_places([player.rating for player in best])
-    players = [player.player for player in best]
-    in_full: Sequence[RankingDetails | None] = [None] * len(best)
+    rest = best[choice.offset :]
+    shown = names(ledger, {player.player for player in rest})
+    places_of = shared_places([player.rating for player in best])[choice.offset :]
+    players = [player.player for player in rest]
+    in_full: Sequence[RankingDetails | None] = [None] * len(rest)
     if details:
         in_full = _details(ledger, standings, choice, ms, best)
     then = _before(ledger, rated_by, choice, players)
@@ -198,7 +201,7 @@ def ranking_in_full(ledger: Ledger, choice: RankingChoice, *, details: bool = Tr
             if then is None
             else RankingChange(before=before, change=None if before is None else player.rating - before),
         )
-        for rank, player, detail, before in zip(places_of, best, in_full, befores, strict=True)
+        for rank, player, detail, before in zip(places_of, rest, in_full, befores, strict=True)
     ]
 
 
@@ -206,9 +209,10 @@ def _details(
     ledger: Ledger, standings: Standings, choice: RankingChoice, ms: int, best: Sequence[ListedPlayer]
 ) -> list[RankingDetails]:
     limits = _class_limits(ledger, ms)
-    states = _states_of(ledger, standings.states, choice, ms, [player.player for player in best])
+    rest, shares = best[choice.offset :], _percentiles(standings, best, choice.limit)[choice.offset :]
+    states = _states_of(ledger, standings.states, choice, ms, [player.player for player in rest])
     details = []
-    for player, share in zip(best, _percentiles(standings, best, choice.limit), strict=True):
+    for player, share in zip(rest, shares, strict=True):
         state = states[player.player]
         fields = dict(zip(state.era.scheme.state, state.state, strict=True))
         details.append(

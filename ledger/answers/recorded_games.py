@@ -104,7 +104,13 @@ def recorded_game(ledger: Ledger, game: str) -> RecordedGame:
 
 @of_one_moment
 def listed_games(
-    ledger: Ledger, occasion: Occasion, pool: str | None = None, *, most: int | None = None, everything: bool = False
+    ledger: Ledger,
+    occasion: Occasion,
+    pool: str | None = None,
+    *,
+    most: int | None = None,
+    offset: int = 0,
+    everything: bool = False,
 ) -> list[RecordedGame]:
     """The games of a tournament, a round or a day, in rating order, each as ``recorded_game`` has it.
 
@@ -113,6 +119,7 @@ def listed_games(
         occasion: when and where; it names a tournament or a day.
         pool: its name; the first pool by default.
         most: how many, the first ones; 0 or None: all.
+        offset: how many of these are left out: of the others alone ratings are looked up.
         everything: games that do not count, too.
 
     Raises:
@@ -129,16 +136,16 @@ def listed_games(
         if not games:
             refuse_unknown(connection, rated_by, occasion.tournament)
         positions = [game.position for game in games if everything or game.reason is None]
-    return list(_told(ledger, positions, occasion, rows_up_to(most)))
+    return list(_told(ledger, positions, occasion, offset, rows_up_to(most)))
 
 
 def _told(
-    ledger: Ledger, positions: Iterable[int], occasion: Occasion, most: int = EVERY_ROW
+    ledger: Ledger, positions: Iterable[int], occasion: Occasion, offset: int = 0, most: int = EVERY_ROW
 ) -> Iterator[RecordedGame]:
-    """Those games that were played then and there, at most so many: ratings are looked up for no others."""
+    """Those games that were played then and there, up to so many: ratings are looked up for no others."""
     connection = ledger.views.connection
     every = (row for position in positions for row in queries.dictionaries(connection, queries.GAME, (position,)))
-    rows = list(islice((row for row in every if occasion.has(row)), most))
+    rows = list(islice((row for row in every if occasion.has(row)), offset, most))
     pools = {pool.pool: pool for pool in ledger.pools()}
     called = names(ledger, {row[side] for row in rows for side in _SIDES})
     for row in rows:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.asking import called_so, identity_shown, of_one_moment
+from ledger.answers.asking import called_so, identity_shown, of_one_moment, rows_up_to
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
 from ledger.ledger import Ledger
@@ -32,12 +32,13 @@ class NamedPlayer:
 
 
 @of_one_moment
-def players_named(ledger: Ledger, part: str) -> list[NamedPlayer]:
+def players_named(ledger: Ledger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
     """The players whose names have all words of *part* in them, or words that *part* is in; those it begins first.
 
     Args:
         ledger: the ledger.
         part: of a name, three letters or more; case and accents do not count.
+        limit: how many, the first ones; 0 or None: all.
 
     Raises:
         MalformedError: no word of it has three letters.
@@ -47,7 +48,7 @@ def players_named(ledger: Ledger, part: str) -> list[NamedPlayer]:
         NamedPlayer(
             player=match.player, name=called_so(match.player, match.name), identity=identity_shown(match.identity)
         )
-        for match in ledger.people.search.find(part)
+        for match in ledger.people.search.find(part)[: rows_up_to(limit)]
     ]
 
 

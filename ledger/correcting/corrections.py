@@ -321,7 +321,7 @@ class Corrections:
             token: that token.
             reason: why, where that is to be kept.
             seen: the number of entries for which the impact was looked at: refused where more are there by now. The
-                command asks for it where facts came since the proposal. A program need not: it is no rule of a fact,
+                command and the server ask for it where facts came since the proposal. It is no rule of a fact,
                 for no entry tells what somebody looked at.
             despite_games: though games came since it was looked at, but nothing else: ``OpenLedger.unseen``.
 

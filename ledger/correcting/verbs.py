@@ -614,9 +614,11 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[FileFault]
         else:  # likely no file of corrections at all: to name each of its columns would help nobody
             problems = [f"the header has no column 'verb'; the columns are {list(COLUMNS)}"]
         faults = [FileFault(1, problem) for problem in problems]
-        for cells in reader if not faults else ():
-            if any(cell.strip() for cell in cells):
-                _read(verbs, reader.line_num, header, cells, rows, faults)
+        filled = (cells for cells in reader if any(cell.strip() for cell in cells))
+        for number, cells in enumerate(filled if not faults else (), 1):
+            if number > MOST_ROWS:  # with faults or without: to tell what is wrong with millions takes hours
+                raise MalformedError([f"line {reader.line_num}: more than {MOST_ROWS:,} rows: part the file"])
+            _read(verbs, reader.line_num, header, cells, rows, faults)
     except csv.Error as error:
         faults.append(FileFault(reader.line_num, f"cannot be read as CSV: {error}"))
     if not rows and not faults:
@@ -630,8 +632,6 @@ def _read(
     if len(cells) != len(header):
         faults.append(FileFault(line, f"has {len(cells)} cells, the header {len(header)}"))
         return
-    if len(rows) >= MOST_ROWS:
-        raise MalformedError([f"line {line}: more than {MOST_ROWS:,} rows: part the file"])
     words = dict(zip(header, (cell.strip() for cell in cells), strict=True))
     verb = words.pop("verb")
     try:

@@ -40,7 +40,7 @@ class Past:
         """
         return RatingSeeded(
             player=player,
-            pool=self.pool or first_pool,
+            pool=first_pool if self.pool is None else self.pool,
             effective_at=self.since,
             rating=self.rating,
             games=self.games,

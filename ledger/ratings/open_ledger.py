@@ -214,7 +214,7 @@ class OpenLedger:
         Raises:
             UnknownNameError: there is no such pool.
         """
-        pool_name = name or self.first_pool()
+        pool_name = self.first_pool() if name is None else name
         pools = {pool.name: pool for pool in self.pools()}
         if pool_name not in pools:
             raise UnknownNameError("pool", pool_name, choice_of(pool_name, pools))

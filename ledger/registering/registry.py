@@ -685,7 +685,7 @@ class Registry:
         """
         actor = self.ledger.recorder_named(token, actor)
         self.ledger.level()
-        name = pool or self.ledger.first_pool()
+        name = self.ledger.first_pool() if pool is None else pool
         pools = {each.name: each for each in self.ledger.pools()}
         if name not in pools:
             raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")

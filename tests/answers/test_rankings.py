@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import attrs
 import pytest
 
-from ledger.answers import players, rankings
+from ledger.answers import player_games, players, rankings
+from ledger.answers.player_games import Occasion
 from ledger.answers.rankings import RankingChoice, class_of, ranking_in_full, strength_of
+from ledger.answers.recorded_games import listed_games
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.book.policies import CLASSES, Policies
@@ -55,6 +58,33 @@ def test_place_and_percentile_are_those_of_a_count(sample_folder: Path) -> None:
         ]
         assert {row["provisional"] for row in rows} <= {True, False}
         assert {row["rd"] for row in rows} == {None}
+
+
+@pytest.mark.parametrize("at", [None, "2006-03-15"])
+def test_rows_that_stand_far_behind_cost_no_more_than_they_are(
+    at: str | None, sample_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = list[int]()
+
+    def names(ledger: Ledger, players: Collection[int]) -> Mapping[int, str]:
+        named.append(len(players))
+        called: Mapping[int, str] = real(ledger, players)
+        return called
+
+    real = vars(rankings)["names"]
+    with Ledger.open(sample_folder / "club.db") as ledger:
+        choice = RankingChoice(at=at, limit=9)
+        every = ranking_in_full(ledger, choice)
+        monkeypatch.setattr(rankings, "names", names)
+        for offset in (0, 1, 7, 9, 20):
+            assert ranking_in_full(ledger, attrs.evolve(choice, offset=offset)) == every[offset:]
+        assert named == [len(every[offset:]) for offset in (0, 1, 7, 9, 20)]
+        ann = ledger.player("ann")
+        for everything in (False, True):
+            games = player_games.games(ledger, ann, last=30, everything=everything)
+            assert player_games.games(ledger, ann, last=30, offset=25, everything=everything) == games[25:]
+        day = Occasion(on="2006")
+        assert listed_games(ledger, day, most=20, offset=15) == listed_games(ledger, day, most=20)[15:] != []
 
 
 def worked_out(states: PlayerStates, at: str) -> list[tuple[float | None, int, int]]:

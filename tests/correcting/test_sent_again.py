@@ -6,8 +6,9 @@ from typing import NoReturn
 
 import pytest
 
+from ledger.correcting import verbs
 from ledger.correcting.corrections import Proposed, Sending
-from ledger.errors import BatchError, RejectedError
+from ledger.errors import BatchError, MalformedError, RejectedError
 from ledger.facts.events import Decision
 from ledger.journal import token_store
 from ledger.journal.recorder import Recorder
@@ -109,6 +110,19 @@ def test_the_file_holds_neither_the_word_nor_what_was_sent_and_forgets_the_oldes
     raw = file.path.read_bytes()
     assert b"letter" not in raw
     assert b"the rows" not in raw
+
+
+def test_a_batch_of_faults_alone_is_read_no_further_than_one_of_rows(
+    four: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verbs, "MOST_ROWS", 3)
+    for cells in ("resul,r1-b1,0-1", "result,r1-b9,0-1", "result,r1-b1"):
+        rows = f"verb,game,to\n\n{cells}\n\n{cells}\n{cells}\n".encode()
+        with pytest.raises(BatchError) as told:
+            four.corrections.propose_batch(rows, reason="typed twice")
+        assert [line for line, _ in told.value.faults] == [3, 5, 6]
+        with pytest.raises(MalformedError, match="line 7: more than 3 rows: part the file"):
+            four.corrections.propose_batch(rows + f"{cells}\n".encode(), reason="typed twice")
 
 
 def test_every_fault_of_a_batch_is_told_with_its_line_and_the_reason_with_it(four: Ledger) -> None:

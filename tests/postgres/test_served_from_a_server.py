@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
+import pytest
 
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
+from ledger.players.people import Pending
+from ledger.players.postgres_people import PostgresPendingNames
 from tests.kit.clubs import NAME
 from tests.kit.desks import Officer, words
 from tests.kit.games import game_recorded
@@ -15,6 +18,10 @@ from tests.kit.postgres import Server
 from tests.kit.programs import GAME, Api
 from tests.kit.served_processes import PATIENCE, position, serving, until
 from tests.kit.server_ledgers import new_place, settings_of
+from tools.serve.readers import Answer, Reader
+from tools.serve.routes import ROUTES
+
+(PLAYER,) = [route for route in ROUTES if route.path == "/players/{player}"]
 
 
 def test_what_any_node_records_is_answered(oldest_server: Server, tmp_path: Path) -> None:
@@ -71,3 +78,41 @@ def test_two_servers_of_one_ledger_know_the_same_sessions_sendings_and_refusals(
         eve.look("/desk", 303)
         for officer in (eve, elsewhere):
             officer.client.close()
+
+
+def test_a_name_that_is_sealed_on_a_server_and_not_given_yet_is_not_kept_as_it_was(
+    oldest_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = new_place(oldest_server)
+    with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
+        ledger.register("name:ann", "Ann")
+        ledger.level()
+    reader, tags, asked = Reader(tmp_path / NAME), list[str](), list[int]()
+
+    def answer(*had: str) -> Answer:
+        return reader.answer(PLAYER, {"player": "1", "pool": None, "at": None}, "/players/1", had)
+
+    def folded_in_meanwhile(names: PostgresPendingNames, pending: Pending) -> None:
+        folding.level()
+        between = answer()
+        assert b'"name":"Ann"' in (between.body or b"")
+        assert answer(between.tag).body is None
+        tags.append(between.tag)
+        give(names, pending)
+
+    def rows(names: PostgresPendingNames) -> list[Pending]:
+        asked.append(1)
+        return every(names)
+
+    give, every = PostgresPendingNames.give, PostgresPendingNames.rows
+    answer()
+    with Ledger.open(tmp_path / NAME) as folding, Ledger.open(settings_of(tmp_path / "another", place)) as renaming:
+        monkeypatch.setattr(PostgresPendingNames, "give", folded_in_meanwhile)
+        renaming.registry.rename(1, "Spelt Right", actor="test")
+    after = answer(*tags)
+    assert b'"name":"Spelt Right"' in (after.body or b"")
+    monkeypatch.setattr(PostgresPendingNames, "rows", rows)
+    assert answer(after.tag).body is None
+    assert asked == [], "once nothing is being given, nobody asks again before something is recorded"
+    reader.open().ledger.close()
+    reader.close()

@@ -24,8 +24,8 @@ from tests.kit.impacts import file_digests
 from tests.kit.places import ROOT
 from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
-from tools.serve.readers import ENTRY_BYTES, Answer, AnswerCache, Reader
-from tools.serve.routes import PREFIX, ROUTES, Route
+from tools.serve.readers import ENTRY_BYTES, Answer, AnswerCache, Lately, Reader
+from tools.serve.routes import MOST_ROWS, PREFIX, ROUTES, Cost, Route
 
 # Each address of the table; LIST is the published one, GAME one that counts.
 ADDRESSES = {
@@ -70,6 +70,21 @@ def _address(served: Path) -> dict[str, str]:
     return {
         path: re.sub("LIST|GAME|VOIDED", lambda match: words[match[0]], example) for path, example in ADDRESSES.items()
     }
+
+
+def test_what_stands_far_behind_is_found_beside_other_answers(get: Get) -> None:
+    by_path = {route.path: route for route in ROUTES}
+    ranking, players = by_path["/ranking"], by_path["/players"]
+    far = {"offset": MOST_ROWS, "limit": 1}
+    then = {"at": "2006", "offset": 0}
+    assert [ranking.cost_of(asked) for asked in ({"offset": 0}, far, then)] == [Cost.INDEX, Cost.SCAN, Cost.SCAN]
+    assert [players.cost_of({"part": part}) for part in (None, "ann")] == [Cost.INDEX, Cost.SCAN]
+    assert by_path["/tournaments/{tournament}"].cost is by_path["/games"].cost is Cost.SCAN
+    for path in ("/ranking?min_games=0", "/players/ann/games?pool=standard", "/games?on=2006", "/players?part=ann"):
+        rows = get(f"{path}&limit=13").json()["rows"]
+        third = get(f"{path}&limit=4&offset=8").json()
+        assert (third["rows"], third["next"] is None) == (rows[8:12], len(rows) < 13), path
+    assert get(f"/ranking?offset={10**15}").json()["rows"] == []
 
 
 def test_what_made_a_difference_comes_in_pages_that_are_the_whole_together(get: Get) -> None:
@@ -393,6 +408,22 @@ def test_short_answers_to_long_questions_are_bounded_by_what_they_take() -> None
         tracemalloc.stop()
     assert used < 1 << 20
     assert kept.get(f"/4999{'x' * 700}", '"4999"') is not None
+
+
+def test_long_questions_of_late_fill_no_memory(answering: Reader) -> None:
+    tracemalloc.start()
+    try:
+        for number in range(6_000):  # an address and a header may be as long
+            question = (f"/{number}", b"x" * 8_000, "x" * 16_000, False)
+            answering.note(question, Lately(None, f"/{number}{'x' * 8_000}", f'"{number}"'))
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 1 << 20  # it was 160 MB
+    answering.note(("/short", b"", "", False), Lately(1, "/short", '"tag"'))
+    last = answering.lately(("/short", b"", "", False), 1, ['"tag"'])
+    assert last is not None
+    assert last.tag == '"tag"'
 
 
 def test_no_other_command_loads_the_server(served: Path) -> None:

@@ -15,6 +15,7 @@ from ledger.ledger import Ledger
 from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, words
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import position, serving, until
+from tools.serve.limits import BATCH_BYTES
 
 FILE = b"""white,black,result,date,event
 Ann,Bob,1-0,2026-04-01,Summer
@@ -82,8 +83,10 @@ def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict
     assert "2" in account
     assert "line 3" in account, "the fault is told again"
     until(lambda: "Summer" in words(rita.look("/tournaments").text))  # once it is folded in
-    again = rita.send(confirm)  # the button was pressed twice
-    assert again.status_code in {200, 303, 400}
+    again = rita.send(confirm)  # the button was pressed twice: what became of it is told, not that there is no file
+    assert (again.status_code, again.headers.get("location")) == (303, place)
+    other = rita.send(confirm, {"upload": "0" * 32})
+    assert (other.status_code, "choose a file" in words(other.text)) == (400, True)
     assert len([row for row in games(staff, "Summer") if row]) == 2
 
 
@@ -203,6 +206,14 @@ def test_a_proposal_without_its_words_is_refused_with_all_that_is_missing(staff:
     said = words(refused.text)
     for fault in ("late needs black", "late needs ended"):
         assert fault in said
+
+
+def test_a_file_that_is_too_large_for_corrections_is_refused_beside_its_form(staff: dict[str, Officer]) -> None:
+    eve = staff["eve"]
+    files = {"file": ("games.pgn", b"x" * (BATCH_BYTES + 1))}
+    refused = eve.send(eve.form(eve.look("/desk/batch"), "/desk/batch"), {"reason": "typed twice"}, files=files)
+    assert (refused.status_code, "has more than 16,777,216 bytes" in words(refused.text)) == (400, True)
+    assert eve.form(refused, "/desk/batch").fields["reason"] == "typed twice"
 
 
 def test_a_batch_is_proposed_whole_or_not_at_all(staff: dict[str, Officer]) -> None:
@@ -373,6 +384,43 @@ def test_a_form_that_outlives_its_session_comes_back_filled(
     assert "long thought of" in back.text
     assert eve.send(filled).status_code in {303, 409}
     eve.client.close()
+
+
+def test_what_was_typed_is_kept_though_it_names_nothing_that_there_is(staff: dict[str, Officer]) -> None:
+    for who, path, form, typed in (
+        ("eve", "/desk/propose/result", "/desk/propose/result", {"game": "r1-b9", "to": "0-1"}),
+        ("rita", "/desk/players", "/desk/players/rename", {"player": "Nobody", "new_name": "Somebody"}),
+    ):
+        refused = staff[who].do(path, form, {**typed, "reason": "typed with care"})
+        assert (refused.status_code, "What you typed is kept below" in words(refused.text)) == (404, True)
+        filled = staff[who].form(refused, form)
+        assert {name: filled.fields[name] for name in typed} == typed
+
+
+def test_who_signs_in_again_is_signed_in_whatever_was_typed_before(
+    staffed: tuple[Path, str, Mapping[str, str]],
+) -> None:
+    _, address, tokens = staffed
+    eve, otto = Officer(address), Officer(address)
+    for who, name in ((eve, "eve"), (otto, "otto")):
+        who.sign_in(tokens[name])
+    form = eve.form(eve.look("/desk/propose/result"), "/desk/propose/result")
+    number = proposed(eve, "result", game=OTHER_GAME, to="0-1")
+    place = f"/desk/proposals/{number}"
+    approval = otto.form(otto.look(f"{place}/preview"), f"{place}/approve")
+    otto.do(place, f"{place}/decide", {"decision": "rejected"})
+    for who, name, late, typed, status in (
+        (eve, "eve", form, {"game": "r1-b9", "to": "0-1"}, 200),
+        (otto, "otto", approval, {}, 409),  # it was decided meanwhile
+    ):
+        who.client.cookies.clear()
+        lost = who.send(late, typed)
+        assert lost.status_code == 401
+        back = who.send(who.form(lost, "/desk/sign-in"), {"token": tokens[name]})
+        assert back.status_code == status, words(back.text)[:2000]
+        assert all(word in back.text for word in typed.values())
+        who.look("/desk/queue")
+        who.client.close()
 
 
 def test_evil_words_stay_words(staff: dict[str, Officer]) -> None:

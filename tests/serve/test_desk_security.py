@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -12,6 +13,9 @@ from urllib.parse import quote
 import attrs
 import httpx
 import pytest
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.types import Message
 
 from ledger.correcting.verbs import VERBS
 from ledger.errors import UnknownNameError
@@ -20,8 +24,10 @@ from ledger.journal.sessions import form_token
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import position, serving, until
+from tools.serve import desk_forms
 from tools.serve.desk import DEEDS, Deed
 from tools.serve.desk import PAGES as DESK_PAGES
+from tools.serve.problems import RefusedError
 
 SITE = "https://ratings.example.org"
 OWN = {"Origin": SITE, "Sec-Fetch-Site": "same-origin"}
@@ -355,6 +361,61 @@ def test_a_file_is_kept_under_a_name_of_the_servers_own(eve: Browser, officers: 
         assert "/rating-ledger-" not in answer.text, "where it lies is nobody's business"
     assert not Path("/etc/cron.d/evil").exists()
     assert not (officers[0].parent / "evil.pgn").exists()
+
+
+def form_sent(body: bytes, media: str) -> Request:
+    """A form as the desk is sent one."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    headers = [(b"content-type", media.encode())]
+    return Request({"type": "http", "method": "POST", "path": "/desk/import", "headers": headers}, receive)
+
+
+FILE = (
+    b"""--x
+Content-Disposition: form-data; name="file"; filename="large.pgn"
+
+%b
+--x
+Content-Disposition: form-data; name="source"
+
+lichess
+--x--
+""".replace(b"\n", b"\r\n")
+    % (b"1-0\n" * 500_000)
+)
+
+
+def test_of_the_file_of_who_is_not_signed_in_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = list[int]()
+
+    async def write(_: UploadFile, data: bytes) -> None:
+        written.append(len(data))
+
+    monkeypatch.setattr(UploadFile, "write", write)
+    sent = form_sent(FILE, "multipart/form-data; boundary=x")
+    assert asyncio.run(desk_forms.typed(sent, tmp_path)) == {"source": "lichess"}
+    assert (written, list(tmp_path.iterdir())) == ([], [])
+
+
+def test_a_file_for_which_there_is_no_room_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sent = form_sent(FILE, "multipart/form-data; boundary=x")
+    with pytest.raises(RefusedError) as refused:
+        asyncio.run(desk_forms.typed(sent, tmp_path / "gone", "file"))
+    assert refused.value.problem.status == 503
+    assert "a file that was sent cannot be kept: No such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("charset", ["unicode_escape", "punycode", "utf-16", "no-such", "utf-8; charset=hex"])
+def test_a_form_is_read_in_utf_8_alone(charset: str, desk_address: str) -> None:
+    stranger = Browser(desk_address)
+    fields = {**stranger.fields("/sign-in", "/sign-in"), "token": "\\ud800"}
+    body = "".join(f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{fields[name]}\r\n' for name in fields)
+    for path in ("/sign-in", "/import"):
+        headers = {**OWN, "Content-Type": f"multipart/form-data; boundary=x; charset={charset}"}
+        assert stranger.ask("POST", path, headers, content=f"{body}--x--\r\n".encode()).status_code == 415
 
 
 ODD_WORDS = (

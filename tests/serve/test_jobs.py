@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import shutil
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
@@ -299,6 +301,45 @@ def test_so_many_wait_and_so_many_results_are_kept(tmp_path: Path, monkeypatch: 
         assert [place.name for place in tmp_path.glob("job-*")] == [f"job-{words[2]}"]
 
     in_a_loop(tmp_path, play)
+
+
+@pytest.mark.usefixtures("slowly")
+def test_what_waits_is_run_though_a_job_before_it_could_not_be_and_a_result_was_tidied_away(tmp_path: Path) -> None:
+    async def play(jobs: Jobs) -> None:
+        first, second = begun(jobs, QUICK), begun(jobs, QUICK)
+        shutil.rmtree(tmp_path / f"job-{first}")
+        now = await until_it_is(jobs, first, "failed")
+        assert now["said"] == ["the server could not run it: No such file or directory"]
+        assert (await until_it_is(jobs, second, "done"))["exit_code"] == 0
+        (tmp_path / f"job-{second}" / "result").unlink()
+        answer = jobs.answer("job-state", {"job": second})
+        assert not isinstance(answer, Problem)
+        assert (answer["told"]["state"], answer["told"]["size"], answer["place"]) == ("done", None, None)
+
+    in_a_loop(tmp_path, play)
+
+
+def test_what_a_process_that_was_killed_wrote_is_gone_once_another_one_takes_its_place(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_of_programs(club)
+    with serving(club, "--listen", "127.0.0.1:0") as (process, address):
+        until(lambda: position(address) > 0)
+        api = Api(address, tokens)
+        state, result = done(api, "export", {"tables": ["players"], "names": True})
+        assert result is not None
+        assert b"Ann" in result
+        killed = _child(process.pid, "tools.serve.writer")
+        folder = _folder_of(killed)
+        assert [place.name for place in folder.glob("job-*/result")] == ["result"]
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: not [*folder.glob("job-*")])
+        until(lambda: state_of(api, f"{address}/api/v1/jobs/{state['job']}").status_code == 404)
+
+
+def _folder_of(pid: int) -> Path:
+    """Where the processes of a server meet, by the settings that one of them was started with."""
+    (settings,) = [word for word in _command(pid).split("\0") if word.startswith("{")]
+    return Path(json.loads(settings)["folder"])
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])

@@ -137,6 +137,23 @@ def test_every_link_of_the_site_leads_somewhere(browse: Asked) -> None:
     assert len(answers) > 200
 
 
+def test_links_from_a_player_of_another_pool_lead_to_that_pool(crowded: Path, crowd: dict[str, Any]) -> None:
+    with Ledger.open(crowded) as ledger:
+        number = ledger.register("name:solo", "Solo")
+        ledger.append(game_recorded("alone", pool="by-age", white=number, black=crowd["ann"], half_moves=60))
+        ledger.level()
+    reader, get = asking(crowded)
+    page = f"/players/{number}"
+    links = {link for about in ("", "/games") for link in addresses(get(f"{page}{about}").text, f"{SITE}{page}")}
+    lead = {link.removeprefix(SITE) for link in links if re.search(r"/ranking|/api/v1/players/|games\.atom", link)}
+    assert len(lead) == 8, lead  # the ranking of the head of the site is one of them
+    for link in lead - {"/ranking"}:
+        answer = get(link)
+        assert (answer.status_code, "pool=by-age" in link) == (200, True), link
+        assert "alone" in answer.text or "/ranking" in link, link
+    reader.close()
+
+
 def test_links_come_from_the_public_address_never_from_the_request(browse: Asked) -> None:
     answer = browse("/", headers={**BROWSER, "Host": "evil.example", "X-Forwarded-Host": "evil.example"})
     assert "evil.example" not in answer.text

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 import pytest
@@ -36,6 +37,21 @@ def test_what_commands_record_beside_it_is_seen_and_what_dies_is_started_again(s
     assert process.returncode == 0
     assert not served.with_name("club.serving").exists()
     assert run("audit", served).out.startswith("TRUE")
+
+
+def test_where_what_started_it_is_killed_the_others_end_and_leave_nothing(
+    served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TemporaryDirectory(prefix="t", dir="/tmp") as short:  # room for the address of a socket
+        monkeypatch.setenv("TMPDIR", short)
+        with serving(served, "--listen", "127.0.0.1:0") as (process, address):
+            until(lambda: position(address) > 0)
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            process.kill()
+            until(lambda: not any(Path(f"/proc/{child}/exe").exists() for child in children))
+        assert list(Path(short).iterdir()) == []
+    with serving(served, "--listen", address.removeprefix("http://")):  # nobody holds the address
+        until(lambda: position(address) > 0)
 
 
 def test_it_answers_on_a_socket_of_the_machine(served: Path, tmp_path: Path) -> None:

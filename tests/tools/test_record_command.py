@@ -161,3 +161,22 @@ def test_a_day_that_may_be_two_is_asked_for_and_can_be_said(run: Run, by_hand: P
     words = ("--white", "Ann", "--black", "Bob", "--result", "1-0", "--ended", "04/05/2024")
     assert "or say by --dates dmy or --dates mdy" in run("record", by_hand, *words).err
     assert recorded(run, by_hand, *words, "--dates", "dmy")["ended_at"] == "2024-05-04"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("record", "--white", "ann", "--black", "bob", "--result", "1-0", "--ended", "2026-01-02"),
+        ("close-run", "--as-of", "2006-08"),
+        ("ratings",),
+        ("export", "games"),
+        ("player", "add", "name:new", "New"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_empty_name_of_a_pool_is_wrong_usage(words: tuple[str, ...], sample_club: Path, run: Run) -> None:
+    command = words[:2] if words[0] == "player" else words[:1]
+    before = sample_club.read_bytes()
+    refused = run(*command, sample_club, *words[len(command) :], "--pool", "")
+    assert (refused.code, "--pool is empty: give the name of a pool" in refused.err) == (2, True), refused.err
+    assert sample_club.read_bytes() == before

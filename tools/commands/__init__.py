@@ -39,8 +39,21 @@ DB = click.argument("db_path", metavar="DB", type=click.Path(readable=False))  #
 VERIFY = click.option(
     "--verify", is_flag=True, help="Prove journal and names first, and answer from ratings recomputed from them."
 )
+
+
+def no_empty_pool(_context: click.Context, _parameter: click.Parameter, pool: str | None) -> str | None:
+    """The name of a pool; an empty one, as of a variable that nobody set, is not the first pool."""
+    if pool is not None and not pool.strip():
+        raise click.UsageError("--pool is empty: give the name of a pool, or leave --pool out for the first one")
+    return pool
+
+
 POOL = click.option(
-    "--pool", metavar="NAME", help="Pool; the ledger's first one by default.", shell_complete=pools_of_the_ledger
+    "--pool",
+    metavar="NAME",
+    callback=no_empty_pool,
+    help="Pool; the ledger's first one by default.",
+    shell_complete=pools_of_the_ledger,
 )
 KNOWN_AT = click.option(
     "--known-at", metavar="POSITION|LIST", help="Answer from what was known then: so many entries, or a published list."

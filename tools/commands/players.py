@@ -23,7 +23,7 @@ from ledger.ledger import Ledger
 from .. import output
 from ..progress import Bars, ReadingBar
 from ..wording import counted
-from . import DB, REFUSED, person_named
+from . import DB, REFUSED, no_empty_pool, person_named
 from .alike_players import alike
 from .identifying import acting, recorded_by
 from .importing import FAULTS_SHOWN, kept_names, note_namesakes, tell_namesakes
@@ -46,7 +46,12 @@ _PAST = (
     click.option("--highest", metavar="POINTS", help="Highest rating so far."),
     click.option("--k", "k_factor", metavar="K", help="K-factor on that list."),
     click.option("--list", "source", metavar="NAME", help="The list that it comes from."),
-    click.option("--pool", metavar="NAME", help="Pool of that rating; the ledger's first one by default."),
+    click.option(
+        "--pool",
+        metavar="NAME",
+        callback=no_empty_pool,
+        help="Pool of that rating; the ledger's first one by default.",
+    ),
 )
 
 
@@ -249,7 +254,9 @@ players.add_command(alike)
 @players.command("import")
 @DB
 @click.argument("file", metavar="FILE")
-@click.option("--pool", metavar="NAME", help="Pool of the ratings; the ledger's first one by default.")
+@click.option(
+    "--pool", metavar="NAME", callback=no_empty_pool, help="Pool of the ratings; the ledger's first one by default."
+)
 @click.option("--since", metavar="INSTANT", help="From when the list holds, where it does not tell.")
 @click.option("--kind", type=click.Choice(KINDS), default="standard", show_default=True, help="Of FIDE's ratings.")
 @click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")

@@ -15,6 +15,7 @@ from ledger.answers.exports.server_tables import NAMES, NAMES_DOC, ORIGIN, ORIGI
 from ledger.answers.published_schemas import ANSWERS, VERSION
 from ledger.book.policies import POLICIES
 from ledger.book.tables import ColumnDoc
+from ledger.correcting.verbs import MOST_ROWS
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings import projectors, view_tables
 
@@ -121,6 +122,7 @@ def limits_of_the_server() -> str:
             f"a file ({', '.join(f'`{place}`' for place in limits.UPLOADS)})",
             f"`largest-upload`, {SETTINGS['largest_upload'][1]} MiB; its format is one that `import` reads",
         ),
+        ("of it, a file of corrections at the desk", f"{limits.BATCH_BYTES // limits.MIB} MiB, {MOST_ROWS:,} rows"),
         ("to say the headers", f"{limits.HEAD_WITHIN:g} s"),
         ("to send a body", f"{limits.BODY_GRACE:g} s, and a second for each {limits.LEAST_RATE // limits.KIB} KiB"),
         (

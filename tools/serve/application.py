@@ -141,7 +141,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         target = f"{request.scope['path']} {sorted(asked.items())}"
         try:
             work = partial(reader.answer, route, asked, target, tags, pack=pack)
-            answer = await _that_follows_from(least, reader, route, work, news)
+            answer = await _that_follows_from(least, reader, route.cost_of(asked), work, news)
         except TimeoutError:
             made = problems.problem(503, "others ask for much at present; ask again later")
             return _refused(reader, request, made)
@@ -157,12 +157,10 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
     return endpoint
 
 
-async def _that_follows_from(
-    least: int, reader: Reader, route: Route, work: Callable[[], Answer], news: Feed
-) -> Answer:
+async def _that_follows_from(least: int, reader: Reader, cost: Cost, work: Callable[[], Answer], news: Feed) -> Answer:
     """The answer once an entry is among what it follows from, or as it is when that takes too long."""
     try:
-        answer = await _worked_out(reader, route, work)
+        answer = await _worked_out(reader, cost, work)
     except LedgerError:
         if not least:  # what is not there yet may come with that entry
             raise
@@ -170,7 +168,7 @@ async def _that_follows_from(
         if answer.position >= least:
             return answer
     await news.until_recorded(least, PATIENCE)
-    return await _worked_out(reader, route, work)
+    return await _worked_out(reader, cost, work)
 
 
 def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> Response:
@@ -193,9 +191,9 @@ def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> 
     return Response(answer.packed, answer.status, {**more, **packed})
 
 
-async def _worked_out(reader: Reader, route: Route, work: Callable[[], Answer]) -> Answer:
+async def _worked_out(reader: Reader, cost: Cost, work: Callable[[], Answer]) -> Answer:
     """What costs little is worked out here and now: another thread would only take turns with this one, at a cost."""
-    if route.cost is Cost.INDEX:
+    if cost is Cost.INDEX:
         return work()
     loop = asyncio.get_running_loop()
     await asyncio.wait_for(reader.scanning.acquire(), PATIENCE)

@@ -20,6 +20,7 @@ from ledger.facts.words import Format, Outcome, Standing, Termination
 from ledger.runtime.nearest import did_you_mean
 
 from . import problems
+from .limits import MOST_FAULTS
 from .problems import Fault, RefusedError
 
 Form = TypeVar("Form", bound=attrs.AttrsInstance)
@@ -143,8 +144,11 @@ class DecisionTold:
 
     decision: str = documented("approved, rejected or withdrawn", enum=[word.value for word in Decision])
     reason: str | None = maybe("why, where that is to be kept")
-    seen: int | None = maybe("of an approval: the entries for which its impact was looked at, as the preview says")
-    despite_games: bool | None = maybe("with seen, true: though games came since, but nothing else")
+    seen: int | None = maybe(
+        "of an approval: the entries for which its impact was looked at, as the preview says; by default those when it "
+        "was proposed"
+    )
+    despite_games: bool | None = maybe("of an approval, true: though games came since, but nothing else")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -160,7 +164,12 @@ class _ReadObject(dict[str, Any]):
 
 def _object(pairs: list[tuple[str, Any]]) -> _ReadObject:
     made = _ReadObject(pairs)
-    made.twice = [name for place, (name, _) in enumerate(pairs) if name in {before for before, _ in pairs[:place]}]
+    met: set[str] = set()
+    made.twice = []
+    for name, _ in pairs:
+        if name in met:
+            made.twice.append(name)
+        met.add(name)
     return made
 
 
@@ -231,10 +240,13 @@ def _fields(form: Any, value: Mapping[str, Any], place: str, faults: list[Fault]
     hints = get_type_hints(form)
     _note_twice(value, place, faults)
     before = len(faults)
-    for name in value.keys() - fields.keys():
-        takes = f"expected one of {', '.join(fields)}" if fields else "there are none here"
-        detail = f"no such field; {did_you_mean(name, fields)}{takes}"
-        faults.append(Fault(parameter=None, detail=detail, pointer=place + pointer(name)))
+    takes = f"expected one of {', '.join(fields)}" if fields else "there are none here"
+    for name in value:
+        if name not in fields:
+            # A body has room for a hundred thousand of them, and to look for what each may mean takes minutes.
+            hint = did_you_mean(name, fields) if len(faults) < MOST_FAULTS else ""
+            detail = f"no such field; {hint}{takes}"
+            faults.append(Fault(parameter=None, detail=detail, pointer=place + pointer(name)))
     read_values: dict[str, Any] = {}
     for name, field in fields.items():
         here = place + pointer(name)
@@ -270,7 +282,10 @@ def _note_limits(value: Any, limits: Mapping[str, Any], place: str, faults: list
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=True)
+    try:
+        text = json.dumps(value, ensure_ascii=True)
+    except RecursionError:  # to write it takes a little more room than to read it did
+        return "lists or objects within each other, too many"
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 

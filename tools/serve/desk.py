@@ -7,6 +7,7 @@ typed kept. How requests are taken is in ``desk_visits``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import attrs
@@ -17,6 +18,7 @@ from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 
 from . import desk_pages as pages
+from . import limits
 from .importing import Sent, previewed
 from .paging import PAGE
 from .parameters import Asked, Parameter, instant, text
@@ -150,6 +152,8 @@ def _propose(path: Mapping[str, str], typed: Typed) -> Ask:
 def _batch(_: Mapping[str, str], typed: Typed) -> Ask:
     if not typed.get("file"):
         raise MalformedError(["choose a file"])
+    if Path(typed["file"]).stat().st_size > limits.BATCH_BYTES:
+        raise MalformedError([f"the file has more than {limits.BATCH_BYTES:,} bytes: part it, or look which one it is"])
     args = {
         "path": typed["file"],
         "each": "each" in typed,

@@ -175,12 +175,18 @@ def preview(ledger: Ledger, _: AskingOfficer, args: Args) -> Answer:
 @once
 def decide(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Approve a proposal, reject it, or take it back."""
+    decision, seen = Decision(args["decision"]), args["seen"]
+    if seen is None and decision is Decision.APPROVED:
+        # As the command does: nobody said to have looked at it since it was proposed, and so facts may move since then
+        # what nobody has seen.
+        since, known = ledger.corrections.recorded_since(args["proposal"])
+        seen = known - since
     receipts = ledger.decide(
         args["proposal"],
-        Decision(args["decision"]),
+        decision,
         token=asks.token,
         reason=args["reason"] or None,
-        seen=args["seen"],
+        seen=seen,
         despite_games=args["despite_games"],
     )
     return {"position": receipts[-1].position}
@@ -243,7 +249,7 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
         account = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
     except Exception as error:  # whatever it is, whoever looks after it must not wait for ever
         words = str(error) if isinstance(error, LedgerError) else "the program failed here; its log tells how"
-        state |= {"state": "refused", "words": words}
+        state |= {"state": "refused", "words": words, "read": 0 if args["sent"]["strict"] else state["read"]}
         raise
     finally:
         Path(args["sent"]["path"]).unlink(missing_ok=True)
@@ -329,5 +335,6 @@ DEEDS: Mapping[str, Deed] = {
     "desk-rename": rename_player,
     "desk-publish": publish,
 }  # by verb, as the wire has it
-QUESTIONS: Mapping[str, Deed] = {"desk-preview": preview, "desk-import-state": import_state}  # record nothing
+QUESTIONS: Mapping[str, Deed] = {"desk-import-state": import_state}  # record nothing
+LONG_QUESTIONS: Mapping[str, Deed] = {"desk-preview": preview}
 LONG_DEEDS: Mapping[str, Deed] = {"desk-import": import_file}

@@ -7,9 +7,7 @@ is anything read of it. Nothing is done for a request that only looks.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -19,7 +17,6 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 import attrs
 from markupsafe import Markup
-from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -30,7 +27,7 @@ from ledger.facts.person_names import same_person
 from ledger.journal.sessions import LONGEST_MS, Session
 from ledger.ledger import Ledger, utc_now
 
-from . import problems, safety
+from . import desk_forms, problems, safety
 from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Deed, DeskPage, Leads, Typed
 from .gate import PERSON
 from .parameters import Parameter, choice
@@ -57,7 +54,6 @@ from .sessions import (
 from .wire import Ask, WriterClient
 
 SIGN_IN, SIGN_OUT = f"{PREFIX}/sign-in", f"{PREFIX}/sign-out"
-MOST_FIELDS, LONGEST_FIELD = 200, 64 * 1024  # of a form; characters
 FRESH = 10.0  # seconds for which a page waits for what its reader has just recorded
 LONG = 6 * 3600.0  # seconds for an answer of the writer: of a file of millions of games, too
 SOON = 1.5  # seconds after which what takes long is looked after on a page of its own
@@ -278,7 +274,7 @@ class Visits:
             if asks is None:
                 return await self._kept_until_signed_in(request)
             path = {name: str(word) for name, word in request.path_params.items()}
-            typed = await self._typed(request, deed)
+            typed = await desk_forms.typed(request, self._folder, deed.file)
             spooled = Path(typed["file"]) if "file" in typed else None
             try:
                 if not Forms(word=asks.word).takes(f"{PREFIX}{deed.path.format(**path)}", typed.get(FORM_TOKEN)):
@@ -297,6 +293,10 @@ class Visits:
         self, request: Request, deed: Deed, asks: SignedIn, path: Mapping[str, str], typed: Typed
     ) -> Response:
         page = self._pages[deed.page]
+        if deed.is_long and await self._is_known(typed, asks):
+            leads = deed.leads({**typed, **path}, {})
+            assert leads is not None
+            return self._elsewhere(leads)
         try:
             ask = deed.ask(path, typed)
             if deed.look is not None:
@@ -358,6 +358,16 @@ class Visits:
                 waits.rename(taken)
         return {"file": next((str(place) for place in (taken, waits) if place.is_file()), "")}
 
+    async def _is_known(self, typed: Typed, asks: SignedIn) -> bool:
+        """Whether a file that waits no longer was confirmed before, as by a button that is pressed twice."""
+        if "upload" not in typed or typed.get("file") != "":
+            return False
+        try:
+            state = await self._client.ask("desk-import-state", {"upload": typed["upload"]}, token=asks.word)
+        except RefusedError:
+            return False
+        return bool(state["state"] != "unknown")
+
     def _mark(self, asks: SignedIn, *, is_taken: bool = False) -> str:
         """How the names of the files begin that wait for a session, or that it has confirmed."""
         return f"{WAITS}{Forms(word=asks.word).token('a file that is taken' if is_taken else 'a file that waits')[:32]}"
@@ -375,9 +385,23 @@ class Visits:
         if problem is not None and problem.rule == "session-over":  # it ended meanwhile
             return self._sign_in_form(request, WaitingForm(None, typed, request.url.path), status=401)
         status = 200 if problem is None else problem.status
-        return await self._page(
-            page, asks, {**_asked_of(page, typed), **path}, typed=typed, problem=problem, status=status
-        )
+        return await self._filled(page, asks, path, typed, problem=problem, status=status)
+
+    async def _filled(
+        self, page: DeskPage, asks: SignedIn, path: Mapping[str, str], typed: Typed, **more: Any
+    ) -> Response:
+        """A page with its form filled: what it shows of what was typed is left out where that is nothing there is.
+
+        Raises:
+            RefusedError: there is no such page, whatever was typed.
+        """
+        asked, nothing = _asked_of(page, typed), _asked_of(page, {})
+        try:
+            return await self._page(page, asks, {**asked, **path}, typed=typed, **more)
+        except RefusedError:
+            if asked == nothing:
+                raise
+        return await self._page(page, asks, {**nothing, **path}, typed=typed, **more)
 
     def _elsewhere(self, leads: Leads) -> Response:
         asked = {**leads.asked, **({DONE: leads.said} if leads.said else {})}
@@ -388,35 +412,6 @@ class Visits:
         answer.headers.update(safety.headers(AnswerKind.DESK, index=False))
         return answer
 
-    # -- what is typed -----------------------------------------------------------------------------------------------
-
-    async def _typed(self, request: Request, deed: Deed | None = None) -> dict[str, str]:
-        """What was typed, by name; of the file of a form the path where it waits. How much it may be ``gate`` says."""
-        typed: dict[str, str] = {}
-        async with request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD) as form:
-            for name, value in form.multi_items():
-                if isinstance(value, str):
-                    if name != "file":  # what is typed into a field is the place of no file
-                        typed[name] = value[:LONGEST_FIELD]
-                elif deed is not None and name == deed.file and value.filename:
-                    typed["file"] = str(await self._spooled(value))
-                    typed["filename"] = value.filename
-        if "filename" in typed:  # for people alone: nothing is opened by it
-            typed["filename"] = Path(typed["filename"].replace("\\", "/")).name[:200]
-        return typed
-
-    async def _spooled(self, file: UploadFile) -> Path:
-        """Where an uploaded file waits, in the folder that nobody else may enter."""
-        place = self._folder / f"upload-{new_once()}"
-
-        def copied() -> None:
-            with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
-                file.file.seek(0)
-                shutil.copyfileobj(file.file, target, 1 << 20)
-
-        await asyncio.get_running_loop().run_in_executor(None, copied)
-        return place
-
     # -- signing in and out ------------------------------------------------------------------------------------------
 
     def _to_sign_in(self, request: Request) -> Response:
@@ -426,7 +421,8 @@ class Visits:
 
     async def _kept_until_signed_in(self, request: Request) -> Response:
         """Signing in first, with what was typed kept; a file is not."""
-        return self._sign_in_form(request, WaitingForm(None, await self._typed(request), request.url.path), status=401)
+        typed = await desk_forms.typed(request, self._folder)
+        return self._sign_in_form(request, WaitingForm(None, typed, request.url.path), status=401)
 
     async def _sign_in_page(self, request: Request) -> Response:
         if await self._asks(request) is not None:
@@ -469,7 +465,7 @@ class Visits:
         path, _, query = (asked or "").partition("?")
         if _of_path(path) is None:
             return ""
-        words = urlencode(parse_qsl(query)[:MOST_FIELDS])
+        words = urlencode(parse_qsl(query)[: desk_forms.MOST_FIELDS])
         return f"{quote(path)}?{words}" if words else quote(path)
 
     async def _sign_in(self, request: Request) -> Response:
@@ -477,7 +473,7 @@ class Visits:
         fault = origin_fault(self._site.public_url, request.headers) or self._sign_in_fault(request)
         if fault is not None:
             raise RefusedError(problems.problem(403, fault))
-        typed = await self._typed(request)
+        typed = await desk_forms.typed(request, self._folder)
         visit = self._cookies.read(request, VISIT)
         if visit is None or not Forms(word=visit).takes(SIGN_IN, typed.get(FORM_TOKEN)):
             message = "open the page to sign in anew, and send it from there; cookies must be allowed for this site"
@@ -513,15 +509,18 @@ class Visits:
         said = "You are signed in again. Nothing was sent yet: look through what you typed, and send it."
         if deed[0].file is not None:
             said += " The file must be chosen again."
-        typed = again.typed
-        return await self._page(page, asks, {**_asked_of(page, typed), **path}, typed=typed, said=said)
+        try:
+            return await self._filled(page, asks, path, again.typed, said=said)
+        except RefusedError as error:  # it was decided meanwhile; whoever asks is signed in all the same
+            around = Around(position=0, alarm=self._reader.alarm)
+            return self._drawn("problem.html", error.problem, around, error.problem.status)
 
     async def _sign_out(self, request: Request) -> Response:
         if (fault := origin_fault(self._site.public_url, request.headers)) is not None:
             raise RefusedError(problems.problem(403, fault))
         asks = await self._asks(request)
         if asks is not None:
-            typed = await self._typed(request)
+            typed = await desk_forms.typed(request, self._folder)
             if not Forms(word=asks.word).takes(SIGN_OUT, typed.get(FORM_TOKEN)):
                 raise RefusedError(problems.problem(403, "sign out from a page of the desk"))
             await self._client.ask("sign-out", {"where": self._where(request)}, token=asks.word)

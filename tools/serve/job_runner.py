@@ -27,6 +27,7 @@ from .waiting import Outcome
 
 PROCESS = f"{__package__}.job_process"  # the module that a job is run by
 _PATIENCE = 5.0  # seconds until a job that was told to end is killed
+_FOLDER = "job-"  # begins the names of their folders
 _SAID_LINES = 100
 _SAID_BYTES = 64 * 1024
 
@@ -42,6 +43,7 @@ class _Job:
         state: as ``jobs.JobAnswer`` tells it.
         exit_code: of the command; None: it has not ended, or was ended.
         process: that runs it.
+        why: why the server ended it, or could not run it; None: it did neither.
     """
 
     word: str
@@ -50,6 +52,7 @@ class _Job:
     state: str = "waiting"
     exit_code: int | None = None
     process: asyncio.subprocess.Process | None = None
+    why: str | None = None
 
     @property
     def is_over(self) -> bool:
@@ -69,14 +72,15 @@ class _Job:
 
     def how_far(self, ahead: int) -> dict[str, Any]:
         """How far it is, as ``jobs.JobState`` has it."""
-        is_done = self.state == "done"
+        size = _size(self.result) if self.state == "done" else None  # somebody may have tidied up
+        said = [line.replace(str(self.result), self.args["name"]) for line in _said(self.says)]
         fields = {
             "job": self.word, "command": self.args["command"], "state": self.state, "ahead": ahead,
             **_progress(self.progress), "exit_code": self.exit_code,
-            "said": [line.replace(str(self.result), self.args["name"]) for line in _said(self.says)],
-            "size": self.result.stat().st_size if is_done else None,
+            "said": said if self.why is None else [*said, self.why],
+            "size": size,
         }  # fmt: skip
-        place = str(self.result) if is_done else None
+        place = None if size is None else str(self.result)
         return {"told": fields, "place": place, **{name: self.args[name] for name in ("media", "name", "erased")}}
 
 
@@ -89,6 +93,8 @@ class Jobs:
         self._jobs: dict[str, _Job] = {}  # in the order in which they came
         self._task: asyncio.Task[None] | None = None
         self._is_ending = False
+        for left in folder.glob(f"{_FOLDER}*"):  # by a process that was killed: nobody is told of those any more
+            shutil.rmtree(left, ignore_errors=True)
 
     def answer(self, verb: str, args: Mapping[str, Any]) -> Outcome:
         """What became of a job that is begun, asked for or ended."""
@@ -100,7 +106,7 @@ class Jobs:
         if self._is_ending or waiting >= limits.JOBS_WAITING:
             return problems.problem(503, f"{waiting} jobs wait at present; ask again later, or run the command")
         word = secrets.token_urlsafe(16)
-        folder = self._folder / f"job-{word}"
+        folder = self._folder / f"{_FOLDER}{word}"
         try:
             folder.mkdir(mode=0o700)
         except OSError as error:  # a full disk must not end the questions of others
@@ -154,8 +160,7 @@ class Jobs:
             try:
                 await self._run_one(job)
             except OSError as error:
-                job.state = "failed"
-                job.says.write_text(f"the server could not run it: {error.strerror or error}\n", "utf-8")
+                job.state, job.why = "failed", f"the server could not run it: {error.strerror or error}"
             if job.word not in self._jobs:
                 shutil.rmtree(job.folder, ignore_errors=True)
                 continue
@@ -219,8 +224,7 @@ def _tell_to_end(job: _Job) -> None:
 def _took_too_long(job: _Job) -> None:
     if job.state == "running":
         job.state = "ended"
-        with job.says.open("a", encoding="utf-8") as says:
-            says.write(f"it took longer than {limits.JOB_WITHIN / 3600:g} h: the command itself has no such limit\n")
+        job.why = f"it took longer than {limits.JOB_WITHIN / 3600:g} h: the command itself has no such limit"
         _tell_to_end(job)
 
 
@@ -236,6 +240,13 @@ def _progress(place: Path) -> dict[str, Any]:
     with suppress(OSError, orjson.JSONDecodeError):  # not there yet, or cut off
         return dict(orjson.loads(place.read_bytes()))
     return {"doing": None, "done": None, "total": None}
+
+
+def _size(place: Path) -> int | None:
+    try:
+        return place.stat().st_size
+    except OSError:
+        return None
 
 
 def _said(place: Path) -> list[str]:

@@ -19,7 +19,9 @@ TARGET_BYTES = 8_000  # of an address with what stands behind its question mark:
 HEADER_BYTES = 16 * KIB
 HEADER_FIELDS = 100
 BODY_BYTES = MIB  # of what is no file
+MOST_FAULTS = 100  # that are told of a request at once; what the others may have meant nobody looks for
 UPLOADS = ("/api/v1/imports", "/desk/import", "/desk/batch")  # where files come in, as large as the settings say
+BATCH_BYTES = 16 * MIB  # of a file of corrections, which is read whole: it has room for all the rows that one may have
 
 # -- time ----------------------------------------------------------------------------------------------------------
 

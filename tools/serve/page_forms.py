@@ -161,7 +161,18 @@ class ApiPage:
 
 @attrs.frozen(kw_only=True)
 class PlayerHead:
-    """What stands on top of every page about a player: who it is, and in which pools there is something to see."""
+    """What stands on top of every page about a player: who it is, and in which pools there is something to see.
+
+    Attributes:
+        player: the number.
+        name: what the player is called.
+        identity: as it is shown; None: it is not.
+        pool: the pool that is shown.
+        pools: those in which the player is rated.
+        first_pool: the one that pages about the player show by themselves.
+        ledgers_pool: the one that all others, and answers for programs, are of by themselves.
+        is_rated: whether the player is, in the pool that is shown.
+    """
 
     player: int
     name: str
@@ -169,12 +180,18 @@ class PlayerHead:
     pool: str
     pools: list[str]
     first_pool: str
+    ledgers_pool: str
     is_rated: bool
 
     @property
     def asked_pool(self) -> str | None:
-        """The pool as links name it: only where it is not the one that is shown by itself."""
+        """The pool as links to pages about the player name it: only where it is not the one that is shown by itself."""
         return None if self.pool == self.first_pool else self.pool
+
+    @property
+    def pool_elsewhere(self) -> str | None:
+        """The pool as all other links name it."""
+        return None if self.pool == self.ledgers_pool else self.pool
 
 
 @attrs.frozen(kw_only=True)

@@ -31,12 +31,15 @@ def _page(path: str, ask: Callable[[Ledger, Asked], Any], template: str, *parame
 
 ROUTES: tuple[Route, ...] = (
     _page("/", site_pages.start, "start.html", cost=Cost.SCAN, of_today=True),
-    _page("/search", site_pages.search, "search.html", text("q", "a name, a part of one, or a number"), PAGE),
+    _page(
+        "/search", site_pages.search, "search.html", text("q", "a name, a part of one, or a number"), PAGE,
+        cost=Cost.SCAN,
+    ),
     _page(
         "/ranking", site_pages.ranking, "ranking.html", POOL, AT, PAGE,
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
-        of_today=True,
+        of_today=True, scanned_by=("at",),
     ),
     _page(
         _PLAYER, player_pages.player, "player.html", POOL, AT, _BY, _LAST, _OPPONENTS, _MONO,

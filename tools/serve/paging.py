@@ -23,11 +23,16 @@ def up_to(asked: Asked, size: int = ROWS) -> int:
     return int(asked["page"] * size + 1)
 
 
-def paged(asked: Asked, rows: Sequence[Row], size: int = ROWS) -> tuple[list[Row], Paging]:
-    """The rows of the page that is asked for, of those up to its end and one more."""
-    before = (asked["page"] - 1) * size
-    paging = Paging(page=asked["page"], size=size, more=len(rows) > before + size and asked["page"] < LAST_PAGE)
-    return list(rows[before : before + size]), paging
+def before(asked: Asked, size: int = ROWS) -> int:
+    """How many rows stand before the page that is asked for."""
+    return int((asked["page"] - 1) * size)
+
+
+def paged(asked: Asked, rows: Sequence[Row], size: int = ROWS, left_out: int = 0) -> tuple[list[Row], Paging]:
+    """The rows of the page that is asked for, of those up to its end and one more, but for the first ones."""
+    first = before(asked, size) - left_out
+    paging = Paging(page=asked["page"], size=size, more=len(rows) > first + size and asked["page"] < LAST_PAGE)
+    return list(rows[first : first + size]), paging
 
 
 def asked_rows(

@@ -10,6 +10,8 @@ import attrs
 from ledger.facts.instants import instant_ms
 from ledger.runtime.nearest import did_you_mean
 
+from .limits import MOST_FAULTS
+
 Asked = Mapping[str, Any]  # by name of a parameter, what was asked; defaults where nothing was
 LONGEST = 1_000  # characters of a value
 
@@ -42,9 +44,10 @@ class Parameter:
     many: bool = False
 
 
-def text(name: str, doc: str, *, many: bool = False) -> Parameter:
+def text(name: str, doc: str, *, many: bool = False, read: Callable[[str], Any] = str) -> Parameter:
     """Any words."""
-    return Parameter(name=name, doc=doc, schema={"type": "string"}, many=many, default=() if many else None)
+    default = () if many else None
+    return Parameter(name=name, doc=doc, schema={"type": "string"}, many=many, default=default, read=read)
 
 
 def instant(name: str, doc: str) -> Parameter:
@@ -99,7 +102,8 @@ def asked(parameters: Sequence[Parameter], pairs: Sequence[tuple[str, str]]) -> 
         parameter = by_name.get(name)
         if parameter is None:
             takes = f"expected one of {', '.join(by_name)}" if by_name else "there are none here"
-            wrong.append(BadValue(name, f"no such parameter; {did_you_mean(name, by_name)}{takes}"))
+            hint = did_you_mean(name, by_name) if len(wrong) < MOST_FAULTS else ""  # an address has room for thousands
+            wrong.append(BadValue(name, f"no such parameter; {hint}{takes}"))
             continue
         if len(word) > LONGEST:
             wrong.append(BadValue(name, f"expected at most {LONGEST:,} characters, got {len(word):,}"))

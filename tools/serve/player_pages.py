@@ -24,7 +24,7 @@ from ledger.players.people import Person
 
 from . import page_forms as forms
 from . import questions
-from .paging import paged, up_to
+from .paging import before, paged, up_to
 from .parameters import Asked
 from .questions import Redirection
 
@@ -73,6 +73,7 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
         pool=name,
         pools=rated_in,
         first_pool=rated_in[0] if rated_in else name,
+        ledgers_pool=ledger.first_pool(),
         is_rated=name in rated_in,
     )
 
@@ -129,10 +130,12 @@ def games(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) 
     rows: list[player_games.PlayerGame] = []
     if head.is_rated or everything:
         try:
-            rows = player_games.games(ledger, person, head.pool, last=up_to(asked), everything=everything)
+            rows = player_games.games(
+                ledger, person, head.pool, last=up_to(asked), offset=before(asked), everything=everything
+            )
         except UnknownNameError:  # no game at all
             rows = []
-    on_page, paging = paged(asked, rows)
+    on_page, paging = paged(asked, rows, left_out=before(asked))
     return forms.GamesPage(head=head, everything=everything, games=on_page, paging=paging)
 
 

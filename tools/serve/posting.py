@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +67,13 @@ class Posting:
             asked = _parameters(request, post.parameters)
             content = await request.body()
             _check_media(request, content)
-            body = bodies.read(post.body, content)
-            if post.cost is Cost.JOB:
-                await self._admit(token, None, f"run the job {post.path.removeprefix(f'{JOBS}/')}")
             # An empty one tells nothing apart: of two games that are told alike the second would be lost as a repeat.
             once, path = request.headers.get("idempotency-key", "").strip() or None, dict(request.path_params)
-            ask = await self._read(token, lambda ledger: post.ask(ledger, body, path, once))
+
+            def ask_of(ledger: Ledger) -> Ask:
+                return post.ask(ledger, bodies.read(post.body, content), path, once)
+
+            ask = await self._read(token, post, ask_of)
             if post.cost is Cost.JOB:
                 return await self._begin_job(ask)
             patience = PATIENCE if post.cost is Cost.INDEX else LONG
@@ -107,23 +108,28 @@ class Posting:
             raise RefusedError(_of_lines(account))
         return self._sent(200, attrs.asdict(ImportAnswer.of(account)))
 
-    async def _read(self, token: str, ask: Callable[[Ledger], Ask]) -> Ask:
-        """What is asked of the ledger before the writer is, who refuses a token that does not hold, and notes it.
+    async def _read(self, token: str, post: Post, ask: Callable[[Ledger], Ask]) -> Ask:
+        """What is asked of the writer, by a body that is read and the ledger that is asked before it is.
 
-        Whoever has none that holds is a stranger here, who learns no name by trying.
+        Who shows a token that does not hold is refused first: a stranger learns no name by trying, and to read a body
+        and to play moves through takes time that others wait for.
         """
 
-        def work() -> Ask:
+        def work() -> Ask | None:
             ledger = self._reader.open().ledger
-            is_known = ledger.tokens.holds(token)
-            naming: AbstractContextManager[None] = nullcontext() if is_known else self._reader.site.strangers()
-            with ledger.moment(), naming:
+            if not ledger.tokens.holds(token):
+                return None
+            with ledger.moment():
                 return ask(ledger)
 
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
+            asked = await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
         except LedgerError as error:
             raise RefusedError(problems.refusal(error)) from None
+        if asked is None:
+            await self._admit(token, None, _tried(post))  # refused; or it was issued in this moment
+            return await self._read(token, post, ask)
+        return asked
 
     async def _begin_job(self, ask: Ask) -> Response:
         args = {**ask.args, "erased": await self._erased()}
@@ -201,15 +207,22 @@ class Posting:
         return None
 
     async def _spooled(self, request: Request) -> Path:
-        """The body in a file, where nobody else may look."""
-        with tempfile.NamedTemporaryFile(dir=self._folder, prefix="posted-", delete=False) as file:
-            try:
+        """The body in a file, where nobody else may look.
+
+        Raises:
+            RefusedError: there is no room for it.
+        """
+        place = self._folder / f"posted-{secrets.token_urlsafe(16)}"
+        try:
+            with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 async for part in request.stream():
                     file.write(part)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-        return Path(file.name)
+        except BaseException as error:
+            place.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise problems.no_room(error) from None
+            raise
+        return place
 
     def _sent(self, status: int, answer: Mapping[str, Any], more: Mapping[str, str] | None = None) -> Response:
         position = {"Ledger-Position": str(answer["position"])} if "position" in answer else {}
@@ -233,6 +246,11 @@ def _token(request: Request, role: Role | None) -> str:
         )
         raise RefusedError(problems.problem(401, message, "needs-a-token"))
     return token
+
+
+def _tried(post: Post) -> str:
+    """What whoever is refused tried, for the log."""
+    return f"run the job {post.path.removeprefix(f'{JOBS}/')}" if post.cost is Cost.JOB else f"post to {post.path}"
 
 
 def _parameters(request: Request, takes: tuple[Parameter, ...]) -> Asked:

@@ -25,6 +25,7 @@ from ledger.errors import (
 from ledger.facts.json_schemas import documented
 
 from .. import output
+from .limits import MOST_FAULTS
 from .parameters import BadValue
 
 MEDIA = "application/problem+json"
@@ -36,7 +37,6 @@ _STATUS = {
     "not-this-role": 403,
     "not-this-name": 403,
 }  # of refusals for want of a right
-MOST_FAULTS = 100  # that are told at once
 AGAIN_SECONDS = 5  # after which it is worth to ask again what was too much, or cannot be answered at present
 
 
@@ -143,6 +143,12 @@ def refusal(error: LedgerError) -> Problem:
     if made.status >= 500:
         output.error(str(error))
     return made
+
+
+def no_room(error: OSError) -> RefusedError:
+    """Why a file that is sent cannot be kept; the owner of the ledger is told more than who sends it."""
+    output.error(f"a file that was sent cannot be kept: {error.strerror or error}")
+    return RefusedError(problem(503, "there is no room at present for files that are sent; try again later"))
 
 
 def headers(status: int) -> Mapping[str, Any]:

@@ -73,4 +73,5 @@ def preview_import(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
 
 DEEDS: Mapping[str, Deed] = {"fact": fact, "propose": propose}
-QUESTIONS: Mapping[str, Deed] = {"refuse": refuse, "preview": preview, "preview-import": preview_import}
+QUESTIONS: Mapping[str, Deed] = {"refuse": refuse}
+LONG_QUESTIONS: Mapping[str, Deed] = {"preview": preview, "preview-import": preview_import}

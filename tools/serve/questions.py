@@ -87,6 +87,18 @@ class Paged(NamedTuple):
     following: Mapping[str, Any] | None
 
 
+class Part(NamedTuple):
+    """Rows of which the first ones were not worked out.
+
+    Attributes:
+        rows: the others, up to the end of the page that is asked for, and one more.
+        before: how many were left out.
+    """
+
+    rows: list[Any]
+    before: int
+
+
 LONGEST_NUMBER = 15  # digits of a number in an address
 
 
@@ -160,7 +172,7 @@ def some_players(ledger: Ledger, asked: Asked) -> list[searching.NamedPlayer]:
     if asked["part"] is not None:
         if naming_now() is not Naming.FULL:
             raise MalformedError(["part: players are not sought by a part of the name here; give number or identity"])
-        return searching.players_named(ledger, asked["part"])
+        return searching.players_named(ledger, asked["part"], limit=_most(asked))
     if len(words) > MOST_PLAYERS:
         raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(words)}"])
     people = [player_asked(ledger, word) for word in words]
@@ -213,10 +225,10 @@ def is_rated(ledger: Ledger, person: Person, pool: str | None) -> bool:
     return True
 
 
-def of_rated(ask: Callable[[Ledger, Person, Asked], list[Any]]) -> Callable[[Ledger, Asked], list[Any]]:
+def of_rated(ask: Callable[[Ledger, Person, Asked], list[Any] | Part]) -> Callable[[Ledger, Asked], list[Any] | Part]:
     """Rows about one player; none for who has no rating yet."""
 
-    def asking(ledger: Ledger, asked: Asked) -> list[Any]:
+    def asking(ledger: Ledger, asked: Asked) -> list[Any] | Part:
         ledger.pool(asked["pool"])  # an unknown pool is a fault, not an empty answer
         person = player_asked(ledger, asked["player"])
         return ask(ledger, person, asked) if is_rated(ledger, person, asked["pool"]) else []
@@ -226,9 +238,10 @@ def of_rated(ask: Callable[[Ledger, Person, Asked], list[Any]]) -> Callable[[Led
 
 
 @of_rated
-def games(ledger: Ledger, person: Person, asked: Asked) -> list[player_games.PlayerGame]:
+def games(ledger: Ledger, person: Person, asked: Asked) -> Part:
     """A player's rated games, newest first."""
-    return player_games.games(ledger, person, asked["pool"], last=_most(asked))
+    before = asked["offset"]
+    return Part(player_games.games(ledger, person, asked["pool"], last=_most(asked), offset=before), before)
 
 
 @of_rated
@@ -308,16 +321,17 @@ def graph(ledger: Ledger, asked: Asked) -> Any:
 # -- rankings, tournaments, lists --------------------------------------------------------------------------------------
 
 
-def ranking(ledger: Ledger, asked: Asked) -> list[rankings.RankingRow]:
+def ranking(ledger: Ledger, asked: Asked) -> Part:
     """The ranking of a pool, now or on a day."""
     choice = rankings.RankingChoice(
         pool=asked["pool"],
         limit=_most(asked),
+        offset=asked["offset"],
         min_games=asked["min_games"],
         at=asked["at"],
         active_days=asked["active"],
     )
-    return rankings.ranking_in_full(ledger, choice, details=False)
+    return Part(rankings.ranking_in_full(ledger, choice, details=False), asked["offset"])
 
 
 def largest_upsets(ledger: Ledger, asked: Asked) -> list[upsets.Upset]:
@@ -385,12 +399,14 @@ def correction(ledger: Ledger, asked: Asked) -> forms.PublicCorrection:
     return public(corrections.proposal(ledger, int(asked["number"])))
 
 
-def games_of_day(ledger: Ledger, asked: Asked) -> list[recorded_games.RecordedGame]:
+def games_of_day(ledger: Ledger, asked: Asked) -> Part:
     """The games of a day, of a tournament or of a round of it."""
     if asked["on"] is None and asked["tournament"] is None:
         raise MalformedError(["give on, a day, or tournament, or both"])
     occasion = player_games.Occasion(tournament=asked["tournament"], round=asked["round"], on=asked["on"])
-    return recorded_games.listed_games(ledger, occasion, asked["pool"], most=_most(asked))
+    before = asked["offset"]
+    rows = recorded_games.listed_games(ledger, occasion, asked["pool"], most=_most(asked), offset=before)
+    return Part(rows, before)
 
 
 def game(ledger: Ledger, asked: Asked) -> recorded_games.RecordedGame:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 
 import attrs
@@ -26,13 +26,13 @@ import orjson
 
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import CheckpointWarning, LedgerError
-from ledger.journal.settings_file import inode, server_of
+from ledger.journal.settings_file import inode
 from ledger.ledger import Ledger, utc_now
 
 from .. import output
 from . import encodings
 from .forms import LedgerFacts
-from .questions import PROGRAM, FileAnswer, Paged, Redirection
+from .questions import PROGRAM, FileAnswer, Paged, Part, Redirection
 from .rendering import Around, Renderer
 from .routes import PREFIX, ROWS_MEDIA, Route
 from .sites import Site
@@ -40,9 +40,11 @@ from .sites import Site
 THREADS = 1  # two would only take turns: one interpreter runs one of them at a time
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
 ENTRY_BYTES = 1_000  # that an answer takes beside its own bytes and what it is kept by; a little more than measured
-LATELY = 5_000  # questions, with the tags of their answers: of bounded length, as the gate lets through no longer ones
+LATELY = 5_000  # questions, with the tags of their answers …
+LONGEST_LATELY = 1_000  # … each of so many bytes at most: an address and a header Accept have room for 24 KiB
 HTML = "text/html; charset=utf-8"
 Value = TypeVar("Value")
+Question: TypeAlias = tuple[str, bytes, str, bool]  # path, what is asked, header Accept, whether gzip is taken
 
 
 class Answer(NamedTuple):
@@ -113,11 +115,19 @@ class AnswerCache:
 
 @attrs.define
 class _Open:
-    """A ledger that a thread has open, and the file that it was."""
+    """A ledger that a thread has open.
+
+    Attributes:
+        ledger: the ledger.
+        inode: of the file that it was.
+        alarm: why it must not be trusted; None: nothing is seen.
+        named: at so many entries no name was being given any more, nor will one of theirs be; -1: nobody has looked.
+    """
 
     ledger: Ledger
     inode: int
     alarm: str | None
+    named: int = -1
 
 
 class Lately(NamedTuple):
@@ -154,9 +164,8 @@ class Reader:
         self.kept = AnswerCache()
         self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
-        self._names_beside = server_of(self.path) is None
         self._own = threading.local()
-        self._lately: OrderedDict[Hashable, Lately] = OrderedDict()  # by the words of a question, as they came
+        self._lately: OrderedDict[Question, Lately] = OrderedDict()  # by the words of a question, as they came
 
     def written(self) -> Hashable:
         """What is another one after anybody has written, or on another day; None: the ledger refuses."""
@@ -166,7 +175,7 @@ class Reader:
         except LedgerError:
             return None
 
-    def lately(self, words: Hashable, written: Hashable, tags: Sequence[str]) -> Answer | None:
+    def lately(self, words: Question, written: Hashable, tags: Sequence[str]) -> Answer | None:
         """The answer to the same words, where nobody has written since: it costs no transaction and no other thread.
 
         Args:
@@ -181,8 +190,11 @@ class Reader:
             return Answer(None, "", last.tag, 0, None)
         return self.kept.get(last.target, last.tag)
 
-    def note(self, words: Hashable, last: Lately) -> None:
-        """Note what a question was answered with; the questions of longest ago are forgotten."""
+    def note(self, words: Question, last: Lately) -> None:
+        """Note what a question was answered with; long ones are not, and those of longest ago are forgotten."""
+        path, asked, accepted, _ = words
+        if len(path) + len(asked) + len(accepted) > LONGEST_LATELY:
+            return
         self._lately.pop(words, None)
         self._lately[words] = last
         if len(self._lately) > LATELY:
@@ -231,7 +243,7 @@ class Reader:
         opened = self.open()
         with opened.ledger.moment() as position, self.site.strangers():
             signed = _signed(opened.ledger) if route.of_checkpoints else ""
-            renaming = self._renaming(opened.ledger)
+            renaming = self._renaming(opened, position)
             # Views that were built anew may say otherwise: damage was mended, or a scheme is one of another version.
             origin = f"{target}{signed}{renaming} {opened.ledger.views.build()}"
             tag = self._tag(opened, position, origin, utc_now() if route.of_today else None)
@@ -250,13 +262,20 @@ class Reader:
         # Whoever has some answer need not be sent this one; but there must be one.
         return Answer(None, "", tag, position, None, lasts=answer.lasts) if "*" in tags else answer
 
-    def _renaming(self, ledger: Ledger) -> str:
+    @staticmethod
+    def _renaming(held: _Open, position: int) -> str:
         """What is another word while a name is given: the journal seals it first, and the player has it a moment later.
 
-        Of a ledger on a server nothing is asked: there it would be a question more for each answer.
+        A name waits before it is sealed: where none waits, all that were sealed by then are given. So it is asked once
+        for each position, which of a ledger on a server costs a question.
         """
-        names = ledger.names.file
-        return f" {os.getpid()} {names.version()}" if self._names_beside and names.pending.rows() else ""
+        if held.named == position:
+            return ""
+        names = held.ledger.names.file
+        if names.pending.rows():
+            return f" {os.getpid()} {names.version()}"
+        held.named = position
+        return ""
 
     def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
         """What strangers are told in this moment, and how many entries of the journal it follows from.
@@ -303,9 +322,12 @@ class Reader:
             return Answer(body, ROWS_MEDIA["json"], tag, position, following)
         if not route.rows:
             return Answer(_json({"position": position, **as_row(value)}), ROWS_MEDIA["json"], tag, position, None)
+        part = value if isinstance(value, Part) else Part(value, 0)
         offset, limit, form = asked["offset"], asked["limit"], asked["format"]
-        following = self._link(route, asked, {"offset": offset + limit} if len(value) > offset + limit else None)
-        rows = as_rows(value[offset : offset + limit])
+        first = offset - part.before
+        is_more = len(part.rows) > first + limit
+        following = self._link(route, asked, {"offset": offset + limit} if is_more else None)
+        rows = as_rows(part.rows[first : first + limit])
         if form == "csv":
             body = output.divided(rows, "csv", raw=False).encode()
         elif form == "ndjson":

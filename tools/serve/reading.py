@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 import sys
@@ -26,6 +27,7 @@ def main(arguments: Sequence[str]) -> int:
     """Answer on a socket; the arguments are the settings as JSON, and the number of the open socket."""
     serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # with what is no form strangers could fill the log
     reader = Reader(serving.path, Site.of(serving))
     client = None if serving.folder is None else WriterClient(serving.folder)
     feed = Feed(reader, client)

@@ -59,13 +59,14 @@ class Route:
         form: the class of the answer, or of each of its rows; None of a text.
         rows: whether it is a list of rows, which comes in pages.
         parameters: what may stand behind the question mark.
-        cost: what the answer costs.
+        cost: what the answer costs at most, but for what ``cost_of`` says.
         of_today: whether it depends on what day it is, too.
         media: of answers that are documents, what they may be.
         prefix: what stands before the path.
         template: of a page, the template that shows the answer; None: it is for programs.
         guard: what browsers may do with it.
         of_checkpoints: whether it says what was signed last, which changes without an entry.
+        scanned_by: parameters with which it is a scan, whatever it costs without.
     """
 
     path: str
@@ -80,6 +81,7 @@ class Route:
     template: str | None = None
     guard: AnswerKind = AnswerKind.DATA
     of_checkpoints: bool = False
+    scanned_by: tuple[str, ...] = ()
 
     @property
     def doc(self) -> str:
@@ -98,6 +100,12 @@ class Route:
         waits = self.prefix == PREFIX and all(parameter.name != AFTER.name for parameter in every)
         return (*every, AFTER) if waits else every
 
+    def cost_of(self, asked: Asked) -> Cost:
+        """What an answer costs: whatever it is of, what stands far behind the first rows is found by a scan."""
+        is_far = asked.get("offset", 0) >= MOST_ROWS or (asked.get("page") or 1) * PAGE > MOST_ROWS
+        is_scan = is_far or any(asked.get(name) is not None for name in self.scanned_by)
+        return Cost.SCAN if is_scan else self.cost
+
 
 ROWS_MEDIA: Mapping[str, str] = {
     "json": "application/json",
@@ -113,7 +121,8 @@ _ROWS = (
     choice("format", "the form of the rows; else that of the header Accept, or json", tuple(ROWS_MEDIA)),
 )
 AFTER = whole("after", "wait until the answer follows from this entry, such as one that was just recorded; 10 s", None)
-POOL = text("pool", "name of the pool; the ledger's first one by default")
+# An empty word, as forms and programs made of them send, asks for that, too.
+POOL = text("pool", "name of the pool; the ledger's first one by default", read=lambda word: word or None)
 AT = instant("at", "as it stood at the end of that day, month or year; by default after all that is recorded")
 SINCE = instant("since", "not before that day, month or year")
 UNTIL = instant("until", "not after that day, month or year")
@@ -156,6 +165,7 @@ ROUTES: tuple[Route, ...] = (
         text("part", "a part of the name, three letters or more"),
         text("number", "a player's number; repeatable", many=True),
         text("identity", "a player's identity, such as fide:1503014; repeatable", many=True),
+        scanned_by=("part",),
     ),
     _one(_PLAYER, _q.player, forms.PlayerFacts, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/games", _q.games, player_games.PlayerGame, POOL, of_today=True),
@@ -181,14 +191,17 @@ ROUTES: tuple[Route, ...] = (
         "/ranking", _q.ranking, rankings.RankingRow, POOL, AT,
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
-        of_today=True,
+        of_today=True, scanned_by=("at",),
     ),
     _rows("/upsets", _q.largest_upsets, upsets.Upset, POOL, SINCE, UNTIL, cost=Cost.SCAN),
     _rows(
         "/tournaments", _q.tournaments, listing.TournamentRow, POOL, SINCE, UNTIL,
         text("part", "a part of the name"), cost=Cost.SCAN,
     ),
-    _one("/tournaments/{tournament}", _q.table, Crosstable, POOL, text("edition", "a year, month or day of it")),
+    _one(
+        "/tournaments/{tournament}", _q.table, Crosstable, POOL, text("edition", "a year, month or day of it"),
+        cost=Cost.SCAN,
+    ),
     _rows("/lists", _q.lists, forms.PublicList, POOL),
     _rows("/lists/{list}", _q.list_rows, publications.PublishedPlayerRow, _EDITION, cost=Cost.SCAN),
     _rows(
@@ -199,7 +212,7 @@ ROUTES: tuple[Route, ...] = (
     _rows(
         "/games", _q.games_of_day, recorded_games.RecordedGame, POOL,
         instant("on", "the day, month or year in which they ended"),
-        text("tournament", "the tournament"), text("round", "a round of it"),
+        text("tournament", "the tournament"), text("round", "a round of it"), cost=Cost.SCAN,
     ),
     _one(_GAME, _q.game, recorded_games.RecordedGame),
     _one(f"{_GAME}/explanation", _q.explained, forms.ExplainedSides),

@@ -13,7 +13,7 @@ from ledger.ledger import Ledger
 from . import game_pages, questions, routes
 from . import page_forms as forms
 from .forms import SchemeFacts
-from .paging import paged, pool_names, up_to
+from .paging import before, paged, pool_names, up_to
 from .parameters import Asked
 from .posts import IMPORT, IMPORT_DOC, OF_A_JOB, OF_A_JOB_DOC, POSTS
 from .questions import Redirection
@@ -46,7 +46,7 @@ def search(ledger: Ledger, asked: Asked) -> forms.SearchPage | Redirection:
             return there
         try:
             if naming_now() is Naming.FULL:
-                players = searching.players_named(ledger, word)
+                players = searching.players_named(ledger, word, limit=up_to(asked))
             else:
                 person = questions.player_asked(ledger, word)
                 return Redirection("/players/{}", (person.player,), for_good=False)
@@ -73,11 +73,12 @@ def ranking(ledger: Ledger, asked: Asked) -> forms.RankingPage:
     choice = rankings.RankingChoice(
         pool=asked["pool"],
         limit=up_to(asked),
+        offset=before(asked),
         min_games=asked["min_games"],
         at=asked["at"],
         active_days=asked["active"],
     )
-    rows, paging = paged(asked, rankings.ranking_in_full(ledger, choice, details=True))
+    rows, paging = paged(asked, rankings.ranking_in_full(ledger, choice, details=True), left_out=before(asked))
     return forms.RankingPage(
         pools=pool_names(ledger),
         pool=ledger.pool(asked["pool"]).name,

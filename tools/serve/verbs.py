@@ -74,7 +74,7 @@ class WriterVerb:
 
     Attributes:
         do: does it in a ledger that records.
-        is_long: whether it takes long, and lets single facts through meanwhile.
+        is_long: whether it takes long: what records lets single facts through meanwhile, what does not goes on beside.
         records: whether it records anything; what does not is tried or told beside what is recorded.
     """
 
@@ -96,6 +96,10 @@ VERBS: Mapping[str, WriterVerb] = {
     **{name: WriterVerb(do) for name, do in {**desk_verbs.DEEDS, **program_verbs.DEEDS}.items()},
     **{name: WriterVerb(do, is_long=True) for name, do in desk_verbs.LONG_DEEDS.items()},
     **{name: WriterVerb(do, records=False) for name, do in {**desk_verbs.QUESTIONS, **program_verbs.QUESTIONS}.items()},
+    **{
+        name: WriterVerb(do, is_long=True, records=False)
+        for name, do in {**desk_verbs.LONG_QUESTIONS, **program_verbs.LONG_QUESTIONS}.items()
+    },
 }
 
 

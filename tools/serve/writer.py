@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 import threading
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -41,11 +43,15 @@ from .witnesses import Witness, Witnessing, WitnessKey
 
 GLANCE = 0.2  # seconds between two looks at the journal
 LATER = 5.0  # seconds until it is tried again to fold in, or to sign, what failed
-MOST_TRIED = 16  # that are tried or wait for it
+MOST_TRIED = 16  # that are tried or wait for it; of what is quick as many wait beside
 TRIED_AT_ONCE = 3  # so that a preview which takes minutes lets others pass; each may take a copy of the views
 ENDS_WITHIN = 10.0  # seconds for what was accepted when the process is to end
 _QUOTED = 1_000  # characters that are told of a refusal which is too long for a message
 _REFUSES = "the ledger takes nothing at present, and nothing of this was recorded: send it again later"
+_UNSURE = (
+    "the ledger takes nothing at present, and it is not known whether this was recorded, or how much of it: send it "
+    "again later, what was recorded is then known to be"
+)
 
 
 class Opened:
@@ -99,12 +105,15 @@ class RecordingThread:
             self._take(batch)
 
     def _take(self, batch: Sequence[Waiting]) -> None:
+        refuses = _REFUSES
         try:
             ledger = self._opened.ledger()
+            # A file is recorded in parts, a server may be lost with the answer to a commit, views be full after it.
+            refuses = _UNSURE
             outcomes = self._games(ledger, batch) if batch[0].verb == GAME else [self._one(ledger, batch[0])]
         except (LedgerError, OSError) as error:
-            output.error(f"nothing was recorded: {error}")
-            outcomes = [problems.problem(503, _REFUSES)] * len(batch)
+            output.error(f"what was sent could not be recorded: {error}")
+            outcomes = [problems.problem(503, refuses)] * len(batch)
         except Exception as error:  # noqa: BLE001  # a fault of the program ends one answer, not the server
             for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
                 output.remark(line)
@@ -133,12 +142,12 @@ class RecordingThread:
         return [answers[place] for place in range(len(batch))]
 
 
-def _problem(error: LedgerError) -> Problem:
+def _problem(error: LedgerError, refuses: str = _UNSURE) -> Problem:
     """What the library refused, as it is sent; what is the ledger's own fault is told to its log."""
     made = problems.of_error(error)
     if made.status >= 500 and made.rule is None:
         output.error(str(error))
-        made = problems.problem(503, _REFUSES)
+        made = problems.problem(503, refuses)
     return made
 
 
@@ -147,36 +156,43 @@ class Trying:
 
     def __init__(self, path: Path) -> None:
         """Say where."""
-        self._waiting, self._of_thread = 0, threading.local()
+        self._waiting, self._of_thread = Counter[bool](), threading.local()
 
         def begin() -> None:
             self._of_thread.opened = Opened(path)
 
-        self._threads = ThreadPoolExecutor(TRIED_AT_ONCE, thread_name_prefix="trying", initializer=begin)
+        # By whether they do what takes long: how far an import is, and a refusal, are told beside.
+        self._threads = {
+            is_long: ThreadPoolExecutor(threads, thread_name_prefix="trying", initializer=begin)
+            for is_long, threads in ((True, TRIED_AT_ONCE), (False, 1))
+        }
 
     async def answer(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
         """What a verb that records nothing answers."""
-        if self._waiting >= MOST_TRIED:
+        is_long = verb_of(verb).is_long
+        if self._waiting[is_long] >= MOST_TRIED:
             return problems.problem(503, "others ask for much at present; ask again later")
-        self._waiting += 1
+        self._waiting[is_long] += 1
+        threads = self._threads[is_long]
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._tried, verb, asking, args)
+            return await asyncio.get_running_loop().run_in_executor(threads, self._tried, verb, asking, args)
         except Exception as error:  # noqa: BLE001  # a fault of the program ends one answer, not the server
             for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
                 output.remark(line)
             return problems.problem(500, "the program failed here; its log tells how")
         finally:
-            self._waiting -= 1
+            self._waiting[is_long] -= 1
 
     def _tried(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
         try:
             return verb_of(verb).do(self._of_thread.opened.ledger(), asking, args)
         except LedgerError as error:
-            return _problem(error)
+            return _problem(error, _REFUSES)
 
     def end(self) -> None:
         """Take nothing new."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in self._threads.values():
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
 class Folding:
@@ -188,6 +204,7 @@ class Folding:
         self._woken, self._stopped = threading.Event(), False
         self._failure = ""
         self._signed, self._sign_at = 0, time.monotonic() + checkpoint_every
+        self._signed_of: Ledger | None = None  # another one may be put in its place, with fewer entries
         self.views = 0
         self.thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
@@ -240,10 +257,11 @@ class Folding:
 
     def _sign(self, ledger: Ledger) -> None:
         """Sign the head where it grew."""
-        if ledger.journal.size() <= self._signed or not ledger.checkpoints.key_file.exists():
+        is_signed = ledger is self._signed_of and ledger.journal.size() <= self._signed
+        if is_signed or not ledger.checkpoints.key_file.exists():
             return
         made = ledger.checkpoints.make()
-        self._signed = made.head.size
+        self._signed, self._signed_of = made.head.size, ledger
         self._tell({"head": self._signed})
 
     @property
@@ -291,6 +309,8 @@ class WriterProcess:
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), 1.0)
         await self._end(server)
+        if os.getppid() != parent:  # it was killed, and takes nothing away: files that were sent, results of jobs
+            shutil.rmtree(self._place.parent, ignore_errors=True)
 
     async def _end(self, server: asyncio.Server) -> None:
         """Take nothing new, answer what was accepted, fold it in."""

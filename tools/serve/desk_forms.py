@@ -1,0 +1,100 @@
+"""What is typed into a form of the desk, as a browser sends it: its fields, and the file that comes with some.
+
+Whoever is not signed in may send a form, too, and gets back what was typed: of its file nothing is kept then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+
+from python_multipart.multipart import parse_options_header
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from . import problems
+from .problems import RefusedError
+from .sessions import new_once
+
+MOST_FIELDS, LONGEST_FIELD = 200, 64 * 1024  # of a form; characters
+
+
+async def typed(request: Request, folder: Path, field: str | None = None) -> dict[str, str]:
+    """What was typed, by name; how much it may be ``gate`` says.
+
+    Args:
+        request: the form as it was sent.
+        folder: where its file waits, which nobody else may enter.
+        field: the field of a file: ``file`` is the path where that waits then, and ``filename`` what it was called;
+            None: there is none, and nothing of any file is kept.
+
+    Raises:
+        RefusedError: it cannot be read, or there is no room for its file.
+    """
+    words: dict[str, str] = {}
+    try:
+        form = await _form(request, with_file=field is not None)
+        try:
+            for name, value in form.multi_items():
+                if isinstance(value, str):
+                    if name != "file":  # what is typed into a field is the place of no file
+                        words[name] = value[:LONGEST_FIELD]
+                elif name == field and value.filename:
+                    words["file"] = str(await _spooled(value, folder))
+                    words["filename"] = value.filename
+        finally:
+            await form.close()
+    except OSError as error:
+        raise problems.no_room(error) from None
+    if "filename" in words:  # for people alone: nothing is opened by it
+        words["filename"] = Path(words["filename"].replace("\\", "/")).name[:200]
+    return words
+
+
+async def _form(request: Request, *, with_file: bool) -> FormData:
+    """The form, which is to be closed.
+
+    Raises:
+        RefusedError: it cannot be read.
+    """
+    media, options = parse_options_header(request.headers.get("content-type"))
+    if options.get(b"charset", b"utf-8").lower() != b"utf-8":  # by others a text may be none that can be sent on
+        raise RefusedError(problems.problem(415, "send a form in UTF-8, as browsers do"))
+    if with_file or media != b"multipart/form-data":
+        return await request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD)
+    reader = _FieldsAlone(
+        request.headers, request.stream(), max_files=1, max_fields=MOST_FIELDS, max_part_size=LONGEST_FIELD
+    )
+    try:
+        return await reader.parse()
+    except MultiPartException as error:
+        raise RefusedError(problems.problem(400, error.message)) from None
+
+
+class _FieldsAlone(MultiPartParser):
+    """Reads the fields of a form: whoever is not signed in is not to fill the disk with files."""
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        """Take what stands in a field, and let go what stands in a file."""
+        if self._current_part.file is None:
+            super().on_part_data(data, start, end)
+
+
+async def _spooled(file: UploadFile, folder: Path) -> Path:
+    """Where an uploaded file waits."""
+    place = folder / f"upload-{new_once()}"
+
+    def copied() -> None:
+        try:
+            with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+                file.file.seek(0)
+                shutil.copyfileobj(file.file, target, 1 << 20)
+        except OSError:
+            place.unlink(missing_ok=True)
+            raise
+
+    await asyncio.get_running_loop().run_in_executor(None, copied)
+    return place
