@@ -353,8 +353,8 @@ def divided(rows: Sequence[Row], kind: str, *, raw: bool, headed: bool = True) -
 
     def cell(value: Any) -> Any:
         if isinstance(value, dict | list):
-            told = visible(_json(value))
-            return told if raw else json_in_cell(told, kind)
+            text = visible(_json(value))
+            return text if raw else json_in_cell(text, kind)
         if not isinstance(value, str):
             return value
         text = visible(value, keep="\n")  # csv puts it into quotes

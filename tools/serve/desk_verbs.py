@@ -179,8 +179,8 @@ def decide(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     if seen is None and decision is Decision.APPROVED:
         # As the command does: nobody said to have looked at it since it was proposed, and so facts may move since then
         # what nobody has seen.
-        since, known = ledger.corrections.recorded_since(args["proposal"])
-        seen = known - since
+        since, size = ledger.corrections.recorded_since(args["proposal"])
+        seen = size - since
     receipts = ledger.decide(
         args["proposal"],
         decision,

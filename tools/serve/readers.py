@@ -263,18 +263,18 @@ class Reader:
         return Answer(None, "", tag, position, None, lasts=answer.lasts) if "*" in tags else answer
 
     @staticmethod
-    def _renaming(held: _Open, position: int) -> str:
+    def _renaming(opened: _Open, position: int) -> str:
         """What is another word while a name is given: the journal seals it first, and the player has it a moment later.
 
         A name waits before it is sealed: where none waits, all that were sealed by then are given. So it is asked once
         for each position, which of a ledger on a server costs a question.
         """
-        if held.named == position:
+        if opened.named == position:
             return ""
-        names = held.ledger.names.file
+        names = opened.ledger.names.file
         if names.pending.rows():
             return f" {os.getpid()} {names.version()}"
-        held.named = position
+        opened.named = position
         return ""
 
     def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
