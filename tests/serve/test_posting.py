@@ -215,6 +215,13 @@ def test_other_methods_types_and_parameters_are_refused(api: Api) -> None:
     put = api.ask("PUT", "/games", "rita", json=GAME)
     assert (put.status_code, put.headers["allow"]) == (405, "GET, HEAD, POST")
     assert api.ask("POST", "/pools", "rita", json={}).status_code == 405
+    for path in ("/imports", "/corrections/1/decision"):
+        read = api.ask("GET", path)
+        assert (read.status_code, read.headers["allow"]) == (405, "POST")
+        assert read.json()["detail"] == f"GET is not taken at /api/v1{path}, but POST"
+    nowhere = api.ask("GET", "/corrections/1/decison")
+    assert (nowhere.status_code, "allow" in nowhere.headers) == (404, False)
+    assert "/api/v1/corrections/{number}/decision" in nowhere.json()["detail"]
     assert api.post("/games", {"moves": "x" * 1_100_000}).status_code == 413
     broken = api.ask("POST", "/games", "rita", content=b"{", headers={"Content-Type": "application/json"})
     assert (broken.status_code, "no JSON" in broken.json()["detail"]) == (400, True)

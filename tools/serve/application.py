@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import attrs
 import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -51,7 +52,10 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
     """The application: every address of the tables, its documentation, what records, and problems for all else."""
     site, news = reader.site, feed or Feed(reader)
     described = orjson.dumps(openapi.document(site.public_url))
+    recorded_at = [address for each in recording for address in each.addresses()]
     paths = [route.address for route in (*EVERY_ROUTE, ENTRIES, STREAM, *log.shown(site.log))]
+    paths += [address.path for address in recorded_at if address.path.startswith(PREFIX)]
+    refusals = _Refusals(reader, paths)
 
     async def documentation(_: Request) -> Response:
         headers = safety.headers(AnswerKind.DATA, index=site.index)
@@ -60,7 +64,7 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
     async def static(request: Request) -> Response:
         file = reader.renderer.files.get(request.path_params["name"])
         if file is None:
-            return await unknown(request)
+            return await refusals.unknown(request)
         headers = {**safety.headers(AnswerKind.STATIC, index=site.index), "Content-Type": file.media}
         if not encodings.takes_gzip(request.headers.get("accept-encoding", "")):
             return Response(file.body, headers=headers)
@@ -71,24 +75,6 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
             pages.robots(site), media_type="text/plain", headers=safety.headers(AnswerKind.DATA, index=False)
         )
 
-    async def unknown(request: Request) -> Response:
-        hint = did_you_mean(request.url.path, paths)
-        where = f"{PREFIX}/openapi.json tells all" if _is_for_programs(request) else "the start page leads to all"
-        return _refused(reader, request, problems.problem(404, f"nothing is at {request.url.path}; {hint}{where}"))
-
-    async def refused(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        made = problems.problem(error.status_code, error.detail)
-        headers = dict(error.headers or {})
-        if error.status_code == 405:  # more than one route may have the address, or none
-            headers["Allow"] = ", ".join(sorted(_methods(request)))
-        return await unknown(request) if headers.get("Allow") == "" else _refused(reader, request, made, headers)
-
-    async def without_answer(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RefusedError | LedgerError)
-        made = error.problem if isinstance(error, RefusedError) else problems.refusal(error)
-        return _refused(reader, request, made)
-
     async def failed(request: Request, error: Exception) -> Response:
         for line in "".join(traceback.format_exception(error)).rstrip("\n").split("\n"):
             output.remark(line)
@@ -97,20 +83,58 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
     return Starlette(
         routes=[
             *(Address(route.address, _endpoint(reader, route, news), methods=["GET"]) for route in EVERY_ROUTE),
-            *(address for each in recording for address in each.addresses()),
+            *recorded_at,
             Address(ENTRIES.address, _endpoint(reader, ENTRIES, news), methods=["GET"]),
             Address(STREAM.address, Stream(news, safety.headers(AnswerKind.DATA, index=False)), methods=["GET"]),
             *log.addresses(reader, safety.headers(AnswerKind.DATA, index=site.index)),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),
             Address("/robots.txt", robots, methods=["GET"]),
-            Address(_ANY, unknown),
+            Address(_ANY, refusals.elsewhere),
         ],
         middleware=[_FOR_OTHER_SITES],
         exception_handlers={
-            HTTPException: refused, RefusedError: without_answer, LedgerError: without_answer, Exception: failed,
+            HTTPException: refusals.refused, RefusedError: refusals.without_answer,
+            LedgerError: refusals.without_answer, Exception: failed,
         },
     )  # fmt: skip
+
+
+@attrs.frozen
+class _Refusals:
+    """Says why there is no answer.
+
+    Attributes:
+        reader: draws the pages.
+        paths: every address that is offered where nothing is.
+    """
+
+    reader: Reader
+    paths: Sequence[str]
+
+    async def unknown(self, request: Request) -> Response:
+        hint = did_you_mean(request.url.path, self.paths)
+        where = f"{PREFIX}/openapi.json tells all" if _is_for_programs(request) else "the start page leads to all"
+        return _refused(self.reader, request, problems.problem(404, f"nothing is at {request.url.path}; {hint}{where}"))
+
+    async def elsewhere(self, request: Request) -> Response:
+        """Of an address that no route has for this method: another method may be taken there, or nothing is."""
+        if not (taken := ", ".join(sorted(_methods(request)))):
+            return await self.unknown(request)
+        made = problems.problem(405, f"{request.method} is not taken at {request.url.path}, but {taken}")
+        return _refused(self.reader, request, made, {"Allow": taken})
+
+    async def refused(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if error.status_code == 405:  # more than one route may have the address, or none
+            return await self.elsewhere(request)
+        made = problems.problem(error.status_code, error.detail)
+        return _refused(self.reader, request, made, dict(error.headers or {}))
+
+    async def without_answer(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError | LedgerError)
+        made = error.problem if isinstance(error, RefusedError) else problems.refusal(error)
+        return _refused(self.reader, request, made)
 
 
 def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], Any]:
