@@ -51,6 +51,7 @@ from ledger.schemes.formulas.fide_rules import (
     percentage,
     published_from,
     round_hundredths,
+    rule_of_differences,
     upgrade,
     within,
 )
@@ -464,13 +465,25 @@ def _explain_change(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when:
         *_starts(own, meetings, numbers),
         Term("n", games, f"games of {len(meetings)} that count: those against rated opponents"),
         Term("W", scored, "score in them"),
-        Term("We", expected, "expected score by table 8.1.2 and the 400-point rule"),
+        Term("We", expected, f"expected score by table 8.1.2 and {_rules_of_differences(own, meetings, numbers)}"),
         Term("K", k, f"K-factor, lowered where K·n would exceed {numbers.k_product:g}"),
     )
     rounding = "the change of the period, once, to the nearest point, 0.5 away from zero"
     if own.after[RATING] == 0.0:
         rounding += f"; below {floor_of(rules_of(when.day, numbers), numbers):g}, so unrated (0) from the next list on"
     return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after[RATING], rounding, B02)
+
+
+def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any) -> str:
+    """By which rules great differences counted: each tournament has those of the day on which it began."""
+    days = dict.fromkeys(meeting.began for meeting in meetings)
+    rules = [
+        rule_of_differences(
+            own_at_start(own.before, 0, began), rules_of(began, numbers), numbers.rapid, numbers.full_from
+        )
+        for began in days
+    ]
+    return " or ".join(dict.fromkeys(rules))
 
 
 def _starts(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any) -> list[Term]:

@@ -43,7 +43,7 @@ def whole(
     notes = len(SCHEME.work)
     return (
         ExplainedPlayer(sides[0], tuple(after[:FIELDS]), tuple(work[:notes])),
-        [MetOpponent(sides[g + 1], games[g][1]) for g in range(n)],
+        [MetOpponent(sides[g + 1], games[g][1], began=day(on)) for g in range(n)],
     )
 
 

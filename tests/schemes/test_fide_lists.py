@@ -163,6 +163,24 @@ def test_a_change_is_explained_with_its_sums() -> None:
     assert (told.unrounded, told.result) == (pytest.approx(1615.4), 1615)
 
 
+@pytest.mark.parametrize(
+    ("on", "rating", "expected", "rule"),
+    [
+        ("2009-06-30", 2000, 0.11, "the 350-point rule"),
+        ("2009-07-31", 2000, 0.08, "the 400-point rule"),
+        ("2023-01-31", 2000, 0.08, "the 400-point rule, against lower ratings in one game of a tournament"),
+        ("2024-03-31", 2000, 0.08, "the 400-point rule"),
+        ("2025-10-31", 2650, 0.06, "differences in full"),
+    ],
+)
+def test_an_expected_score_is_explained_by_the_rule_of_its_day(
+    on: str, rating: float, expected: float, rule: str
+) -> None:
+    told = explained(player(rating, 50, on=on), [(player(rating + 450, 50, on=on), 1.0)], on)
+    term = next(term for term in told.terms if term.symbol == "We")
+    assert (term.value, term.meaning) == (expected, f"expected score by table 8.1.2 and {rule}")
+
+
 def test_a_fall_below_the_floor_is_explained() -> None:
     told = explained(player(1400, 50), [(player(1400, 50), 0.0)])
     assert (told.unrounded, told.result) == (1390, 0)

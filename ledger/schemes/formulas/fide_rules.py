@@ -117,6 +117,14 @@ def lowest(own: float, day: float, rapid: bool, full_from: float) -> float:
     return -UNLIMITED if is_free(own, day, rapid, full_from) else -cap(day)
 
 
+def rule_of_differences(own: float, day: float, rapid: bool, full_from: float) -> str:
+    """By which rule great differences count for a player of the rating *own*, in words."""
+    if is_free(own, day, rapid, full_from):
+        return "differences in full"
+    rule = f"the {cap(day):g}-point rule"
+    return f"{rule}, against lower ratings in one game of a tournament" if one_upgrade(day, rapid) else rule
+
+
 def is_rated(own: float, opponent: float, day: float, rapid: bool) -> bool:
     """Whether a game against a player of the rating *opponent* counts for one of the rating *own*; 0 is unrated."""
     # Games against unrated players do not. Rapid and blitz 7.3.1, 1 December 2024: nor do those between rated players
