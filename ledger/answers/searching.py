@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 import attrs
 
 from ledger.answers.asking import called_so, identity_shown, of_one_moment, rows_up_to
+from ledger.book.decisions import merges_in, root
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
 from ledger.ledger import Ledger
@@ -78,7 +79,7 @@ class AlikePlayer:
     """An identity of a group that looks like one person."""
 
     group: int = documented("number of the group, from 1", minimum=1)
-    player: int = documented("the player's number in the ledger", minimum=1)
+    player: int = documented("the player's number in the ledger; of merged players the person's", minimum=1)
     identity: str = documented("the identity, such as lichess:ann")
     name: str = documented("what the player is called")
     born: int | None = documented("year of birth; null: not known")
@@ -111,7 +112,8 @@ def alike(ledger: Ledger) -> AlikePlayers:
 
     Kept apart are years of birth that differ, players who have met each other, and two identities of one register or
     server, which gives each person a number of its own; two bare names are no register. A group holds everybody who
-    may be the same as another one in it; who has been erased is not looked at.
+    may be the same as another one in it; who has been erased is not looked at. Identities that were merged are one
+    person: they make no group by themselves, and what is known of one of them is known of the person.
 
     Args:
         ledger: a ledger whose views are level.
@@ -220,25 +222,37 @@ class _Facts:
         every: Sequence[_Bearers],
         fitting: Fitting,
     ) -> None:
-        connection, listed = ledger.views.connection, json.dumps(sorted(players))
+        connection = ledger.views.connection
+        merges = merges_in(connection)
+        self._person = {player: root(merges, player) for player in (*identities, *merges)}
+        self._identities: dict[int, set[str]] = defaultdict(set)  # by person
+        for player, identity in identities.items():
+            self._identities[self._person[player]].add(identity)
+        listed = json.dumps(sorted({self._person[player] for player in players}))
         rows = queries.dictionaries(connection, _BORN, (listed,))
         self.born: dict[int, int] = {row["player"]: row["birth_year"] for row in rows}
         rows = queries.dictionaries(connection, _OPPONENTS, (listed,))
         self._met = {frozenset((row["white"], row["black"])) for row in rows}
-        self._identities = identities
         self._fitting = fitting
         self._name = {
             player: number for number, bearers in enumerate(every) for player in bearers.players if player in players
         }
 
+    def person(self, player: int) -> int:
+        """The number by which the person is known who has this one."""
+        return self._person[player]
+
     def are_apart(self, player: int, other: int) -> bool:
         """True where two players are certainly not the same."""
-        born, other_born = self.born.get(player), self.born.get(other)
+        person, other_person = self.person(player), self.person(other)
+        if person == other_person:
+            return False
+        born, other_born = self.born.get(person), self.born.get(other_person)
         if born is not None and other_born is not None and born != other_born:
             return True
-        if are_apart(self._identities[player], self._identities[other]):
+        if any(are_apart(*pair) for pair in product(self._identities[person], self._identities[other_person])):
             return True
-        if {player, other} in self._met:
+        if {person, other_person} in self._met:
             return True
         name, other_name = self._name[player], self._name[other]
         return not (
@@ -262,8 +276,16 @@ class _Facts:
                 part |= reached
                 reached = {other for player in reached for other in near[player]} - part
             left -= part
-            if len(part) > 1:
+            if len({self.person(player) for player in part}) > 1:
                 yield tuple(sorted(part))
+
+    def apart_from(self, player: int, group: Sequence[int]) -> list[int]:
+        """Who of a group is certainly somebody else, under whatever number."""
+        others: dict[int, bool] = {}
+        for other in group:
+            person = self.person(other)
+            others[person] = others.get(person, True) and self.are_apart(player, other)
+        return sorted(person for person, is_apart in others.items() if is_apart)
 
 
 def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -286,7 +308,8 @@ def _rows(
     ledger: Ledger, groups: Sequence[tuple[int, ...]], facts: _Facts, identities: dict[int, str]
 ) -> list[AlikePlayer]:
     listed = sorted({player for group in groups for player in group})
-    connection, arguments = ledger.views.connection, (json.dumps(listed),)
+    connection = ledger.views.connection
+    arguments = (json.dumps(sorted({facts.person(player) for player in listed})),)
     persons = ledger.people.by_number(listed)
     games: dict[int, int] = defaultdict(int)
     for row in queries.dictionaries(connection, _GAMES, arguments):
@@ -297,13 +320,13 @@ def _rows(
     return [
         AlikePlayer(
             group=number,
-            player=player,
+            player=facts.person(player),
             identity=identities[player],
             name=persons[player].name or "",
-            born=facts.born.get(player),
-            games=games.get(player, 0),
-            pools=pools.get(player, []),
-            apart_from=[other for other in group if other != player and facts.are_apart(player, other)],
+            born=facts.born.get(facts.person(player)),
+            games=games.get(facts.person(player), 0),
+            pools=pools.get(facts.person(player), []),
+            apart_from=facts.apart_from(player, group),
         )
         for number, group in enumerate(groups, 1)
         for player in group

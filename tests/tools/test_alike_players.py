@@ -103,6 +103,37 @@ def test_who_was_erased_is_not_listed(registered: Path, tmp_path: Path, run: Run
     assert groups(json.loads(run("players", "alike", registered).out)) == [[1, 3]]
 
 
+def test_who_was_merged_is_one_person_of_whom_all_is_known(registered: Path, tmp_path: Path, run: Run) -> None:
+    assert groups(listed(run, registered, tmp_path, 'fide:7,"Eck, Ann",1990', '"name:eck, ann","Eck, Ann",')) == [
+        [1, 2]
+    ]
+    by = ("--reason", "one person", "--by", "eve")
+    assert run("correct", registered, "merge", "2", "--into", "1", *by).code == 0
+    assert run("correct", registered, "approve", "1", "--by", "adam").code == 0
+    assert json.loads(run("players", "alike", registered).out) == []
+    rows = listed(run, registered, tmp_path, "name:ann eck,Ann Eck,", 'id:8,"Eck, Ann",1991', 'fide:9,"Eck, Ann",')
+    told = [(row["player"], row["identity"], row["born"], row["apart_from"]) for row in rows]
+    assert told == [
+        (1, "fide:7", 1990, [4, 5]),
+        (1, "name:eck, ann", 1990, [4, 5]),
+        (3, "name:ann eck", None, []),
+        (4, "id:8", 1991, [1]),
+        (5, "fide:9", None, [1]),
+    ]
+
+
+def test_who_looks_like_a_merged_identity_alone_looks_like_its_person(
+    registered: Path, tmp_path: Path, run: Run
+) -> None:
+    lines = ['"name:schmidt, änne","Schmidt, Änne",', '"name:schmidt, aenne","Schmidt, Aenne",']
+    assert listed(run, registered, tmp_path, *lines) == []
+    by = ("--reason", "an umlaut", "--by", "eve")
+    assert run("correct", registered, "merge", "2", "--into", "1", *by).code == 0
+    assert run("correct", registered, "approve", "1", "--by", "adam").code == 0
+    rows = listed(run, registered, tmp_path, "fide:1,Aenne Schmidt,")
+    assert [(row["player"], row["identity"]) for row in rows] == [(1, "name:schmidt, aenne"), (3, "fide:1")]
+
+
 @pytest.mark.parametrize("surname", ["Ng, Ann", "Ng, A."])
 def test_a_name_of_many_says_nothing_and_is_counted(surname: str, registered: Path, tmp_path: Path, run: Run) -> None:
     names = ["Ann"] * CROWD if surname == "Ng, Ann" else [f"An{n}" for n in range(CROWD)]
