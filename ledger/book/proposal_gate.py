@@ -21,6 +21,7 @@ from ledger.facts.changes import BLANK, Change, Verb
 from ledger.facts.events import Decision, Event, GameRecorded, PolicySet
 from ledger.journal import Journal, rules
 from ledger.journal.rules import next_number
+from ledger.runtime.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import sqlite3
@@ -82,6 +83,10 @@ _OF_PERSON = (
 _AT_TOURNAMENT = (
     "SELECT count(*), count(voided_by) FROM games WHERE pool = (SELECT pool FROM pools WHERE name = ?) "
     "AND tournament = ? AND ended_ms BETWEEN ? AND ?"
+)
+_TOURNAMENTS = (
+    "SELECT DISTINCT tournament FROM games WHERE pool = (SELECT pool FROM pools WHERE name = ?) "
+    "AND tournament IS NOT NULL"
 )
 
 
@@ -379,7 +384,9 @@ class ProposalGate:
         games, voided = self._connection.execute(_AT_TOURNAMENT, where).fetchone()
         name = f"tournament {change.tournament!r} of pool {change.pool!r}"
         if not games:
-            yield "no-such-tournament", f"{name} has no games{_between(change)}; names are matched whole"
+            names = {other for (other,) in self._connection.execute(_TOURNAMENTS, (change.pool,))}
+            like = "" if change.tournament in names else did_you_mean(change.tournament or "", sorted(names))
+            yield "no-such-tournament", f"{name} has no games{_between(change)}; {like}names are matched whole"
         elif change.do is Verb.ANNUL_TOURNAMENT and voided == games:
             yield "changes-nothing", f"all {games} games of {name}{_between(change)} are voided already"
         elif change.do is Verb.RESTORE_TOURNAMENT and not voided:

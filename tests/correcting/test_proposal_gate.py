@@ -65,6 +65,10 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
     ],
     "no-such-tournament": [
         (verb("void-tournament", tournament="Closed"), "tournament 'Closed' of pool 'standard' has no games"),
+        (
+            verb("void-tournament", tournament="Opne"),
+            "tournament 'Opne' of pool 'standard' has no games; did you mean 'Open'? names are matched whole",
+        ),
         (verb("void-tournament", tournament="Open", pool="rapid"), "tournament 'Open' of pool 'rapid' has no games"),
         (verb("void-tournament", tournament="Open", from_="2027"), "tournament 'Open' of pool 'standard' has no games"),
     ],

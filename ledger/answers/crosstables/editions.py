@@ -30,6 +30,10 @@ _VOIDED = (
     "SELECT voided_by FROM games WHERE pool = ? AND tournament = ? AND reason IS NOT NULL AND voided_by IS NOT NULL "
     "LIMIT 1"
 )
+_ELSEWHERE = (
+    "SELECT name FROM pools WHERE pool != ?1 AND EXISTS("
+    "SELECT 1 FROM games WHERE games.pool = pools.pool AND tournament = ?2 AND voided_by IS NULL) ORDER BY pool"
+)
 _OPENINGS = (
     "SELECT tournament, starts_ms, format, entrants, rounds FROM openings "
     "WHERE pool = ?1 AND tournament IN (SELECT value FROM json_each(?2))"
@@ -109,7 +113,7 @@ def within(games: Iterable[EventGame], edition: Edition) -> list[EventGame]:
 
 
 def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, advice: str = "") -> NoReturn:
-    """Say that no game that counts carries a name: because they are voided, or which name was most likely meant.
+    """Say that no game that counts carries a name: they are voided, or of another pool, or another name was meant.
 
     Raises:
         UnknownNameError: always.
@@ -119,8 +123,12 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, 
     if voided is not None:
         hint = f"they are voided by proposal {voided[0]}: 'correct DB show {voided[0]}' says why"
         raise UnknownNameError("tournament", tournament, hint, where=f"{where} that stand")
-    names = sorted({*event_games.names_in(connection, pool), *tournament_editions.names_in(connection, pool)})
-    inside = sorted(name for name in names if tournament.casefold() in name.casefold())[:3]
+    if elsewhere := [repr(name) for (name,) in connection.execute(_ELSEWHERE, (pool.pool, tournament))]:
+        hint = f"it has games in {' and '.join(elsewhere)}: ask in that pool"
+        raise UnknownNameError("tournament", tournament, hint, where=where)
+    others = {*event_games.names_in(connection, pool), *tournament_editions.names_in(connection, pool)} - {tournament}
+    names = sorted(others)
+    inside = [name for name in names if tournament.casefold() in name.casefold()][:3]
     like = did_you_mean(tournament, names) or (f"did you mean {' or '.join(map(repr, inside))}? " if inside else "")
     raise UnknownNameError("tournament", tournament, f"{like}{advice}'tournaments' lists them", where=where)
 

@@ -6,10 +6,11 @@ import pytest
 
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.crosstable import crosstable
+from ledger.answers.recorded_games import Occasion, listed_games
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from tests.kit.corrections import approve, ask
-from tests.kit.games import game_recorded
+from tests.kit.games import bye, game_recorded, scheme_adopted
 
 
 def check_what_is_found(ledger: Ledger, *names: str) -> None:
@@ -85,3 +86,13 @@ def test_of_a_voided_tournament_it_is_said_by_which_proposal(three_games: Ledger
         crosstable(three_games, "Final")
     with pytest.raises(UnknownNameError, match="did you mean 'Cup'"):
         crosstable(three_games, "Cupp")
+
+
+def test_of_a_tournament_whose_games_were_moved_it_is_said_in_which_pool_they_are(three_games: Ledger) -> None:
+    three_games.append(scheme_adopted(pool="rapid"))
+    three_games.append(bye(2, tournament="Cup", edition="2026-11-15"))
+    approve(three_games, three_games.corrections.drafts.replace("game:g3", {"pool": "rapid"}))
+    three_games.level()
+    with pytest.raises(UnknownNameError, match="with games in 'standard'; it has games in 'rapid': ask in that pool"):
+        listed_games(three_games, Occasion(tournament="Cup"))
+    assert crosstable(three_games, "Cup", pool="rapid").games == 1
