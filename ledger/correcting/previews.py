@@ -6,7 +6,6 @@ those that the approval will give, to the last bit, as long as nothing else is r
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple, cast
@@ -37,6 +36,7 @@ _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influence
 _SOMEBODY, _ANOTHER = "somebody", "somebody else"
 _NO_REASON = "0" * 64  # the seal of a reason that nobody has given
 _OF_GAMES = {Verb.ANNUL_GAMES, Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
+_FACTS_OF_GAMES = ("game:", "opening:", "tournament:")  # how their keys begin
 KEPT = 16  # impacts of proposals that are remembered
 # Whether an account is closed or opened, or a rating of a list begins to hold, after one instant and up to another.
 _BETWEEN = """
@@ -91,7 +91,7 @@ class Impact:
         moves: who would stand otherwise, by a game or by a scheme or a list alone: who would come or go first, then the
             largest moves.
         lists: the published lists that would say something else, as revised, by pool and instant.
-        seconds: how long the approval would take, about; from what working it out took.
+        seconds: how long the approval would take, about; from what rating again took.
     """
 
     proposal: int
@@ -148,7 +148,7 @@ class Previews:
         Raises:
             MalformedError: *proposal* is neither.
         """
-        began, now_ms = time.perf_counter(), self.ledger.now_ms()
+        now_ms = self.ledger.now_ms()
         if (impact := self._remembered(proposal, now_ms)) is not None:
             return impact
         try:
@@ -158,7 +158,7 @@ class Previews:
             # too long to keep others waiting for the lock: on a copy it may take its time
             with trials.trial(self.ledger.views, at_most, apart=True) as views:
                 tried, preview = self._what_comes(views, proposal, now_ms)
-        impact = self._impact(tried, preview, began)
+        impact = self._impact(tried, preview)
         if type(proposal) is int:
             # What is recorded next makes all of them old: nothing is lost by forgetting them at once.
             if len(self.ledger.impacts) >= KEPT:
@@ -169,7 +169,8 @@ class Previews:
     def _what_comes(self, views: Views, proposal: int | Sequence[Change], now_ms: int) -> tuple[_Tried, Preview]:
         """What is tried within views, and what would come of it."""
         tried = self._tried(views, proposal)
-        # Corrections of games move those whose games are rated again; a scheme, a seed or a merge may move anybody.
+        # Corrections of games and of tournaments' days move those whose games are rated again; a scheme, a seed or a
+        # merge may move anybody.
         everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
         published = Publications(self.ledger).last_editions()
         with closing(self._journal(tried)) as journal:
@@ -300,7 +301,7 @@ class Previews:
             for place, (person, role) in enumerate(persons.items())
         ]
 
-    def _impact(self, tried: _Tried, preview: Preview, began: float) -> Impact:
+    def _impact(self, tried: _Tried, preview: Preview) -> Impact:
         pools = preview.pools
         people = self.ledger.people.by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
         names = {player: person.name or None for player, person in people.items()}
@@ -317,7 +318,7 @@ class Previews:
             sum(pool.players for pool in pools),
             tuple(sorted(moves, key=_largest_first)),
             tuple(preview.lists),
-            _SECONDS_APIECE * (time.perf_counter() - began),
+            _SECONDS_APIECE * preview.seconds,
         )
 
 
@@ -330,9 +331,9 @@ def _further(seen: int, named: Sequence[tuple[str, Event]]) -> list[Entry]:
 
 
 def _concern_games_alone(decided: Decided, changes: Iterable[Change]) -> bool:
-    """Whether some changes, and those that they undo, are of games and of nothing else."""
+    """Whether some changes, and those that they undo, are of games, or of tournaments' days, and of nothing else."""
     return all(
-        change.do is Verb.UNDO or change.do in _OF_GAMES or (change.fact or "").startswith("game:")
+        change.do is Verb.UNDO or change.do in _OF_GAMES or (change.fact or "").startswith(_FACTS_OF_GAMES)
         for change in decided.with_undone(changes)
     )
 

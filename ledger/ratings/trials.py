@@ -377,10 +377,14 @@ class PoolPreview(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """What would become of the pools in which games are rated again, and of the lists that would differ."""
+    """What would become of the pools in which games are rated again, and of the lists that would differ.
+
+    ``seconds`` is what rating again took, without the figures and lists that are worked out to be compared.
+    """
 
     pools: list[PoolPreview]
     lists: list[ListMove]
+    seconds: float
 
 
 def preview(
@@ -410,7 +414,9 @@ def preview(
     today = _Today.of(connection, now_ms)
     terms_before = {pool.pool: _Terms.of(connection, pool) for pool in stored_pools(connection)} if everybody else {}
     with undone(connection):
+        began = time.perf_counter()
         folded = fold_in(views, journal, entries)
+        seconds = time.perf_counter() - began
         # Who may stand otherwise: who was rated again, and whose account is closed or opened without any game.
         players_reached = {number: set(again.players) for number, again in folded.again.items()}
         for number in today.by_pool.keys() | players_reached.keys():
@@ -437,6 +443,7 @@ def preview(
             for asked_list, now, then in zip(lists, lists_before, lists_after, strict=True)
             if now != then
         ],
+        seconds,
     )
 
 

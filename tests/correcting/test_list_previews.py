@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ledger.facts.changes import Change
-from ledger.facts.events import Decision, PlayerChanged
+from ledger.facts.events import Decision, Event, PlayerChanged, TournamentClosed, TournamentOpened
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import walks
+from ledger.ratings import trials, walks
+from ledger.ratings.standings import Standings
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
-from tests.kit.games import source_games
+from tests.kit.games import game_recorded, seeded, source_games
 from tests.kit.impacts import check_lists, revised_lists
 
 GAMES = 200
@@ -63,6 +65,53 @@ def test_a_closed_account_and_another_scheme_differ_too(listed: Ledger) -> None:
     closed = PlayerChanged(player=1, effective_at=month, standing=Standing.CLOSED)
     assert previewed(listed, drafts.add(closed)) == lists[-1:]
     assert lists[-1] in previewed(listed, drafts.replace("scheme:standard@start", {"scheme": "glicko", "settings": {}}))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "fact"),
+    [
+        ("fide", TournamentOpened(pool="standard", tournament="Cup", starts_at="2021-01-26", ends_at="2021-02-03")),
+        ("fide", TournamentClosed(pool="standard", tournament="Cup", ended_at="2021-02-03")),
+        ("uschess", TournamentClosed(pool="standard", tournament="Cup", ended_at="2021-02-03")),
+    ],
+)
+def test_the_days_of_a_tournament_are_tried_on_those_who_played_in_it(
+    scheme: str, fact: Event, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Ledger.create(tmp_path / "club.db", scheme=scheme, clock=lambda: NOW) as ledger:
+        for number, name in enumerate(("Ann", "Bob", "Cleo", "Dan"), 1):
+            ledger.register(f"name:{name}", name)
+            ledger.append(seeded(number, "2000", games=40))
+        ledger.append(game_recorded("cup", half_moves=40, ended_at="2021-01-26", tournament="Cup"))
+        ledger.append(game_recorded("late", half_moves=40, ended_at="2021-01-28", tournament="Cup"))
+        ledger.append(game_recorded("other", white=3, black=4, half_moves=40, ended_at="2021-01-26"))
+        for month in ("2021-01", "2021-02"):
+            ledger.publications.publish(month, actor="eve", despite_complaints=True)
+        change = ledger.corrections.drafts.add(fact)
+        with monkeypatch.context() as patched:
+            patched.setattr(Standings, "best", lambda *_: pytest.fail("everybody was looked at"))
+            assert ledger.preview([change]).lists
+        assert "standard@2021-01/1" in previewed(ledger, change)
+
+
+def test_what_an_approval_takes_is_not_what_lists_took_to_be_compared(
+    listed: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    rated, told = trials.fold_in, trials._lists
+
+    def slowly(*args: Any) -> Any:
+        clock[0] += 10.0
+        return rated(*args)
+
+    def very_slowly(*args: Any) -> Any:
+        clock[0] += 1_000.0
+        return told(*args)
+
+    monkeypatch.setattr("ledger.ratings.trials.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(trials, "fold_in", slowly)
+    monkeypatch.setattr(trials, "_lists", very_slowly)
+    assert listed.preview([listed.corrections.drafts.annul(game(listed, 1))]).seconds == pytest.approx(13.0)
 
 
 def test_the_command_names_the_lists(run: Run, tmp_path: Path) -> None:
