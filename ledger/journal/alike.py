@@ -36,6 +36,7 @@ _SECOND, _DAY = 20, 10  # characters of an instant that is known to the second, 
 # To look a game up costs about as much as to read so many entries: where a file has more games than this part of the
 # journal, the whole is read. Measured at 1 million entries: 5 µs to read one, 100 µs for a game of 1,000.
 _READ_FOR_ONE = 20
+UNDER_ANOTHER_KEY = "under another key"
 _OF_A_GAME = (
     "pool",
     "outcome",
@@ -61,7 +62,7 @@ class Alike(NamedTuple):
     key: str
     known: str
     entry: int
-    how: str = "under another key"
+    how: str = UNDER_ANOTHER_KEY
 
     def __str__(self) -> str:
         game = repr(self.key) if self.key else "this"
@@ -181,7 +182,7 @@ class AlikeGames:
                 candidate = _Candidate(key, entry, 2 * agreeing + (entry == asked.own), is_same=True)
             elif not asked.own and telling.looks_like(game.facts):
                 # A telling whose key is known is of that game or contradicts it, which ``told_again`` says.
-                candidate = _Candidate(key, entry, 0, is_same=False)
+                candidate = _Candidate(key, entry, 0, is_same=False, how=telling.how(key, game.facts))
             else:
                 continue
             if best is None or candidate.agreeing > best.agreeing:
@@ -229,7 +230,7 @@ class _Candidate(NamedTuple):
     entry: int
     agreeing: int
     is_same: bool
-    how: str = "under another key"
+    how: str = UNDER_ANOTHER_KEY
 
 
 class _Telling:
@@ -255,6 +256,13 @@ class _Telling:
     def looks_like(self, facts: Mapping[str, Any]) -> bool:
         """True where nothing that two sources would write alike says another thing."""
         return looks_like(self.facts, facts)
+
+    def how(self, key: str, facts: Mapping[str, Any]) -> str:
+        """How it tells the game that it looks like; of keys that nobody gave it is said what makes them differ."""
+        conflict = compared(facts, self.facts).conflict if is_made(self.key) and is_made(key) else None
+        if conflict is None:
+            return UNDER_ANOTHER_KEY
+        return f"with another {'identity' if conflict in SIDES else conflict}"
 
 
 def looks_like(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:

@@ -94,6 +94,20 @@ def test_what_looks_like_a_known_game_under_another_key_is_named_and_held_back(c
     assert counts(club_of_two, plain._replace(key="csv:z"), record_alike=True) == (1, 0, 0, 0)
 
 
+def test_of_games_without_keys_it_is_said_what_is_told_otherwise(club_of_two: ClubOfTwo) -> None:
+    first = keyless(1, tournament="Clubb champioship", half_moves=40)
+    assert counts(club_of_two, first) == (1, 0, 0, 0)
+    for corrected, how in (
+        (first._replace(key=MADE.format(2), tournament="Club championship"), "with another tournament"),
+        (first._replace(key=MADE.format(3), white_id="fide:7"), "with another identity"),
+        (first._replace(key="club:r1-b1", tournament="Club championship"), "under another key"),
+    ):
+        (alike,) = club_of_two.ledger.import_games(frames([corrected])).alike
+        assert (
+            str(alike) == f"'{corrected.key}' is probably '{first.key}' of entry {alike.entry}, told {how}: held back"
+        )
+
+
 @pytest.mark.parametrize(
     ("other", "held"),
     [
