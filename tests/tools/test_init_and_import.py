@@ -178,6 +178,13 @@ def test_a_game_told_otherwise_is_a_fault_and_the_first_telling_stands(
     done = run("import", empty_club, written(tmp_path, "2.csv", CSV.replace(b",1-0,", b",0-1,")))
     assert done.code == REFUSED
     assert ":2: exists-with-different-outcome: 'game:csv:1' was recorded with outcome='white', not 'black'" in done.err
+    hint = "--propose-differences FILE.csv writes corrections, for 'correct batch'"
+    assert done.err.endswith(f"{hint}\n")
+    for file, words in (
+        (CSV.replace(b",1-0,", b",0-1,"), ("--propose-differences", str(tmp_path / "told.csv"))),
+        (CSV + b"9,Ann,Bob,1-0,40,2021-02-30\n", ()),
+    ):
+        assert hint not in run("import", empty_club, written(tmp_path, "3.csv", file), *words).err
     assert run("head", empty_club).out == before
 
 

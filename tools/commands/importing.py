@@ -32,6 +32,7 @@ FAULTS_SHOWN = 100
 ALIKE_SHOWN = 10
 NOTES_SHOWN = 10
 PLAYERS_SHOWN = 20
+_SETTLED = tuple(f"exists-with-different-{field}:" for field in ("outcome", *verbs.FIELDS_OF_GAME))  # by corrections
 
 
 @attrs.frozen(kw_only=True)
@@ -119,6 +120,11 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
         wish.differences.extend(_settled(report))
     fmt = fmt if preview is None else f"{fmt}, dry run"
     is_good = _tell(ledger, source, fmt, report, outside, strict=wish.strict)
+    if wish.differences is None and any(fault.message.startswith(_SETTLED) for fault in report.faults):
+        words = (
+            "to take its word where it tells known games otherwise, --propose-differences FILE.csv writes corrections"
+        )
+        output.remark(f"{source.reading.name}: {words}, for 'correct batch'")
     if is_good or not wish.strict:
         recorder = wish.actor if wish.open_tournaments and preview is None else None
         open_reported(ledger, source.reading, wish.choice.pool, recorder, None if recorder is None else wish.proposed)
