@@ -70,6 +70,18 @@ def test_the_same_name_again_is_known(numbered_club: Path, run: Run) -> None:
     assert done.err.startswith("player 1 (fide:7) is Quill, Ada already; head 7 ")
 
 
+def test_a_name_that_somebody_else_bears_is_given_and_noted(numbered_club: Path, run: Run) -> None:
+    note = "has the name of {}, and may be the same person: see 'players alike'"
+    assert "note:" not in run("player", "rename", numbered_club, "fide:7", ADA).err
+    run("player", "add", numbered_club, "name:quill, a.", "Quill, A.")
+    done = run("player", "rename", numbered_club, "Quill, A.", "Ada Quill")
+    assert (done.code, f"note: name:quill, a. {note.format('fide:7')}" in done.err) == (0, True)
+    earlier = run("player", "rename", numbered_club, "fide:7", "Quill, Ada M.")
+    assert "note:" not in earlier.err
+    earlier = run("player", "rename", numbered_club, "fide:7", ADA)
+    assert (earlier.code, f"note: fide:7 {note.format('name:quill, a.')}" in earlier.err) == (0, True)
+
+
 def test_names_of_one_person_are_alike_by_the_new_spelling(numbered_club: Path, run: Run) -> None:
     run("player", "add", numbered_club, "name:ada quill", "Ada Quill")
     assert json.loads(run("players", "alike", numbered_club).out) == []

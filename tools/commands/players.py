@@ -217,6 +217,8 @@ def rename(db_path: str, player: str, name: str, actor: str) -> None:
         person = renamed.person
         word = "now" if renamed.recorded else "already"
         output.remark(f"player {person.player} ({person.identity}) is {person.name} {word}; head {ledger.head()}")
+        if person.identity is not None and person.name is not None:
+            note_namesakes(ledger, [(person.identity, person.name)])
         if not renamed.is_forgotten:
             output.remark(
                 f"{ledger.names.file.path}: {ledger.names.file.STILL_READ} the old name: the next command takes it away"
