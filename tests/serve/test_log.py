@@ -192,6 +192,8 @@ def test_nothing_is_shown_of_a_journal_that_does_not_fit_its_checkpoint(served: 
     answer = log("/checkpoint")
     assert (answer.status_code, "none was made yet" in answer.text) == (404, True)
     assert log("/tile/0/000").status_code == 404
+    receipt = log("/api/v1/games/%23900/receipt")
+    assert (receipt.status_code, "as yet; no checkpoint was ever signed here" in receipt.text) == (404, True)
 
 
 def test_its_owner_is_told_at_the_start_what_becomes_public_and_what_the_key_should_be_called(served: Path) -> None:

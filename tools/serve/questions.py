@@ -449,7 +449,9 @@ def receipt(ledger: Ledger, asked: Asked) -> FileAnswer:
     """What proves that a game was recorded: the entry, and the way to the last checkpoint."""
     name, entry = game_found(ledger.journal_of_moment, asked["game"])
     last = ledger.checkpoints.last()
-    if last is None or entry.position > last.head.size:
+    if last is None:
+        raise UnknownNameError("receipt", name, "no checkpoint was ever signed here", where="as yet")
+    if entry.position > last.head.size:
         raise UnknownNameError("receipt", name, "no checkpoint covers this game; the next one will", where="as yet")
     return FileAnswer(receipt_of(ledger, asked["game"]).encode(), "text/plain; charset=utf-8")
 
