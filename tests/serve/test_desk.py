@@ -432,3 +432,29 @@ def test_evil_words_stay_words(staff: dict[str, Officer]) -> None:
         assert "{{ 7*7 }}" in words(text)
         assert "<script>alert" not in text
         assert "<img src=x" not in text
+
+
+@pytest.mark.parametrize("verb", ["result", "game", "void", "reassign", "swap-colours"])
+def test_a_game_that_is_typed_wrong_loses_nothing_of_what_was_typed_beside_it(
+    verb: str, staff: dict[str, Officer]
+) -> None:
+    eve, page = staff["eve"], f"/desk/propose/{verb}"
+    refused = eve.do(page, page, {**EXAMPLES[verb], "game": "nowhere", "reason": "a long story"})
+    kept = eve.form(refused, page).fields
+    assert (refused.status_code, kept["game"], kept["reason"]) == (404, "nowhere", "a long story")
+    assert "no game 'nowhere' in this ledger" in words(refused.text)
+    looked = eve.look(f"{page}?game=nowhere", 404)
+    assert eve.form(looked, page).fields["game"] == "nowhere"
+    assert "no game 'nowhere' in this ledger" in words(looked.text)
+
+
+def test_a_page_that_cannot_be_shown_with_what_was_asked_keeps_its_form(staff: dict[str, Officer]) -> None:
+    for asked, status, says, kept in (
+        ("/desk/publish?at=03/2026", 400, "at: expected YYYY, YYYY-MM", 'value="03/2026"'),
+        ("/desk/players?player=Nobody+Here", 404, "no player 'Nobody Here'", 'value="Nobody Here"'),
+    ):
+        refused = staff["adam"].look(asked, status)
+        assert says in words(refused.text)
+        assert "Sign out" in words(refused.text), "it is a page of the desk"
+        assert kept in refused.text
+    assert "no verb" in words(staff["adam"].look("/desk/propose/resutl?game=r1-b1", 404).text)

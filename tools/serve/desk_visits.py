@@ -114,8 +114,10 @@ class Desk:
         """Why it was refused, one by one."""
         if self.problem is None:
             return []
-        errors = self.problem.errors
-        faults = [fault.detail if fault.line is None else f"line {fault.line}: {fault.detail}" for fault in errors]
+        faults = []
+        for fault in self.problem.errors:
+            place = fault.parameter if fault.line is None else f"line {fault.line}"
+            faults.append(fault.detail if place is None else f"{place}: {fault.detail}")
         return faults or self.problem.detail.split("\n")
 
 
@@ -212,11 +214,14 @@ class Visits:
             asks = await self._asks(request)
             if asks is None:
                 return self._to_sign_in(request)
-            asked, wrong = read_parameters(_parameters(page), _words(request.query_params.multi_items()))
-            if wrong:
-                raise RefusedError(problems.of_parameters(wrong))
+            words = _words(request.query_params.multi_items())
+            asked, wrong = read_parameters(_parameters(page), words)
             said = SAID.get(asked.pop(DONE) or "")
-            return await self._page(page, asks, {**asked, **request.path_params}, said=said)
+            asked |= request.path_params
+            if wrong:
+                refused = problems.of_parameters(wrong)
+                return await self._page(page, asks, asked, typed=dict(words), problem=refused, status=refused.status)
+            return await self._page(page, asks, asked, said=said)
 
         return endpoint
 
@@ -232,7 +237,10 @@ class Visits:
         seen: Any = None,
         status: int = 200,
     ) -> Response:
-        """A page, with a form filled and refused where it is shown again."""
+        """A page, with a form filled and refused where it is shown again.
+
+        What a page cannot be shown with, such as a game that nobody knows, stands in its form and is not asked again.
+        """
         asked = {**asked, **({"number": _number(asked["number"])} if "number" in asked else {})}
         try:
             shown, position, alarm = await self._in_ledger(
@@ -241,7 +249,14 @@ class Visits:
             if page.tried is not None:
                 seen = await self._client.ask(page.tried, asked, token=asks.word, patience=LONG)
         except LedgerError as error:
-            raise RefusedError(problem or problems.refusal(error)) from None
+            refused = problem or problems.refusal(error)
+            bare = {**asked, **read_parameters(page.parameters, [])[0]}
+            if bare == asked:
+                raise RefusedError(refused) from None
+            if typed is None:  # it was asked for by an address
+                typed = {name: str(asked[name]) for name in bare if asked[name] is not None}
+                problem, status = refused, refused.status
+            return await self._page(page, asks, bare, typed=typed, problem=problem, said=said, status=status)
         except RefusedError as error:
             raise RefusedError(problem or error.problem) from None
         here = page.path.format(**asked)
@@ -385,23 +400,9 @@ class Visits:
         if problem is not None and problem.rule == "session-over":  # it ended meanwhile
             return self._sign_in_form(request, WaitingForm(None, typed, request.url.path), status=401)
         status = 200 if problem is None else problem.status
-        return await self._filled(page, asks, path, typed, problem=problem, status=status)
-
-    async def _filled(
-        self, page: DeskPage, asks: SignedIn, path: Mapping[str, str], typed: Typed, **more: Any
-    ) -> Response:
-        """A page with its form filled: what it shows of what was typed is left out where that is nothing there is.
-
-        Raises:
-            RefusedError: there is no such page, whatever was typed.
-        """
-        asked, nothing = _asked_of(page, typed), _asked_of(page, {})
-        try:
-            return await self._page(page, asks, {**asked, **path}, typed=typed, **more)
-        except RefusedError:
-            if asked == nothing:
-                raise
-        return await self._page(page, asks, {**nothing, **path}, typed=typed, **more)
+        return await self._page(
+            page, asks, {**_asked_of(page, typed), **path}, typed=typed, problem=problem, status=status
+        )
 
     def _elsewhere(self, leads: Leads) -> Response:
         asked = {**leads.asked, **({DONE: leads.said} if leads.said else {})}
@@ -510,7 +511,8 @@ class Visits:
         if deed[0].file is not None:
             said += " The file must be chosen again."
         try:
-            return await self._filled(page, asks, path, again.typed, said=said)
+            asked = {**_asked_of(page, again.typed), **path}
+            return await self._page(page, asks, asked, typed=again.typed, said=said)
         except RefusedError as error:  # it was decided meanwhile; whoever asks is signed in all the same
             around = Around(position=0, alarm=self._reader.alarm)
             return self._drawn("problem.html", error.problem, around, error.problem.status)

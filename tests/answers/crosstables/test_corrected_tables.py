@@ -6,7 +6,8 @@ import pytest
 
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.crosstable import crosstable
-from ledger.answers.recorded_games import Occasion, listed_games
+from ledger.answers.player_games import Occasion
+from ledger.answers.recorded_games import listed_games
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from tests.kit.corrections import approve, ask
