@@ -8,7 +8,7 @@ A proposal or decision is noted as it comes in, and where one takes effect the g
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -147,9 +147,13 @@ class Correcting:
         """Note the rounds without a game of a tournament that is voided or put back: their rows stay as they are."""
         pool = self._book.pools.get(change.pool or "")
         where = () if pool is None else (pool.pool, change.tournament)
-        for (position,) in self._connection.execute(_ROUNDS_AT, where).fetchall() if where else ():
-            for bodies in self._journal.read(position - 1, position):
-                fresh.restood.setdefault(position, decode(bodies[0]).event)
+        rows = self._connection.execute(_ROUNDS_AT, where).fetchall() if where else []
+        # A file tells those of a tournament one after another: they are read in runs, each a question to a server.
+        for _, run in groupby(enumerate(position for (position,) in rows), lambda pair: pair[1] - pair[0]):
+            positions = [position for _, position in run]
+            bodies = chain.from_iterable(self._journal.read(positions[0] - 1, positions[-1]))
+            for position, body in zip(positions, bodies, strict=True):
+                fresh.restood.setdefault(position, decode(body).event)
 
     def _settle_persons(self, changes: list[Change]) -> set[int]:
         """Bring the merges up to date; the games whose players may be other persons now."""
