@@ -54,7 +54,7 @@ def suspects(frame: DataFrame) -> Series:
     Args:
         frame: columns named as the fields of ``GameRecorded``.
     """
-    doubts = [_doubt(frame, name) for name in _FIELDS]
+    doubts = [_doubt(frame, name, field) for name, field in _FIELDS.items()]
     missing = [pl.col(name).is_null() for name, field in _FIELDS.items() if field.default is attrs.NOTHING]
     return frame.select(pl.any_horizontal(*doubts, *missing).fill_null(value=False).alias("suspect"))["suspect"]
 
@@ -81,14 +81,14 @@ def judged(frame: DataFrame, suspected: Series) -> Iterator[GameRecorded | str]:
             yield str(error)
 
 
-def _doubt(frame: DataFrame, name: str) -> Expr:
+def _doubt(frame: DataFrame, name: str, field: attrs.Attribute[Any]) -> Expr:
     """True where a value may be refused; null where there is none."""
-    column, schema = pl.col(name), _FIELDS[name].metadata["schema"]
+    column, schema = pl.col(name), field.metadata["schema"]
     if "enum" in schema:
         return ~column.is_in(schema["enum"])
     if schema["type"] == "integer":
         return ~column.is_between(schema["minimum"], schema["maximum"])
-    if name in {"ended_at", "started_at"}:
+    if name in {"effective_at", "ended_at", "started_at"}:
         no_day = instant_ms_column(frame[name]).is_null() & frame[name].is_not_null()
         return ~column.str.contains(schema["pattern"]) | pl.lit(no_day)
     if name in _FREE_TEXT:
@@ -149,6 +149,13 @@ _KEYS: Mapping[type[Event], str] = {
     BirthYearLearnt: "born:{player}",
     RatingSeeded: "seed:{pool}:{player}@{since}",
 }
+
+
+def player_suspects(frame: DataFrame, kind: type[Event]) -> Series:
+    """Which rows hold a value that the event class may refuse (Boolean); of the columns that are fields of its."""
+    fields = {field.name: field for field in attrs.fields(kind) if field.name in frame.columns}
+    doubts = [_doubt(frame, name, field) for name, field in fields.items()]
+    return frame.select(pl.any_horizontal(*doubts).fill_null(value=False).alias("suspect"))["suspect"]
 
 
 def player_keys(frame: DataFrame, kind: type[Event]) -> Series:

@@ -9,10 +9,10 @@ No file format is known here.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import orjson
@@ -25,7 +25,7 @@ from ledger.facts import codec, codec_columns
 from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
-from ledger.facts.pasts import Past, name_faults, person_faults
+from ledger.facts.pasts import MAX_IDENTITY, Past, name_faults, person_faults
 from ledger.facts.person_names import spelt
 from ledger.facts.source_games import FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 _SPELT_SO = r"^[a-z0-9]+:[1-9a-z][0-9a-z]*$"  # identities for which ``spelt`` has nothing to do
+_PLAIN_NAME = r"^[!-~\u{a1}-\u{2af}]{1,40}(?: [!-~\u{a1}-\u{2af}]{1,20}){0,4}$"  # below U+0300 all text is NFC
 SEED_FIELDS = ("rating", "games", "deviation", "volatility", "highest", "k_factor")
 
 
@@ -148,6 +149,9 @@ class ListImport:
                 parts.append(frame)
                 advance(len(frame))
             self.report.players = sum(map(len, parts))
+            self._refuse_broken(parts)
+            if self.report.fault_count:
+                return self.report
             self._refuse_doubles(parts)
             looked_up = [self._look(frame) for frame in parts]
             if faults_so_far() or self.report.fault_count:
@@ -167,6 +171,44 @@ class ListImport:
                 for frame, news in zip(parts, looked_up, strict=True):
                     self._record(writer, frame, news, stamp)
         return self.report
+
+    def _refuse_broken(self, frames: Sequence[DataFrame]) -> None:
+        """What no event may hold is a fault: this program's importers judge each value, other frames may hold any."""
+        for frame in frames:
+            as_fields = frame.rename({"since": "effective_at"})
+            odd_names = frame.select(
+                ~(pl.col("name").str.contains(_PLAIN_NAME) & pl.col("identity").str.contains(_SPELT_SO))
+                | pl.col("identity").str.contains(f"^fide:.*[a-z]|^.{{{MAX_IDENTITY + 1}}}")
+            ).to_series()
+            suspected = (
+                codec_columns.player_suspects(as_fields.select("birth_year", "standing"), PlayerRegistered)
+                | codec_columns.player_suspects(as_fields.select("effective_at", *SEED_FIELDS), RatingSeeded)
+                | odd_names.fill_null(value=True)
+            )
+            suspects = frame.filter(suspected)
+            if not len(suspects):
+                continue
+            registered = self._ledger.names.people().by_identity(suspects["identity"].drop_nulls().to_list())
+            for row in suspects.iter_rows(named=True):
+                faults = self._faults_of(row, is_registered=row["identity"] in registered)
+                if faults:
+                    self.report.fault(row["line"], "; ".join(faults))
+
+    def _faults_of(self, row: Mapping[str, Any], *, is_registered: bool) -> list[str]:
+        faults = [f"is missing @ $.{name}" for name in ("identity", "name") if row[name] is None]
+        if not faults and not is_registered:
+            faults = person_faults(row["identity"], row["name"])
+        standing = row["standing"] or Standing.FULL
+        with _named(faults):
+            # A word that is none is left to the event class, which names its field.
+            word = Standing(standing) if standing in set(Standing) else standing
+            born = row["birth_year"]
+            PlayerRegistered(player=1, joined_at="2000", standing=word, birth_year=born, commitment="0" * 64)
+        if row["rating"] is not None:
+            with _named(faults):
+                past = Past(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
+                past.seed(1, self._pool.name)
+        return faults
 
     def _refuse_doubles(self, frames: Sequence[DataFrame]) -> None:
         """A player stands in a list once."""

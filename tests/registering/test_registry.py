@@ -152,6 +152,42 @@ def test_two_spellings_of_one_identity_are_one_player_of_a_list(
     assert len({person.player for person in pair_of_players.people.by_identity([identity, other]).values()}) == 1
 
 
+@pytest.mark.parametrize(
+    ("told", "field"),
+    [
+        ({"standing": "x"}, "standing"),
+        ({"birth_year": -1}, "birth_year"),
+        ({"rating": "1e5"}, "rating"),
+        ({"rating": "0"}, "rating"),
+        ({"rating": "1500", "games": -1}, "games"),
+        ({"rating": "1500", "k_factor": "x"}, "k_factor"),
+        ({"rating": "1500", "since": "2020-02-30"}, "effective_at"),
+        ({"name": ""}, "name"),
+        ({"name": " Zoe"}, "name"),
+        ({"name": None}, "name"),
+        ({"identity": "7"}, "identity"),
+        ({"identity": "fide:x"}, "identity"),
+        ({"identity": "fide:1x"}, "identity"),
+        ({"identity": "id:" + "x" * 300}, "identity"),
+        ({"identity": None}, "identity"),
+    ],
+)
+def test_a_row_of_a_list_that_no_event_may_hold_registers_nobody(
+    pair_of_players: Ledger, told: dict[str, object], field: str
+) -> None:
+    sound = {"line": 1, "identity": "id:81", "name": "Zoë", "rating": "1500.5", "since": "2020", "standing": "guest"}
+    rows = [sound, {"line": 2, "identity": "id:82", "name": "Yan"} | told]
+    size = pair_of_players.journal.size()
+    report = pair_of_players.registry.take_list([pl.DataFrame(rows, schema=dict(player_schema()))], actor="eve")
+    assert [fault.line for fault in report.faults] == [2]
+    assert field in report.faults[0].message
+    assert pair_of_players.journal.size() == size
+    # alone the sound one is taken
+    report = pair_of_players.registry.take_list([pl.DataFrame([sound], schema=dict(player_schema()))], actor="eve")
+    assert (report.registered, report.faults) == (1, [])
+    pair_of_players.catch_up()
+
+
 def test_who_is_registered_while_a_list_is_read_is_known_of_it(pair_of_players: Ledger) -> None:
     rows = [{"line": 1, "identity": "id:9", "name": "Zoe", "rating": "2100", "birth_year": 1990}]
 
