@@ -108,6 +108,9 @@ EXPORT_REFUSALS: dict[str, Provoke] = {
     "storage-export-depended-on": over(f"CREATE VIEW {SCHEMA}.who AS SELECT name FROM {SCHEMA}.names"),
     "storage-export-foreign": into(f"CREATE TABLE {SCHEMA}.games(x int)"),
     "storage-export-journal": into(f"CREATE TABLE {SCHEMA}.journal(x int)"),
+    "storage-export-kept-away": over(
+        f"DELETE FROM {SCHEMA}.games", f"CREATE RULE r AS ON INSERT TO {SCHEMA}.games DO INSTEAD NOTHING"
+    ),
     "storage-export-reserved": lambda scene: _copy(scene.ledger, "pg_club"),
     "storage-export-still-read": while_others(f"SELECT * FROM {SCHEMA}.names"),
     "storage-export-under-way": while_others(

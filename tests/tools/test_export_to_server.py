@@ -226,6 +226,33 @@ def test_a_row_that_others_refer_to_is_not_taken_away(sample_club: Path, read_by
     assert everything(read_by_others) == before
 
 
+NOTHING = "CREATE FUNCTION public.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+KEEPING_AWAY = [
+    f"CREATE RULE r AS ON INSERT TO {SCHEMA}.games DO INSTEAD NOTHING",
+    f"CREATE RULE r AS ON DELETE TO {SCHEMA}.games WHERE old.position = 99 DO INSTEAD NOTHING",
+    f"{NOTHING}; CREATE TRIGGER t BEFORE INSERT ON {SCHEMA}.games FOR EACH ROW EXECUTE FUNCTION public.nothing()",
+    f"{NOTHING}; CREATE TRIGGER t BEFORE UPDATE ON {SCHEMA}.games FOR EACH ROW EXECUTE FUNCTION public.nothing()",
+]
+
+
+@pytest.mark.parametrize("statements", KEEPING_AWAY)
+def test_rows_that_a_trigger_or_a_rule_of_others_keeps_away_are_told(
+    statements: str, sample_club: Path, read_by_others: str, run: Run
+) -> None:
+    assert run(*exported_words(sample_club, read_by_others)).code == 0
+    # one row is to be inserted again, one updated, one deleted
+    asked(read_by_others, f"UPDATE {SCHEMA}.games SET round = 'x' WHERE position = 21")
+    asked(read_by_others, f"UPDATE {SCHEMA}.games SET position = 9999 WHERE position = 20")
+    asked(read_by_others, statements.replace("position = 99", "position = 9999"))
+    before = everything(read_by_others)
+    done = run(*exported_words(sample_club, read_by_others))
+    assert (done.code, done.out, everything(read_by_others)) == (1, "", before)
+    assert (
+        "table 'games': of 3 rows that differ 2 can be written; a trigger or a rule of others keeps the rest"
+        in done.err
+    )
+
+
 FOREIGN = [
     ("CREATE TABLE ratings.games(x int)", "holds ['games'], which this program did not make"),
     ("CREATE VIEW ratings.pools AS SELECT 1 AS x", "holds ['pools'], which this program did not make"),

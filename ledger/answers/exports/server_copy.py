@@ -398,18 +398,24 @@ class _Copy:
         ).rowcount
         if differing:
             self.connection.execute(f"ANALYZE {pairs}")
-            self.connection.execute(
-                f"DELETE FROM {target} AS old USING {pairs} WHERE old.ctid = old_row AND new_row IS NULL"
-            )
-            # Not deleted and inserted anew: a foreign key of others would stand in the way.
-            self.connection.execute(
-                f"UPDATE {target} AS old SET ({', '.join(names)}) = ROW({', '.join(f'new.{name}' for name in names)}) "
-                f"FROM {pairs} JOIN {staging} AS new ON new.ctid = new_row WHERE old.ctid = old_row"
-            )
-            self.connection.execute(
-                f"INSERT INTO {target}({', '.join(names)}) SELECT {', '.join(f'new.{name}' for name in names)} "
-                f"FROM {pairs} JOIN {staging} AS new ON new.ctid = new_row WHERE old_row IS NULL"
-            )
+            columns, values = ", ".join(names), ", ".join(f"new.{name}" for name in names)
+            taken = [
+                self.connection.execute(statement).rowcount
+                for statement in (
+                    f"DELETE FROM {target} AS old USING {pairs} WHERE old.ctid = old_row AND new_row IS NULL",
+                    # Not deleted and inserted anew: a foreign key of others would stand in the way.
+                    f"UPDATE {target} AS old SET ({columns}) = ROW({values}) "
+                    f"FROM {pairs} JOIN {staging} AS new ON new.ctid = new_row WHERE old.ctid = old_row",
+                    f"INSERT INTO {target}({columns}) SELECT {values} "
+                    f"FROM {pairs} JOIN {staging} AS new ON new.ctid = new_row WHERE old_row IS NULL",
+                )
+            ]
+            if sum(taken) != differing:
+                raise self.refused(
+                    f"table {table.name!r}: of {differing:,} rows that differ {sum(taken):,} can be written; a trigger "
+                    "or a rule of others keeps the rest away: take it from the table and run the command again; "
+                    f"{_UNCHANGED}"
+                )
         self.connection.execute(f"DROP TABLE {staging}, {pairs}")  # the next may need their place on the disk
         self._index(table)
         if differing * 10 > rows:  # else the server sees to it in time
