@@ -79,6 +79,7 @@ def refuse_leftovers(path: str | Path) -> None:
             raise StorageError(str(leftover), "exists already, though the journal does not")
 
 
+_BESIDE_A_DATABASE = ("-wal", "-journal", "-shm")  # what SQLite has: in the first stands what was written last
 _HEADER = 72  # bytes of an SQLite file up to its application id, which is the last four
 _SQLITE, _KEY = b"SQLite format 3", b"PRIVATE+KEY+"
 
@@ -94,8 +95,7 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
         raise StorageError(str(path), "is no name of a file: it holds a NUL character")
     if of is not None:
         own = [journal_file(of), *(beside(of, word) for word in ("people", "views", "tokens"))]
-        # what SQLite has beside a database: in the first stands what was recorded last
-        own += [file.with_name(f"{file.name}{end}") for file in own for end in ("-wal", "-journal", "-shm")]
+        own += [file.with_name(f"{file.name}{end}") for file in own for end in _BESIDE_A_DATABASE]
         own += [kept_with(of, word) for word in ("checkpoints", "key", "toml")]
         if _resolved(path) in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")
@@ -114,7 +114,7 @@ def whole(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
 
     Args:
         path: where it appears.
-        replace: whether it takes the place of a file that stands there.
+        replace: whether it takes the place of a file that stands there, and of what SQLite has beside that.
 
     Raises:
         StorageError: the folder cannot be written, another process makes the same file, or one stands there by now.
@@ -139,6 +139,10 @@ def whole(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
                 leftover.unlink()
             yield making
             _refuse_made(target, replace=replace)
+            for end in (
+                _BESIDE_A_DATABASE if replace else ()
+            ):  # of the older one: SQLite would take it for the new one's
+                target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
             making.rename(target)
             sqlite.sync_folder(target.absolute().parent)
         finally:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -205,6 +207,32 @@ def test_tournaments_of_one_name_on_one_day_are_told_apart(fmt: str, tmp_path: P
         for edition in ends:
             table = crosstable(ledger, "Hourly", choice=TableChoice(edition=edition))
             assert [result.ended_at for result in table.standings[0].results] == [edition]
+
+
+OTHERS = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute(f"PRAGMA journal_mode={sys.argv[2]}")
+connection.execute("PRAGMA cache_size=1")  # so that pages are written before the end
+connection.execute("BEGIN")
+connection.execute("UPDATE games SET round = 'their own', termination = termination || termination")
+connection.execute("COMMIT" if sys.argv[2] == "wal" else "SELECT 1")
+os._exit(1)
+"""
+
+
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+def test_an_export_takes_nothing_from_what_sqlite_has_beside_an_older_one(
+    mode: str, exported_from: Ledger, tmp_path: Path
+) -> None:
+    path, plain = tmp_path / "open.db", tmp_path / "plain.db"
+    export(exported_from, ["games"], path)
+    subprocess.run([sys.executable, "-c", OTHERS, path, mode], check=False)
+    assert path.with_name(f"open.db-{'wal' if mode == 'wal' else 'journal'}").exists()
+    for target in (path, plain):
+        export(exported_from, ["history", "games"], target)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["open.db", "plain.db"]
+    assert path.read_bytes() == plain.read_bytes()
 
 
 # --- names ------------------------------------------------------------------------------------------------------
