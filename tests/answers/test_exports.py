@@ -209,6 +209,25 @@ def test_tournaments_of_one_name_on_one_day_are_told_apart(fmt: str, tmp_path: P
             assert [result.ended_at for result in table.standings[0].results] == [edition]
 
 
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_an_export_keeps_the_permissions_of_the_older_one_from_the_beginning(
+    fmt: str, exported_from: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, modes = tmp_path / "players", []
+    path.touch()
+    path.chmod(0o640)
+    made = FORMATS[fmt]
+
+    def write(making: Path, *told: Any) -> None:
+        modes.append(making.stat().st_mode & 0o777)
+        made.write(making, *told)
+
+    monkeypatch.setattr(exporting, "FORMATS", {fmt: made._replace(write=write)})
+    export(exported_from, ["players"], path, fmt=fmt, asked=ALL)
+    assert [*modes, path.stat().st_mode & 0o777] == [0o640, 0o640]
+    assert len(rows_of(path, fmt, "players")) > 0
+
+
 OTHERS = """
 import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1])

@@ -549,7 +549,11 @@ def _whole(path: Path) -> Iterator[Path]:
             raise StorageError(str(path), f"cannot be written: {error.strerror or error}") from error
         return
     # What a link leads to is replaced, as a shell does it; the link stays.
-    with whole(path.resolve() if path.is_symlink() else path, replace=True) as making:
+    target = path.resolve() if path.is_symlink() else path
+    with whole(target, replace=True) as making:
+        if target.exists():  # from the beginning: names of people stand in a file that others may not read
+            making.touch(mode=0o600)
+            making.chmod(target.stat().st_mode & 0o777)
         try:
             yield making
         # Also where somebody interrupts it.
