@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ledger.answers.graphs import wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
-from ledger.answers.graphs.layout import BELOW, HEIGHT, LEFT, NOW_WIDTH, TOP, GraphLayout, lay_out
+from ledger.answers.graphs.layout import BELOW, HEIGHT, LEFT, NOW_GAP, NOW_WIDTH, TOP, GraphLayout, lay_out
 from ledger.answers.graphs.looks import PLAIN, Look, fill_of, patterns, style
 from ledger.runtime.visible import in_markup, lines_in_markup, visible
 
@@ -144,7 +144,8 @@ def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
     if layout.now is None or rating is None or not isfinite(rating):
         return []
     y = layout.scale.y(rating)
-    words = f"Rating now {wording.points(rating)}{', provisional' if page.player.provisional_now else ''}"
+    by_whom = f" by {page.player.scheme_now}" if wording.is_now_of_another_scheme(page) else ""
+    words = f"Rating now {wording.points(rating)}{by_whom}{', provisional' if page.player.provisional_now else ''}"
     drawn = _box("bar fill-now", _n(layout.now - NOW_WIDTH / 2), y, _n(NOW_WIDTH), fill_of("now", look))
     return [
         f'<g role="listitem" data-rating-now="{rating!r}"><g tabindex="0" role="img" aria-label="{in_markup(words)}">'
@@ -282,6 +283,11 @@ def _seams(page: Page, layout: GraphLayout) -> list[str]:
         parts.append(_line("seam", x, TOP - 14, x, _BASE))
         parts.append(_text(x - 5, TOP - 5, f"{_cut(seam.scheme)} ◂", "quiet end"))
         parts.append(_text(x + 5, TOP - 5, f"▸ {_cut(seam.before)}", "quiet"))
+    if layout.now is not None and wording.is_now_of_another_scheme(page):
+        # beside the first bar, behind the number above that of now; left of it the present one's name has no room
+        x = layout.now + NOW_WIDTH / 2 + NOW_GAP - 1
+        parts.append(_line("seam", x, TOP - 14, x, _BASE))
+        parts.append(_text(x + 5, TOP - 5, f"▸ {_cut(page.player.bars[0].scheme)}", "quiet"))
     return parts
 
 

@@ -53,6 +53,13 @@ def days_shown(page: Page) -> str:
     return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
+def is_now_of_another_scheme(page: Page) -> bool:
+    """Whether the page shows the rating now beside games that an earlier scheme rated: the two are of two systems."""
+    player = page.player
+    is_shown = page.is_newest and player.rating_now is not None and bool(player.bars)
+    return is_shown and player.bars[0].scheme != player.scheme_now
+
+
 def heading(page: Page) -> str:
     """Whose graph it is."""
     beside = "" if page.against is None else f" and {page.against.name}"
@@ -73,6 +80,8 @@ def summary(page: Page) -> str:
         + (f", {player.time_losses:,} of them on time." if player.time_losses else "."),
     ]
     sentences += [f"From {seam.ended} on rated by {seam.scheme}, before by {seam.before}." for seam in player.seams]
+    if is_now_of_another_scheme(page):
+        sentences.append(f"The rating now is by {player.scheme_now}, that of the last game by {player.bars[0].scheme}.")
     if page.against is not None:
         games = counted(len(page.against.bars), "game")
         without = f", without the {page.against.left_out:,} before them" if page.against.left_out else ""

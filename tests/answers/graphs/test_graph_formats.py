@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
 from ledger.answers.graphs import html, json_form, png, svg, vega_lite
-from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.bars import Order, Page
 from ledger.answers.graphs.layout import LEFT, TOP, lay_out, scale_of
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.graphs.wording import days_shown, details, games_shown, kind, short, summary
@@ -154,6 +154,21 @@ def test_what_marks_a_game_is_drawn_and_said() -> None:
     assert "elo ◂" in drawn
     assert "▸ chessworld" in drawn
     assert "From 2020-02-26 on rated by elo, before by chessworld." in summary(page)
+
+
+@pytest.mark.parametrize("by", ["game", "date"])
+def test_the_rating_now_stands_apart_from_games_that_an_earlier_scheme_rated(by: Order) -> None:
+    page = pinned_page()
+    changed = attrs.evolve(page, by=by, player=attrs.evolve(page.player, scheme_now="glicko2"))
+    drawn = svg.draw(changed)
+    assert drawn.count('class="seam"') == svg.draw(page).count('class="seam"') + 1
+    assert "▸ elo" in drawn
+    assert 'aria-label="Rating now 1523 by glicko2"' in drawn
+    assert "The rating now is by glicko2, that of the last game by elo." in summary(changed)
+    # the rating now is on no older page
+    older = attrs.evolve(changed, is_newest=False)
+    assert svg.draw(older).count('class="seam"') == 1
+    assert "glicko2" not in summary(older)
 
 
 def test_by_date_a_months_tick_stands_in_its_middle_and_the_latest_at_the_left() -> None:
