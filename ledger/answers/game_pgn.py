@@ -67,7 +67,7 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
         # PGN 7: a backslash stands before a quotation mark or a backslash within a string.
         # Made visible first: the escapes of that have backslashes, too.
         (name, visible(value).replace("\\", "\\\\").replace('"', '\\"'))
-        for name, value in _tags(ledger, key, row, start)
+        for name, value in _tags(ledger, key, row, start, has_moves=bool(moves))
     )
     tags = [f'[{name} "{value}"]' for name, value in quoted]
     # The hyphens of castling and of a result are no place to end a line at: O-O, 1-0.
@@ -85,7 +85,7 @@ def games_pgn(ledger: Ledger, games: Iterable[str]) -> dict[str, str]:
     return texts
 
 
-def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator[tuple[str, str]]:
+def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str, *, has_moves: bool) -> Iterator[tuple[str, str]]:
     called = names(ledger, {row["white"], row["black"]})
     yield "Event", row["tournament"] or _UNKNOWN
     begun = row["started_at"] or row["ended_at"]
@@ -101,6 +101,10 @@ def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str) -> Iterator
     ending = _ENDINGS.get(row["termination"], "normal")
     if ending:
         yield "Termination", ending
+    # A game that is too short to count is so elsewhere, too; of one of a server without moves it would be said to have
+    # none, where only nobody told them.
+    if not has_moves and (row["half_moves"] is not None or address_of(key)):
+        yield "PlyCount", _UNKNOWN if row["half_moves"] is None else str(row["half_moves"])
     yield "Rated", "yes" if row["rated"] else "no"
     yield from _instants(row["started_at"], row["ended_at"])
     # PGN 9.7: who gives a position as FEN says by SetUp that the game began with it.

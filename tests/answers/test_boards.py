@@ -106,6 +106,9 @@ def test_the_game_itself_is_pgn_that_reads_back_as_known(run: Run, mated_club: P
 TOLD: list[dict[str, Any]] = [
     {"key": "k:forfeit", "termination": "unplayed", "ended_at": "2024-05-01", "tournament": "Open", "round": "1"},
     {"key": "k:casual", "ended_at": "2024-05-02", "rated": False, "tournament": "Open", "round": "2"},
+    {"key": "k:short", "ended_at": "2018-05-02", "half_moves": 4},
+    {"key": "k:none", "ended_at": "2018-05-03", "half_moves": 0},
+    {"key": "lichess:Mxzwh32B", "ended_at": "2018-05-04", "half_moves": 0},
     {"key": "k:by-post", "started_at": "2019-05-02", "ended_at": "2021-06-07"},
     {"key": "k:blitz", "started_at": "2024-05-03T19:30:00Z", "ended_at": "2024-05-03T19:36:40Z"},
     {"key": "k:parts", "started_at": "2024-05-03T23:58:00.500Z", "ended_at": "2024-05-04T00:02:09.250Z"},
@@ -124,13 +127,14 @@ def test_pgn_tells_another_ledger_what_counts_and_when_it_was_played(run: Run, t
         lines.append(json.dumps({**sides, "rated": True, "outcome": "white", "termination": "time", **game}))
     (tmp_path / "told.ndjson").write_text("\n".join(lines))
     for club in (first, other):
-        assert run("init", club, "--scheme", "elo").code == 0
+        assert run("init", club, "--scheme", "chessworld").code == 0
     assert run("import", first, tmp_path / "told.ndjson").code == 0
     file.write_text("\n".join(run("board", first, game["key"], "--format", "pgn").out for game in TOLD))
     assert run("import", other, file).code == 0
     # fractions of a second stand in no tag
     asked = (
-        "SELECT termination, rated, reason, tournament, round, replace(ended_at, 'T00:02:09.250Z', '') AS ended "
+        "SELECT termination, half_moves, rated, reason, tournament, round, "
+        "replace(ended_at, 'T00:02:09.250Z', '') AS ended "
         "FROM games ORDER BY position"
     )
     assert json.loads(run("query", other, asked).out) == json.loads(run("query", first, asked).out)

@@ -283,6 +283,33 @@ def test_termination_words_of_lichess_and_the_standard(tag: str, result: str, ex
 
 
 @pytest.mark.parametrize(
+    ("tags", "half_moves"),
+    [
+        ('[PlyCount "57"]', 57), ('[PlyCount "0"]', None), ('[PlyCount "?"]', None), ('[PlyCount "many"]', None),
+        ('[PlyCount "999999"]', None), ('[PlyCount "0"]\n[Rated "no"]', 0), ('[PlyCount "?"]\n[Rated "no"]', None),
+        ('[PlyCount "57"]\n[Termination "unplayed"]', None),
+    ],
+)  # fmt: skip
+def test_the_number_of_half_moves_is_told_where_the_moves_are_not_there(tags: str, half_moves: int | None) -> None:
+    assert one("1-0", f"{TAGS}{tags}\n").half_moves == half_moves
+    assert one("1. e4 e5 1-0", f"{TAGS}{tags}\n").half_moves == 2
+
+
+def test_a_game_of_a_server_without_moves_has_none_unless_it_is_said_that_nobody_knows() -> None:
+    tags = f'{TAGS}[Site "https://lichess.org/aaaaBBBB"]\n'
+    others = ("", '[PlyCount "?"]\n', '[PlyCount "12"]\n')
+    assert [one("1-0", f"{tags}{more}").half_moves for more in others] == [0, 0, 12]
+    assert one("1-0", f'{tags}[PlyCount "?"]\n[Rated "yes"]\n').half_moves is None
+
+
+@pytest.mark.parametrize(
+    ("tag", "expected"), [("yes", True), ("no", False), ("No", False), ("maybe", True), ("?", True)]
+)
+def test_our_own_tag_says_whether_a_game_is_rated(tag: str, expected: bool) -> None:
+    assert one("1. e4 1-0", f'{TAGS}[Rated "{tag}"]\n').rated is expected
+
+
+@pytest.mark.parametrize(
     ("tag", "closing"),
     [("forfeit", ""), ("Unplayed", ""), ("White won by default", ""), ("", "{White wins by forfeit} ")],
 )

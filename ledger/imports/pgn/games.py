@@ -46,6 +46,7 @@ _SAYS_RATED = re.compile(
     r"(rated|casual|unrated) (?:(?:\S.{0,40}? )?game|\S.*https://lichess\.org/(?:tournament|swiss)/\S+)", re.IGNORECASE
 )
 _FICS_NUMBER = re.compile(r"\d{1,20}", re.ASCII)
+_PLY_COUNT = re.compile(r"0|[1-9]\d{0,5}", re.ASCII)
 _FIDE_ID = re.compile(r"[1-9]\d{4,8}", re.ASCII)
 _TAG_NAME = re.compile(rb"\s*\[\s*(\w+)\b")
 # A small packed file unpacks to millions of tags that are no games, each with faults of its own to be told.
@@ -193,8 +194,7 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         black_name=black[1],
         outcome=outcome,
         termination=termination,
-        # A server says "no moves" when none were played; elsewhere it means that the score is lost.
-        half_moves=len(moves.moves) if moves.moves or (site and moves.results) else None,
+        half_moves=_half_moves(case, site, termination),
         started_at=started,
         ended_at=_ended(case, started, seconds),
         tournament=_tournament(case, site),
@@ -207,6 +207,18 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         text=moves.kept,
         is_made=key.startswith("pgn:"),
     )
+
+
+def _half_moves(case: _Case, site: str, termination: str) -> int | None:
+    """How many half-moves the game has: its moves are counted; where they are not there, ``PlyCount`` tells."""
+    if case.moves.moves:
+        return len(case.moves.moves)
+    told, is_ours = case.tags.get("PlyCount", "").strip(), case.tag("Rated") != ""
+    # Of a score that is lost programs write 0, and only ours mean it; of a game that was never played none is true.
+    if _PLY_COUNT.fullmatch(told) and int(told) <= MAX_HALF_MOVES and (told != "0" or is_ours):
+        return None if termination == "unplayed" and told != "0" else int(told)
+    # A server says "no moves" when none were played; elsewhere it means that the score is lost.
+    return 0 if site and case.moves.results and not (is_ours and told == "?") else None
 
 
 def _check_whole(case: _Case, reading: Reading) -> None:
