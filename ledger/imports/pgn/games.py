@@ -213,12 +213,12 @@ def _half_moves(case: _Case, site: str, termination: str) -> int | None:
     """How many half-moves the game has: its moves are counted; where they are not there, ``PlyCount`` tells."""
     if case.moves.moves:
         return len(case.moves.moves)
-    told, is_ours = case.tags.get("PlyCount", "").strip(), case.tag("Rated") != ""
+    ply_count, is_ours = case.tags.get("PlyCount", "").strip(), case.tag("Rated") != ""
     # Of a score that is lost programs write 0, and only ours mean it; of a game that was never played none is true.
-    if _PLY_COUNT.fullmatch(told) and int(told) <= MAX_HALF_MOVES and (told != "0" or is_ours):
-        return None if termination == "unplayed" and told != "0" else int(told)
+    if _PLY_COUNT.fullmatch(ply_count) and int(ply_count) <= MAX_HALF_MOVES and (ply_count != "0" or is_ours):
+        return None if termination == "unplayed" and ply_count != "0" else int(ply_count)
     # A server says "no moves" when none were played; elsewhere it means that the score is lost.
-    return 0 if site and case.moves.results and not (is_ours and told == "?") else None
+    return 0 if site and case.moves.results and not (is_ours and ply_count == "?") else None
 
 
 def _check_whole(case: _Case, reading: Reading) -> None:
