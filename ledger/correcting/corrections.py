@@ -432,8 +432,19 @@ class Corrections:
             return proposal
         raise UnknownNameError("proposal", str(number), "see 'correct list'")
 
+    def stored(self, *, open_only: bool = False) -> list[Proposal]:
+        """Proposals in order of their numbers, as the views have them: nothing else is looked up, of however many.
+
+        Args:
+            open_only: only those that nobody has decided.
+        """
+        with self.ledger.moment():
+            return Decided(self.ledger.views.connection).proposals(open_only=open_only)
+
     def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[ShownProposal]:
         """Proposals in order of their numbers, as they are shown, all as of the moment of the call.
+
+        Of each its changes, its reasons and its entries are looked up: who needs a few of many names their *numbers*.
 
         Args:
             open_only: only those that nobody has decided.

@@ -14,6 +14,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from ledger.answers.asking import Naming
+from ledger.correcting.corrections import Corrections
 from ledger.facts.pasts import Past
 from ledger.ledger import Ledger
 from tests.kit.browsed import addresses, faults, parsed, walked
@@ -135,6 +136,37 @@ def test_every_link_of_the_site_leads_somewhere(browse: Asked) -> None:
     asked = {address.removeprefix(SITE).split("?")[0] for address in answers}
     assert {"/", "/ranking", "/lists", "/corrections", "/schemes", "/check", "/api", "/tournaments"} <= asked
     assert len(answers) > 200
+
+
+def test_pages_of_corrections_cost_what_they_show_however_many_there_are(
+    crowded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Ledger.open(crowded) as ledger:
+        keys = [row["key"] for row in ledger.rows("games", "reason IS NULL ORDER BY position LIMIT 150")]
+        rows = "verb,game\n" + "".join(f"void,{key}\n" for key in keys)
+        last = ledger.corrections.propose_batch(rows.encode(), reason=REASON, by=OFFICER, each=True)[-1].proposal
+        ledger.level()
+    looked_up = list[object]()
+
+    def shown(*words: object, **more: object) -> object:
+        rows = list(real(*words, **more))
+        looked_up.extend(rows)
+        return iter(rows)
+
+    real = vars(Corrections)["_shown"]
+    monkeypatch.setattr(Corrections, "_shown", shown)
+    reader, get = asking(crowded)
+    for address, most in (
+        ("/", 6), ("/corrections", ROWS + 1), ("/corrections?page=2", ROWS), ("/corrections.atom", 34),
+        ("/api/v1/corrections?limit=5", 6), (f"/api/v1/corrections?offset={last - 2}", 2),
+        ("/lists/standard@2006-10-31/changes", last - 150),
+    ):  # fmt: skip
+        looked_up.clear()
+        assert get(address).status_code == 200
+        assert len(looked_up) <= most, address
+    assert get(f"/api/v1/corrections?limit=2&offset={last - 2}").json()["next"] is None
+    assert [row["number"] for row in get("/api/v1/corrections?limit=2&offset=1").json()["rows"]] == [last - 1, last - 2]
+    reader.close()
 
 
 def test_links_from_a_player_of_another_pool_lead_to_that_pool(crowded: Path, crowd: dict[str, Any]) -> None:

@@ -94,9 +94,9 @@ def lists(ledger: Ledger, _: Asked) -> AtomFeed:
 
 def corrections(ledger: Ledger, _: Asked) -> AtomFeed:
     """The corrections that were proposed, decided or undone last."""
-    every = list(ledger.corrections.proposals())
-    updated = _updated(every)
-    latest = sorted(every, key=lambda shown: (updated[shown.proposal.proposal], shown.proposal.proposal))[-ENTRIES:]
+    touched = _touched_last(ledger)
+    updated = _updated(touched)
+    latest = sorted(touched, key=lambda shown: (updated[shown.proposal.proposal], shown.proposal.proposal))[-ENTRIES:]
     entries = [
         News(
             page=SiteAddress(path="/corrections/{}", parts=(row.number,)),
@@ -113,6 +113,22 @@ def corrections(ledger: Ledger, _: Asked) -> AtomFeed:
         page=SiteAddress(path="/corrections"),
         entries=entries,
     )
+
+
+def _touched_last(ledger: Ledger) -> list[ShownProposal]:
+    """The corrections that entries were about last, and a few more: those that one undoes are touched with it."""
+    by_last = sorted(ledger.corrections.stored(), key=lambda each: -(each.decided_position or each.position))
+    touched: dict[int, ShownProposal] = {}
+    waiting = [each.proposal for each in by_last[ENTRIES - 1 :: -1]]  # the latest of all is the last one
+    while waiting:
+        number = waiting.pop()
+        if number in touched:
+            continue
+        (touched[number],) = ledger.corrections.proposals(numbers=[number])
+        if touched[number].proposal.decision == Decision.APPROVED:
+            changes = touched[number].changes
+            waiting += [each.proposal for each in changes if each.do == Verb.UNDO and each.proposal is not None]
+    return [touched[number] for number in sorted(touched)]
 
 
 def _updated(every: Sequence[ShownProposal]) -> dict[int, str]:

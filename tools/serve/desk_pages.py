@@ -97,7 +97,7 @@ def health(ledger: Ledger, _: Asked) -> Health:
         free=disk.free,
         room=disk.total,
         signed=None if last is None else last.head.size,
-        open=sum(1 for _ in ledger.corrections.proposals(open_only=True)),
+        open=len(ledger.corrections.stored(open_only=True)),
         refusals=ledger.tokens.log(MOST_REFUSALS)[::-1],
     )
 
@@ -207,16 +207,15 @@ class ProposalsPage:
 
 def queue(ledger: Ledger, asked: Asked) -> ProposalsPage:
     """The proposals that wait for somebody to decide them, the oldest first."""
-    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=True))
-    rows, paging = paged(asked, rows)
+    numbers, paging = paged(asked, [each.proposal for each in ledger.corrections.stored(open_only=True)])
+    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
     return ProposalsPage(rows=rows, paging=paging)
 
 
 def history(ledger: Ledger, asked: Asked) -> ProposalsPage:
     """What was proposed and decided, by whom and why, the newest first."""
-    numbers = [shown.proposal.proposal for shown in ledger.corrections.proposals()]
-    numbers, paging = paged(asked, numbers[::-1])
-    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers)) if numbers else []
+    numbers, paging = paged(asked, [each.proposal for each in ledger.corrections.stored()][::-1])
+    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
     return ProposalsPage(rows=rows[::-1], paging=paging)
 
 

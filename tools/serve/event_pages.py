@@ -121,12 +121,13 @@ def list_changes(ledger: Ledger, asked: Asked) -> forms.ListChangesPage:
 def _decided_between(ledger: Ledger, first: int, second: int) -> list[PublicCorrection]:
     """The corrections that took effect after one entry of the journal and up to another."""
     low, high = sorted((first, second))
-    between = (
-        each
-        for each in ledger.corrections.proposals()
-        if each.proposal.decided_position is not None and low < each.proposal.decided_position <= high
-    )
-    return [questions.public(row) for row in answers.proposal_rows(ledger, between)][::-1]
+    between = [
+        each.proposal
+        for each in ledger.corrections.stored()
+        if each.decided_position is not None and low < each.decided_position <= high
+    ]
+    shown = ledger.corrections.proposals(numbers=between)
+    return [questions.public(row) for row in answers.proposal_rows(ledger, shown)][::-1]
 
 
 # -- corrections ---------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from ledger.ledger import Ledger
 
 from .page_forms import Paging
 from .parameters import Asked, instant, text, whole
+from .questions import Part
 
 Row = TypeVar("Row")
 ROWS = 100  # of a page
@@ -36,8 +37,8 @@ def paged(asked: Asked, rows: Sequence[Row], size: int = ROWS, left_out: int = 0
 
 
 def asked_rows(
-    ask: Callable[[Ledger, Asked], list[Row]], ledger: Ledger, asked: Asked, **more: Any
-) -> tuple[list[Row], Paging]:
+    ask: Callable[[Ledger, Asked], list[Any] | Part], ledger: Ledger, asked: Asked, **more: Any
+) -> tuple[list[Any], Paging]:
     """A page of rows that programs can ask for as well.
 
     Args:
@@ -46,8 +47,9 @@ def asked_rows(
         asked: what the page was asked with.
         more: what the question takes beside *asked*.
     """
-    rows = ask(ledger, {**asked, "offset": 0, "limit": up_to(asked) - 1, **more})
-    return paged(asked, rows)
+    answer = ask(ledger, {**asked, "offset": before(asked), "limit": ROWS, **more})
+    part = answer if isinstance(answer, Part) else Part(answer, 0)
+    return paged(asked, part.rows, left_out=part.before)
 
 
 def pool_names(ledger: Ledger) -> list[str]:

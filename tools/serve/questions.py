@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.metadata import version
-from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -385,11 +384,12 @@ def public(row: corrections.ProposalRow) -> forms.PublicCorrection:
     )
 
 
-def all_corrections(ledger: Ledger, asked: Asked) -> list[forms.PublicCorrection]:
+def all_corrections(ledger: Ledger, asked: Asked) -> Part:
     """Corrections, the newest first."""
-    shown = ledger.corrections.proposals(open_only=asked["state"] == "open")
-    newest = islice(sorted(shown, key=lambda each: -each.proposal.proposal), _most(asked))
-    return [public(row) for row in corrections.proposal_rows(ledger, newest)]
+    numbers = [each.proposal for each in ledger.corrections.stored(open_only=asked["state"] == "open")][::-1]
+    wanted = numbers[asked["offset"] : _most(asked)]
+    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=wanted))
+    return Part([public(row) for row in rows[::-1]], asked["offset"])
 
 
 def correction(ledger: Ledger, asked: Asked) -> forms.PublicCorrection:

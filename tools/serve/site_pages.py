@@ -32,7 +32,7 @@ def start(ledger: Ledger, _: Asked) -> forms.StartPage:
     return forms.StartPage(
         pools=shown,
         lists=questions.lists(ledger, {"pool": None})[:NEWS],
-        corrections=questions.all_corrections(ledger, newest),
+        corrections=questions.all_corrections(ledger, newest).rows,
     )
 
 
