@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -15,9 +16,10 @@ from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.desks import Form, forms
-from tools.serve import desk_verbs, desk_visits
+from tools.serve import desk, desk_verbs, desk_visits
 from tools.serve.application import application
 from tools.serve.desk_visits import Visits
+from tools.serve.importing import Sent
 from tools.serve.readers import Reader
 from tools.serve.sites import Site
 from tools.serve.verbs import Asking, verb_of
@@ -115,3 +117,40 @@ def test_a_file_that_could_not_be_recorded_is_not_said_to_be_recorded_for_ever(
             verb_of("desk-import").do(club.ledger, Asking(None, None), args)
         state = verb_of("desk-import-state").do(club.ledger, Asking(None, None), args)
     assert (state["state"], words in state["words"], "inside" in state["words"]) == ("refused", True, False)
+
+
+def test_a_large_file_is_looked_at_beside_what_strangers_ask_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with new_club_of_two(tmp_path) as club:
+        token = club.ledger.tokens.add("rita", [Role.RECORDER])
+        club.ledger.level()
+    folder, looked, is_answered = tmp_path / "meeting", threading.Event(), threading.Event()
+    folder.mkdir()
+    reader = Reader(tmp_path / NAME, Site(public_url=SITE), threads=1)
+    app = application(reader, Visits(reader, cast("WriterClient", BusyWriter(tmp_path / NAME)), folder))
+
+    def previewed(ledger: Ledger, sent: Sent) -> Any:
+        looked.set()
+        assert is_answered.wait(60)
+        return real(ledger, sent)
+
+    real = vars(desk)["previewed"]
+    monkeypatch.setattr(desk, "previewed", previewed)
+
+    async def visit() -> None:
+        reader.scanning = asyncio.Semaphore(1)
+        transport = httpx.ASGITransport(app, client=("127.0.0.1", 1))
+        async with httpx.AsyncClient(transport=transport, base_url=SITE, headers=FROM_HERE) as client:
+            form = the_form(await client.get("/desk/sign-in"), "/desk/sign-in")
+            await client.post("/desk/sign-in", data={**form.fields, "token": token})
+            form = the_form(await client.get("/desk/import"), "/desk/import")
+            files = {"file": ("large.csv", HEADER + b"Ann,Bob,1-0,2024-01-02\n")}
+            looking = asyncio.create_task(client.post("/desk/import", data=form.fields, files=files))
+            await asyncio.get_running_loop().run_in_executor(None, looked.wait, 60)
+            start = await asyncio.wait_for(client.get("/"), 30)
+            is_answered.set()
+            assert (start.status_code, (await looking).status_code) == (200, 200)
+
+    asyncio.run(visit())
+    reader.close()

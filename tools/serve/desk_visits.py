@@ -10,6 +10,7 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -164,6 +165,8 @@ class Visits:
         self._wrong, self._slowly = WrongTokens(), asyncio.Semaphore(1)
         self._pages = {page.path: page for page in PAGES}
         self._long: set[asyncio.Task[Any]] = set()
+        # Of its own: a large file is looked at for minutes, in which strangers ask for what costs a scan, too.
+        self._scanner = ThreadPoolExecutor(1, thread_name_prefix="desk")
 
     def addresses(self) -> list[Address]:
         """Every address of the desk."""
@@ -196,11 +199,8 @@ class Visits:
         def worked() -> Any:
             return work(self._reader.open().ledger)
 
-        loop = asyncio.get_running_loop()
-        if cost is Cost.INDEX:
-            return await loop.run_in_executor(self._reader.executor, worked)
-        async with self._reader.scanning:
-            return await loop.run_in_executor(self._reader.scanner, worked)
+        threads = self._reader.executor if cost is Cost.INDEX else self._scanner
+        return await asyncio.get_running_loop().run_in_executor(threads, worked)
 
     @staticmethod
     def _where(request: Request) -> str:
