@@ -15,6 +15,7 @@ from tests.kit.programs import GAME, Api, club_of_programs
 from tests.kit.served_processes import PATIENCE, position, serving, until
 from tools.serve import bodies, parameters, problems
 from tools.serve.application import application
+from tools.serve.importing import MOST_ALIKE
 from tools.serve.limits import MOST_FAULTS
 from tools.serve.posting import Posting
 from tools.serve.problems import RefusedError
@@ -175,6 +176,16 @@ def test_an_approval_without_seen_is_taken_only_where_nothing_came_since_it_was_
             seen = api.ask("POST", f"/corrections/{number}/preview", "otto").json()["seen"]
             looked = {"decision": "approved", "seen": seen}
             assert api.post(f"/corrections/{number}/decision", looked, "otto").status_code == 200
+
+
+def test_of_a_crowd_of_one_name_the_first_are_told(api: Api) -> None:
+    for server, count, day in (("club", 30, "2026-12-01"), ("lichess", 25, "2026-12-02")):
+        rows = "".join(f"Jo Smith,{server}:jo{place},Bob,1-0,{day},{server}:{place}\n" for place in range(count))
+        done = api.ask("POST", "/imports", "rita", content=f"white,white_id,black,result,date,id\n{rows}".encode())
+        assert done.status_code == 200, done.text
+    told = done.json()["newcomers"]
+    assert [len(each["alike"]) for each in told] == [MOST_ALIKE] * 25
+    assert told[0]["alike"][0] == "club:jo0"
 
 
 def test_who_may_not_is_told_so(api: Api) -> None:

@@ -27,6 +27,7 @@ from ledger.ledger import Ledger
 
 FIRST_GAMES = 10  # that are shown as they were understood
 MOST_TOLD = 200  # faults, notes, games held back, new players
+MOST_ALIKE = 20  # players who have the name of a new one: all of a crowd were more than a message has room for
 Account = dict[str, Any]
 
 
@@ -44,7 +45,7 @@ class NewcomerTold:
 
     identity: str = documented("the identity")
     name: str = documented("the name")
-    alike: list[str] = documented("identities of the players who bear that name already")
+    alike: list[str] = documented("identities of the first players who bear that name already, 20 at most")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -247,7 +248,8 @@ def _newcomers(ledger: Ledger, newcomers: list[tuple[str, str]]) -> list[Account
     alike = {note.place: note.others for note in ledger.registry.namesakes(newcomers)}
     order = sorted(range(len(newcomers)), key=lambda place: (place not in alike, place))[:MOST_TOLD]
     return [
-        {"identity": newcomers[place][0], "name": newcomers[place][1], "alike": alike.get(place, [])} for place in order
+        {"identity": newcomers[place][0], "name": newcomers[place][1], "alike": alike.get(place, [])[:MOST_ALIKE]}
+        for place in order
     ]
 
 
