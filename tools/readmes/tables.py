@@ -123,6 +123,7 @@ def limits_of_the_server() -> str:
             f"`largest-upload`, {SETTINGS['largest_upload'][1]} MiB; its format is one that `import` reads",
         ),
         ("of it, a file of corrections at the desk", f"{limits.BATCH_BYTES // limits.MIB} MiB, {MOST_ROWS:,} rows"),
+        ("faults that are told of a request", f"{limits.MOST_FAULTS}"),
         ("to say the headers", f"{limits.HEAD_WITHIN:g} s"),
         ("to send a body", f"{limits.BODY_GRACE:g} s, and a second for each {limits.LEAST_RATE // limits.KIB} KiB"),
         (
