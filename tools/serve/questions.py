@@ -387,8 +387,8 @@ def public(row: corrections.ProposalRow) -> forms.PublicCorrection:
 def all_corrections(ledger: Ledger, asked: Asked) -> Part:
     """Corrections, the newest first."""
     numbers = [each.proposal for each in ledger.corrections.stored(open_only=asked["state"] == "open")][::-1]
-    wanted = numbers[asked["offset"] : _most(asked)]
-    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=wanted))
+    of_page = numbers[asked["offset"] : _most(asked)]
+    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=of_page))
     return Part([public(row) for row in rows[::-1]], asked["offset"])
 
 
