@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
     from polars import DataFrame
 
+TOO_LATE = "after-the-first-game"  # the rule by which a rating to begin with that could not act is refused
+
 # Whether what is said of a player from before the first game can still act. A declared rating and a seed count where a
 # player begins: with the first rated game of a pool, or where a change of scheme lets everybody begin anew.
 
@@ -237,11 +239,11 @@ def refuse_what_cannot_act(key: str, what: str, since: str, beginnings: Sequence
         (begin.first_ms, begin.pool) for begin in beginnings if begin.first_ms is not None and not begin.is_listed
     ]
     if not played:
-        raise RejectedError("after-the-first-game", key, f"the rating of a list goes before this {what} in every pool")
+        raise RejectedError(TOO_LATE, key, f"the rating of a list goes before this {what} in every pool")
     first_ms, pool = min(played)
     day = instant_text(first_ms, Precision.DAY)
     raise RejectedError(
-        "after-the-first-game",
+        TOO_LATE,
         key,
         f"this {what} holds from {since}, after the player's first rated game in pool {pool!r}, of {day}, so that it "
         f"could not act; where the player began with it, give {day} or an earlier day, and the games are rated again",

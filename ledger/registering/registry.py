@@ -60,6 +60,7 @@ class PlayersReport(FaultsFound):
         births: years of birth that were learnt of known players.
         kept_names: players who were renamed and whom the list calls otherwise: they keep the name that they have.
         namesakes: lines of new players who have the name of somebody registered before, and whose.
+        left_out: lines whose rating could not act, and why: it was left out, as was asked for.
         faults, fault_count: rows that could not be taken; where there is one, nothing was recorded.
     """
 
@@ -70,6 +71,7 @@ class PlayersReport(FaultsFound):
     proposed: int = 0
     kept_names: int = 0
     namesakes: list[FileFault] = attrs.Factory(list)
+    left_out: list[FileFault] = attrs.Factory(list)
 
 
 @attrs.define
@@ -79,7 +81,7 @@ class _ListNews:
     Attributes:
         registered: numbers of those who are registered already.
         births: of registered players, rows of ``BirthYearLearnt``.
-        seeded_lines: lines whose seed is not recorded: it is known already, or proposed.
+        seeded_lines: lines whose seed is not recorded: it is known already, proposed, or left out.
         fresh: ``line``, ``identity``, ``name`` of those who are new; None where nobody is registered yet.
     """
 
@@ -100,6 +102,8 @@ class ListImport:
         source: str | None,
         actor: str,
         propose: Callable[[Sequence[Event]], object] | None,
+        *,
+        leave_out_late: bool = False,
     ) -> None:
         """Prepare the import of a list.
 
@@ -110,6 +114,7 @@ class ListImport:
             source: name of the list.
             actor: who imports.
             propose: as of ``Registry.take_list``.
+            leave_out_late: as there.
 
         Raises:
             MalformedError: an instant or a name that no event may hold.
@@ -123,6 +128,7 @@ class ListImport:
         self._actor = actor
         self._now_ms = ledger.now_ms()
         self._propose, self._proposed = propose, list[Event]()
+        self._leave_out_late = leave_out_late
         self._made = set[int]()  # numbers of those whom this list registers
         # What is proposed is what four eyes ask for: nothing of it needs to be refused.
         self._four_eyes = propose is None and rules.are_four_eyes_on(ledger.journal.find)
@@ -302,6 +308,13 @@ class ListImport:
                     rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(told_facts))
                     news.seeded_lines.add(line)
                     continue
+                since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
+                if (player, since_ms) in listed:  # under another key, so in another spelling
+                    self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts)))
+                if player in firsts:
+                    begins = [recording.judged(self._pool, firsts[player], since_ms)]
+                    recording.refuse_what_cannot_act(key, "rating", since or "", begins)
+                # After the rest: a proposal could not make act what is too late.
                 if self._four_eyes or self._propose is not None:
                     seed = codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts))
                     assert isinstance(seed, RatingSeeded)
@@ -309,14 +322,12 @@ class ListImport:
                     if self._propose is not None:
                         self._proposed.append(seed)
                         news.seeded_lines.add(line)
-                since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
-                if (player, since_ms) in listed:  # under another key, so in another spelling
-                    self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts)))
-                if player in firsts:
-                    begins = [recording.judged(self._pool, firsts[player], since_ms)]
-                    recording.refuse_what_cannot_act(key, "rating", since or "", begins)
             except RejectedError as error:
-                self.report.fault(line, str(error))
+                if self._leave_out_late and error.rule == recording.TOO_LATE:
+                    self.report.left_out.append(FileFault(line, str(error)))
+                    news.seeded_lines.add(line)
+                else:
+                    self.report.fault(line, str(error))
 
     def _seeds(self, rows: DataFrame) -> DataFrame:
         """The rows with a rating, in the columns of ``RatingSeeded``, with their lines."""
@@ -704,6 +715,7 @@ class Registry:
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         propose: Callable[[Sequence[Event]], object] | None = None,
+        leave_out_late: bool = False,
     ) -> PlayersReport:
         """Register the players of a list with their pasts: all of them or, where there is a fault, nobody.
 
@@ -718,6 +730,8 @@ class Registry:
             advance: called with the number of players of each frame that was read.
             propose: called with what the list tells of players who are registered already, for somebody else to
                 approve, before newcomers are registered; None: it is recorded.
+            leave_out_late: leave out ratings that come after the first game of players who are registered already, and
+                tell them in the report; else they are faults.
 
         Raises:
             UnknownNameError: there is no such pool.
@@ -731,7 +745,7 @@ class Registry:
         pools = {each.name: each for each in self.ledger.pools()}
         if name not in pools:
             raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")
-        job = ListImport(self.ledger, pools[name], since, source, actor, propose)
+        job = ListImport(self.ledger, pools[name], since, source, actor, propose, leave_out_late=leave_out_late)
         return job.take(frames, faults_so_far, advance)
 
 

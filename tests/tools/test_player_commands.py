@@ -212,6 +212,22 @@ def test_a_fault_anywhere_leaves_journal_and_people_as_they_were(
         assert ledger.people.numbers() == {1, 2, 3}
 
 
+def test_ratings_that_come_too_late_to_act_can_be_left_out(fide_pool: Path, tmp_path: Path, run: Run) -> None:
+    text = b"name,rating,since,born\nZoe,1500,,\nAnn,1900,2024-04,1990\n"
+    late = written(tmp_path, "list", text)
+    refused = run("players", "import", fide_pool, late)
+    assert (refused.code, "--leave-out-late takes the list without" in refused.err) == (REFUSED, True)
+    done = run("players", "import", fide_pool, late, "--leave-out-late")
+    assert done.code == 0
+    assert "list:3: left out: after-the-first-game: this rating holds from 2024-04" in done.err
+    assert "2 players, 1 of them new, 1 rating, 1 year of birth learnt, 1 rating left out; head" in done.err
+    with Ledger.open(fide_pool) as ledger:
+        seeds = list(ledger.journal.keys("seed:", "seed;"))
+        assert seeds == [f"seed:standard:{ledger.player('Zoe').player}@start"]
+    again = run("players", "import", fide_pool, late, "--leave-out-late")
+    assert (again.code, "0 of them new, 0 ratings, 1 rating left out" in again.err) == (0, True)
+
+
 def test_a_seed_that_says_something_else_of_the_same_day_is_a_fault(fide_pool: Path, tmp_path: Path, run: Run) -> None:
     assert run("players", "import", fide_pool, written(tmp_path, "a", b"name,rating\nZoe,1500\n")).code == 0
     done = run("players", "import", fide_pool, written(tmp_path, "b", b"name,rating\nZoe,1600\n"))

@@ -201,3 +201,6 @@ def test_a_list_whose_proposal_is_refused_registers_nobody(four_eyed: Path, run:
     members.write_text(LIST.replace("2026-10-01", "2026-11-20"), "utf-8")
     done = run("players", "import", four_eyed, members, *EVE)
     assert (done.code, "after-the-first-game: " in done.err, facts(four_eyed)) == (REFUSED, True, there)
+    assert "needs-a-proposal" not in done.err, "a proposal could not make it act"
+    assert run("players", "import", four_eyed, members, *EVE, "--leave-out-late").code == 0
+    assert facts(four_eyed) != there

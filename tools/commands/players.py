@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ import click
 
 from ledger.errors import MalformedError
 from ledger.facts.pasts import Past
+from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
@@ -19,6 +20,7 @@ from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
 from ledger.journal import rules
 from ledger.ledger import Ledger
+from ledger.ratings import recording
 
 from .. import output
 from ..progress import Bars, ReadingBar
@@ -263,6 +265,11 @@ players.add_command(alike)
 @click.option("--kind", type=click.Choice(KINDS), default="standard", show_default=True, help="Of FIDE's ratings.")
 @click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
+@click.option(
+    "--leave-out-late",
+    is_flag=True,
+    help="Leave out ratings of players who have rated games before them, which could not act, and take all else.",
+)
 @ACTOR
 @proposing_part("Propose what it tells of players who are registered already, for somebody else to approve.")
 def import_(
@@ -273,6 +280,7 @@ def import_(
     kind: str,
     source: str | None,
     fmt: str | None,
+    leave_out_late: bool,
     actor: str,
 ) -> None:
     """Register the players of a list, each with the rating and the past that it tells; "-" is standard input.
@@ -281,7 +289,9 @@ def import_(
     volatility, highest, k, birth_year, standing, since. FIDE's lists are read as text and as XML: rating, K and year of
     birth are taken, the games are not, for they are those of the last month. Files packed by gzip, bzip2 or zstd are
     unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of birth;
-    --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded.
+    --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded. The
+    rating of somebody who has rated games before it is a fault, for it could not act; --leave-out-late leaves it out,
+    as of newcomers who played before the next list of their federation came out.
 
     \b
     Example:
@@ -304,6 +314,7 @@ def import_(
                 faults_so_far=lambda: opened.reading.fault_count,
                 advance=bar.advance,
                 propose=None if asked is None else lambda events: propose(ledger, events, asked),
+                leave_out_late=leave_out_late,
             )
         except ValueError as error:
             raise click.UsageError(str(error)) from None
@@ -317,12 +328,15 @@ def import_(
             output.remark(f"{opened.reading.name}: and {count - FAULTS_SHOWN:,} more faults")
         if count:
             output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
+            if any(fault.message.startswith(f"{recording.TOO_LATE}: ") for fault in faults):
+                output.remark("--leave-out-late takes the list without the ratings that come too late to act")
             if any(fault.message.startswith(f"{rules.NEEDS_A_PROPOSAL}: ") for fault in faults):
                 output.remark(f"what four eyes refuse of it is proposed by: {line_to_propose(ledger)}")
             sys.exit(REFUSED)
         _rate(ledger)
         name = opened.reading.name
         tell_namesakes([f"{name}:{note.line}: note: {note.message}" for note in report.namesakes], f"{name}: ")
+        _tell_left_out(name, report.left_out)
         words = [
             counted(report.players, "player"),
             f"{report.registered:,} of them new",
@@ -332,6 +346,15 @@ def import_(
             words.append(f"{counted(report.births, 'year')} of birth learnt")
         if report.proposed:
             words.append(f"{counted(report.proposed, 'fact')} proposed")
+        if report.left_out:
+            words.append(f"{counted(len(report.left_out), 'rating')} left out")
         if report.kept_names:
             words.append(kept_names(report.kept_names))
         output.remark(f"{opened.reading.name} ({chosen}): {', '.join(words)}; head {ledger.head()}")
+
+
+def _tell_left_out(name: str, left_out: Sequence[FileFault]) -> None:
+    for fault in left_out[:FAULTS_SHOWN]:
+        output.remark(f"{name}:{fault.line}: left out: {fault.message}")
+    if len(left_out) > FAULTS_SHOWN:
+        output.remark(f"{name}: and {len(left_out) - FAULTS_SHOWN:,} more left out")
