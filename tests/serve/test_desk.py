@@ -90,6 +90,20 @@ def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict
     assert len([row for row in games(staff, "Summer") if row]) == 2
 
 
+def test_a_table_with_headings_of_its_own_is_looked_at_and_recorded(staff: dict[str, Officer]) -> None:
+    rita = staff["rita"]
+    form = rita.form(rita.look("/desk/import"), "/desk/import")
+    table = b"Weiss;Schwarz;Ergebnis;Datum;Turnier\nMax;Moritz;Sieg;2026-03-01;Winter\n"
+    said = {
+        "columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum; event=Turnier",
+        "results": "Sieg=1-0",
+    }
+    looked = rita.send(form, said, files={"file": ("winter.csv", table)})
+    assert "Record 1 game" in words(looked.text), words(looked.text)[:2000]
+    assert rita.send(rita.form(looked, "/desk/import/confirm")).status_code == 303
+    until(lambda: len(games(staff, "Winter")) == 1)
+
+
 def games(staff: dict[str, Officer], tournament: str) -> list[str]:
     """The keys of the games of a tournament."""
     answer = staff["rita"].client.get("/api/v1/games", params={"tournament": tournament})

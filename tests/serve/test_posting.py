@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -293,6 +294,24 @@ def test_a_file_is_looked_at_and_recorded_with_its_faults_by_line(api: Api) -> N
 
 
 # -- corrections ---------------------------------------------------------------------------------------------------
+
+
+def test_a_table_with_headings_and_words_of_its_own_is_understood_as_it_is_said(api: Api) -> None:
+    table = b"Weiss;Schwarz;Ergebnis;Datum\nMax;Moritz;Sieg;2026-03-01\nMoritz;Max;Remis;2026-03-02\n"
+    refused = api.ask("POST", "/imports?dry_run=1", "rita", content=table)
+    assert "--column white=HEADING" in refused.text
+    said = {
+        "columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum",
+        "results": "Sieg=1-0; Remis=1/2-1/2",
+    }
+    done = api.ask("POST", f"/imports?{urlencode(said)}", "rita", content=table).json()
+    assert (done["fault_count"], done["recorded"]) == (0, 2), done
+    wrong = api.ask(
+        "POST", f"/imports?{urlencode({'columns': 'weis=Weiss', 'results': 'Sieg'})}", "rita", content=table
+    )
+    assert wrong.status_code == 400
+    assert "columns: there is no column 'weis' to fill" in wrong.text
+    assert "results: takes WORD=RESULT" in wrong.text
 
 
 def test_two_people_correct_a_game_and_the_graph_follows(api: Api) -> None:

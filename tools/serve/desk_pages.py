@@ -260,6 +260,10 @@ def games_form(ledger: Ledger, _: Asked) -> Sequence[FormField]:
         ),
         FormField(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
         FormField(name="day", label="Day", help="When the games of a TRF that tells no day were played."),
+        FormField(
+            name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Weiß; black=Schwarz."
+        ),
+        FormField(name="results", label="Results", help="What its words mean, such as Sieg=1-0; Remis=1/2-1/2."),
     )
 
 

@@ -5,8 +5,8 @@ Every fault is told at once with its line. Nothing is formatted; what is told is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,8 @@ from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
-from ledger.imports.csv.games import PREFIX
+from ledger.imports.csv.games import PREFIX, results_given
+from ledger.imports.csv.header import headings_given
 from ledger.imports.files import FORMATS, Source, detect, foreign, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.times import ORDERS
@@ -107,6 +108,8 @@ class Sent:
         source: the site that names and ids belong to.
         dates: which number of a date comes first.
         day: when the games of a report that tells no day were played.
+        columns: headings of a CSV file's own, ``white=Weiß; black=Schwarz``.
+        results: what words of a CSV file mean, ``Sieg=1-0; Remis=1/2-1/2``.
     """
 
     path: str
@@ -118,6 +121,8 @@ class Sent:
     source: str | None = None
     dates: str | None = None
     day: str | None = None
+    columns: str | None = None
+    results: str | None = None
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> Sent:
@@ -133,11 +138,12 @@ class Sent:
             faults.append(f"dates must be one of {', '.join(ORDERS)}, got {sent.dates!r}")
         if sent.source is not None and not PREFIX.fullmatch(sent.source):
             faults.append(f"source must match {PREFIX.pattern}, got {sent.source!r}")
-        if sent.day is not None:
-            try:
-                instant_ms(sent.day)
-            except ValueError as error:
-                faults.append(f"day: {error}")
+        with _noted(faults, "day"):
+            instant_ms("2000" if sent.day is None else sent.day)
+        with _noted(faults, "columns"):
+            headings_given(_pairs(sent.columns))
+        with _noted(faults, "results"):
+            results_given(_pairs(sent.results))
         if faults:
             raise MalformedError(faults)
         return sent
@@ -151,6 +157,18 @@ class Sent:
         if self.pool == BY_SPEED:
             return PoolChoice(pool=BY_SPEED)
         return PoolChoice(pool=ledger.pool(self.pool).name)
+
+
+@contextmanager
+def _noted(faults: list[str], name: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        faults.append(f"{name}: {error}")
+
+
+def _pairs(words: str | None) -> list[str]:
+    return [pair.strip() for pair in (words or "").split(";") if pair.strip()]
 
 
 def previewed(ledger: Ledger, sent: Sent) -> Account:
@@ -187,7 +205,13 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
                 raise MalformedError([f"{sent.name} is {kind}"])
             fmt = sent.format or detect(source.first)
             outside = outside_games(ledger, choice.pool)
-            said = SaidOfFile(source=sent.source, day=sent.day, dates=sent.dates)
+            said = SaidOfFile(
+                source=sent.source,
+                day=sent.day,
+                dates=sent.dates,
+                headings=headings_given(_pairs(sent.columns)),
+                results=results_given(_pairs(sent.results)),
+            )
             report = take(
                 outside.passing(game_frames(source, fmt, said)),
                 choice=choice,

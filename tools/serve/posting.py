@@ -94,7 +94,7 @@ class Posting:
         await self._admit(token, None if asked["dry_run"] == "1" else Role.RECORDER, "import a file")
         place = await self._spooled(request)
         flags = {name: asked[name] == "1" for name in ("strict", "record_alike")}
-        words = {name: asked[name] for name in ("pool", "format", "source", "dates", "day")}
+        words = {name: asked[name] for name in ("pool", "format", "source", "dates", "day", "columns", "results")}
         sent = {"path": str(place), "name": asked["filename"] or "the file", **words, **flags}
         try:
             if asked["dry_run"] == "1":
