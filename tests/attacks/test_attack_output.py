@@ -120,7 +120,7 @@ ALL = {words: command for words, command in commands() if words not in {"serve",
 # What the parameters of a command are given where it is to succeed, by their names.
 GOOD: Mapping[str, str] = {
     "player": KEY, "opponent": f"id:{ALLOWED}", "game": "g1-0", "tournament": CUP, "ended": "2020", "as_of": "2020",
-    "given": "chessworld,elo", "name": "elo", "since": "2012-01-01", "on": "2013-05", "other": "now",
+    "schemes": "chessworld,elo", "name": "elo", "since": "2012-01-01", "on": "2013-05", "other": "now",
     "published": "standard@2010", "event": CUP, "what": "games", "part": "ann",
     "statement": "SELECT * FROM names JOIN games",
 }  # fmt: skip

@@ -78,7 +78,7 @@ UNKNOWN: dict[str, tuple[Sequence[str], str]] = {
     "pool to rank": (["ratings", "--pool", "nope"], "no pool 'nope' in this ledger; expected one of ['standard']"),
     "pool to show": (["show", "ann", "--pool", "nope"], "no pool 'nope'"),
     "pool to predict": (["predict", "ann", "bob", "--pool", "nope"], "no pool 'nope'"),
-    "text that is no text": (["show", "\udcff"], "cannot be written in utf-8"),
+    "text that is no text": (["show", "\udcff"], "no player '\\udcff' in this ledger"),
 }
 
 

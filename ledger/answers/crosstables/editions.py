@@ -119,11 +119,12 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, 
         UnknownNameError: always.
     """
     where = f"with games in {pool.name!r}"
-    voided = connection.execute(_VOIDED, (pool.pool, tournament)).fetchone() if is_storable(tournament) else None
+    carried = (pool.pool, tournament if is_storable(tournament) else None)  # None: no row's name
+    voided = connection.execute(_VOIDED, carried).fetchone()
     if voided is not None:
         hint = f"they are voided by proposal {voided[0]}: 'correct DB show {voided[0]}' says why"
         raise UnknownNameError("tournament", tournament, hint, where=f"{where} that stand")
-    if elsewhere := [repr(name) for (name,) in connection.execute(_ELSEWHERE, (pool.pool, tournament))]:
+    if elsewhere := [repr(name) for (name,) in connection.execute(_ELSEWHERE, carried)]:
         hint = f"it has games in {' and '.join(elsewhere)}: ask in that pool"
         raise UnknownNameError("tournament", tournament, hint, where=where)
     others = {*event_games.names_in(connection, pool), *tournament_editions.names_in(connection, pool)} - {tournament}
