@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +12,6 @@ import click
 
 from ledger.errors import MalformedError
 from ledger.facts.pasts import Past
-from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
@@ -21,6 +20,7 @@ from ledger.imports.players.formats import FORMATS
 from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.ratings import recording
+from ledger.registering.registry import PlayersReport
 
 from .. import output
 from ..progress import Bars, ReadingBar
@@ -334,27 +334,24 @@ def import_(
                 output.remark(f"what four eyes refuse of it is proposed by: {line_to_propose(ledger)}")
             sys.exit(REFUSED)
         _rate(ledger)
-        name = opened.reading.name
-        tell_namesakes([f"{name}:{note.line}: note: {note.message}" for note in report.namesakes], f"{name}: ")
-        _tell_left_out(name, report.left_out)
-        words = [
-            counted(report.players, "player"),
-            f"{report.registered:,} of them new",
-            counted(report.seeded, "rating"),
-        ]
-        if report.births:
-            words.append(f"{counted(report.births, 'year')} of birth learnt")
-        if report.proposed:
-            words.append(f"{counted(report.proposed, 'fact')} proposed")
-        if report.left_out:
-            words.append(f"{counted(len(report.left_out), 'rating')} left out")
-        if report.kept_names:
-            words.append(kept_names(report.kept_names))
-        output.remark(f"{opened.reading.name} ({chosen}): {', '.join(words)}; head {ledger.head()}")
+        said = _tell_recorded(report, opened.reading.name)
+        output.remark(f"{opened.reading.name} ({chosen}): {said}; head {ledger.head()}")
 
 
-def _tell_left_out(name: str, left_out: Sequence[FileFault]) -> None:
-    for fault in left_out[:FAULTS_SHOWN]:
+def _tell_recorded(report: PlayersReport, name: str) -> str:
+    """Tell what needs a look, line by line; in words what became of a list."""
+    tell_namesakes([f"{name}:{note.line}: note: {note.message}" for note in report.namesakes], f"{name}: ")
+    for fault in report.left_out[:FAULTS_SHOWN]:
         output.remark(f"{name}:{fault.line}: left out: {fault.message}")
-    if len(left_out) > FAULTS_SHOWN:
-        output.remark(f"{name}: and {len(left_out) - FAULTS_SHOWN:,} more left out")
+    if len(report.left_out) > FAULTS_SHOWN:
+        output.remark(f"{name}: and {len(report.left_out) - FAULTS_SHOWN:,} more left out")
+    words = [counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating")]
+    if report.births:
+        words.append(f"{counted(report.births, 'year')} of birth learnt")
+    if report.proposed:
+        words.append(f"{counted(report.proposed, 'fact')} proposed")
+    if report.left_out:
+        words.append(f"{counted(len(report.left_out), 'rating')} left out")
+    if report.kept_names:
+        words.append(kept_names(report.kept_names))
+    return ", ".join(words)
