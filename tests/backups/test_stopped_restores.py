@@ -10,6 +10,7 @@ import pytest
 
 from ledger.backups import disk, replacing, restore
 from ledger.errors import StorageError
+from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import restoring
@@ -35,13 +36,20 @@ def half_way(kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch, moves: int
             restore(kept, club, replace=replace)
 
 
+def half_way_over_more(kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch, moves: int) -> TreeHead:
+    """Stop a restore over a ledger that has ten games more than the backup; the head of what stood there."""
+    record(club, 120, 130)
+    before = head_of_ledger(club)
+    half_way(kept, club, monkeypatch, moves, replace=True)
+    return before
+
+
 @pytest.mark.parametrize("moves", range(6))
 def test_wherever_a_restore_was_stopped_the_same_command_completes_it(
     moves: int, kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record(club_of_120_games, 120, 130)
-    old, new = head_of_ledger(club_of_120_games), disk.read_manifest(kept_backup).head
-    half_way(kept_backup, club_of_120_games, monkeypatch, moves, replace=True)
+    new = disk.read_manifest(kept_backup).head
+    old = half_way_over_more(kept_backup, club_of_120_games, monkeypatch, moves)
     if moves:
         for words in (
             ("ratings", club_of_120_games),
@@ -67,9 +75,7 @@ def test_a_stopped_restore_can_be_given_up(
     moves: int, kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Run without --replace, or with a backup that is damaged, it brings back what stood there."""
-    record(club_of_120_games, 120, 130)
-    before = head_of_ledger(club_of_120_games)
-    half_way(kept_backup, club_of_120_games, monkeypatch, moves, replace=True)
+    before = half_way_over_more(kept_backup, club_of_120_games, monkeypatch, moves)
     done = run("restore", kept_backup if moves % 2 else club_of_120_games.parent, club_of_120_games)
     assert done.code == REFUSED
     assert ("a restore that was stopped is undone" in done.err) == bool(moves % 2)
@@ -85,9 +91,7 @@ def test_a_stopped_restore_can_be_given_up(
 def test_an_empty_file_that_a_reader_left_in_the_journals_place_hides_no_stopped_restore(
     moves: int, kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record(club_of_120_games, 120, 130)
-    before = head_of_ledger(club_of_120_games)
-    half_way(kept_backup, club_of_120_games, monkeypatch, moves, replace=True)
+    before = half_way_over_more(kept_backup, club_of_120_games, monkeypatch, moves)
     club_of_120_games.touch()  # as SQLite does for whoever opens what was there a moment ago
     assert "a restore was stopped half-way; run it again" in run("ratings", club_of_120_games).err
     done = run("restore", kept_backup, club_of_120_games)

@@ -19,7 +19,7 @@ from ledger.ledger import Ledger
 
 from . import desk_pages as pages
 from . import limits
-from .importing import Sent, previewed
+from .importing import OF_A_FILE, Sent, previewed
 from .paging import PAGE
 from .parameters import Asked, Parameter, instant, text
 from .routes import Cost
@@ -130,7 +130,7 @@ def _sent(typed: Typed) -> dict[str, Any]:
     """A file of games, and what is said of it, as ``importing.Sent`` has it."""
     if not typed.get("file"):
         raise MalformedError(["choose a file; one that was looked at waits until another one is, or you sign out"])
-    words = {name: _word(typed, name) for name in ("pool", "format", "source", "dates", "day", "columns", "results")}
+    words = {name: _word(typed, name) for name in OF_A_FILE}
     flags = {name: name in typed for name in ("strict", "record_alike")}
     return {"path": typed["file"], "name": typed.get("filename") or "the file", **words, **flags}
 

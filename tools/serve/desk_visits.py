@@ -250,7 +250,7 @@ class Visits:
                 seen = await self._client.ask(page.tried, asked, token=asks.word, patience=LONG)
         except LedgerError as error:
             refused = problem or problems.refusal(error)
-            bare = {**asked, **read_parameters(page.parameters, [])[0]}
+            bare = {**asked, **_asked_of(page, {})}
             if bare == asked:
                 raise RefusedError(refused) from None
             if typed is None:  # it was asked for by an address

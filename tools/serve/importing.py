@@ -94,6 +94,9 @@ class ImportAnswer:
         return cls(**{"games": [], "pools": {}, **account, **lines})
 
 
+OF_A_FILE = ("pool", "format", "source", "dates", "day", "columns", "results")  # that may be said of a file with it
+
+
 @attrs.frozen(kw_only=True)
 class Sent:
     """A file that was sent, and what is said of it.

@@ -25,7 +25,7 @@ from ledger.journal.sessions import is_word
 from ledger.ledger import Ledger
 
 from . import bodies, problems, safety
-from .importing import ImportAnswer
+from .importing import OF_A_FILE, ImportAnswer
 from .jobs import JobAnswer, JobState
 from .parameters import Asked, Parameter
 from .parameters import asked as read_parameters
@@ -94,7 +94,7 @@ class Posting:
         await self._admit(token, None if asked["dry_run"] == "1" else Role.RECORDER, "import a file")
         place = await self._spooled(request)
         flags = {name: asked[name] == "1" for name in ("strict", "record_alike")}
-        words = {name: asked[name] for name in ("pool", "format", "source", "dates", "day", "columns", "results")}
+        words = {name: asked[name] for name in OF_A_FILE}
         sent = {"path": str(place), "name": asked["filename"] or "the file", **words, **flags}
         try:
             if asked["dry_run"] == "1":
