@@ -116,7 +116,9 @@ def explain(ledger: Ledger, person: Person, game: str) -> GameExplanation:
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])
     side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
     if side_row is None:
-        raise UnknownNameError(f"player of game {game!r} named", shown(person))
+        both = names(ledger, {row["white"], row["black"]})
+        played = f"{both[row['white']]} and {both[row['black']]} played it"
+        raise UnknownNameError(f"player of game {game!r} named", shown(person), played)
     # A row of the history does not say its place in rating order, which is that of its game.
     side_row["rated_ms"] = row["rated_ms"]
     number = pool.era_at(row["rated_ms"])

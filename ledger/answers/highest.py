@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import attrs
 
 from ledger.answers.asking import day, of_one_moment
-from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_until, refuse_without
+from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_in_force, refuse_without
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
@@ -66,7 +66,8 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
         ledger: a ledger whose views are level.
         person: the player.
         pool: name of the pool; the first one by default.
-        at: only what was in force at the end of this day, month or year.
+        at: only what was in force at the end of this day, month or year; by default at the end of the last day on
+            which something was recorded.
 
     Returns:
         ``opponent_rating_before`` of a newcomer is the rating with which the formula reckoned, and who was unrated is
@@ -79,9 +80,11 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
     refuse_without(ledger, highest_lowest.PROJECTOR)
     refuse_without(ledger, bests.PROJECTOR)
     rated_by = ledger.pool(pool)
-    n = games_until(ledger, rated_by, person, at)
-    sides = PlayersGames(ledger, rated_by, person.player)
     states, ms = ledger.states(rated_by), ledger.now_ms() if at is None else instant_end_ms(at)
+    # What a period brings that is running is not in force for anybody, and no highest rating yet.
+    until_ms = states.recorded_until_ms or 0 if at is None else ms
+    n = games_in_force(ledger, rated_by, person, until_ms)
+    sides = PlayersGames(ledger, rated_by, person.player)
     # Also for who has not played since a change the scheme holds that has changed the rating. Whoever has a list's
     # rating and no game yet is rated next by the scheme of that day.
     era = rated_by.eras[rated_by.era_at(ms)]

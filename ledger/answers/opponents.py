@@ -16,7 +16,7 @@ import attrs
 from ledger.answers.asking import RESULT, names, of_one_moment, shown
 from ledger.answers.graphs.bars import PAGE
 from ledger.answers.rankings import class_of
-from ledger.answers.read_models import games_until, last_row
+from ledger.answers.read_models import games_until
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -258,8 +258,7 @@ def _recorded(ledger: Ledger, game: PlayedGame) -> Row:
 def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) -> Sequence[PlayedGame]:
     """A player's rated games, newest first, each with the ratings after it as the graph shows them."""
     rated_by, connection = ledger.pool(pool), ledger.views.connection
-    newest = last_row(ledger, person, rated_by)
-    until = games_until(ledger, rated_by, person, at) if at is not None else newest["n"] if newest else 0
+    until = games_until(ledger, rated_by, person, at)
     arguments = (rated_by.pool, person.player, until)
     played = [PlayedGame(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
     # Where the scheme lists everybody the rows hold what is shown, and no state is looked at.

@@ -48,23 +48,37 @@ def keeps(ledger: Ledger, projector: Projector) -> bool:
 
 @of_one_moment
 def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> int:
-    """How many rated games of a player were in force at the end of a day, month or year; by default after all of them.
+    """How many rated games a player has; at an instant, how many were in force then.
 
-    Where the scheme rates by period or event, a game is in force when its period or event is over.
+    Without an instant those of a period or event that is running count, too: a streak and a loss on time need no
+    rating to have happened.
 
     Args:
         ledger: a ledger whose views are level.
         pool: the pool.
         person: the player.
-        at: the instant.
+        at: the end of this day, month or year.
+
+    Raises:
+        UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
+    """
+    if at is not None:
+        return games_in_force(ledger, pool, person, instant_end_ms(at))
+    row = last_row(ledger, person, pool)
+    return 0 if row is None else int(row["n"])
+
+
+@of_one_moment
+def games_in_force(ledger: Ledger, pool: Pool, person: Person, ms: int) -> int:
+    """How many rated games of a player were in force at an instant, milliseconds since 1970.
+
+    Where the scheme rates by period or event, a game is in force when its period or event is over.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
     # Only to refuse a player who has no game in the pool, and no list's rating.
     last_row(ledger, person, pool)
-    states = ledger.states(pool)
-    ms = states.recorded_until_ms or 0 if at is None else instant_end_ms(at)
     row = queries.first_row(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
     return 0 if row is None else int(row["n"])
 

@@ -44,7 +44,7 @@ def streaks(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         ledger: a ledger whose views are level.
         person: the player.
         pool: name of the pool; the first one by default.
-        at: only games that were in force at the end of this day, month or year.
+        at: only games that were in force at the end of this day, month or year; by default all rated games.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.

@@ -95,7 +95,8 @@ def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         ledger: a ledger whose views are level.
         person: the player.
         pool: name of the pool; the first one by default.
-        at: the end of this day, month or year, to which the windows reach; by default the player's last game.
+        at: the end of this day, month or year, to which the windows reach, with the games that were in force then; by
+            default all rated games, up to the player's last one.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.

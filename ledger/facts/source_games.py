@@ -126,6 +126,8 @@ def bounded(message: str) -> str:
 
 
 TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", "volatility", "highest", "k_factor")
+# What tells of a rating alone. Games and a K-factor stand in lists of federations beside players without one, too.
+NEED_A_RATING = ("deviation", "volatility", "highest")
 
 
 def player_schema() -> Mapping[str, Any]:

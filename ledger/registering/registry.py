@@ -27,7 +27,7 @@ from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerReg
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.pasts import MAX_IDENTITY, Past, name_faults, person_faults
 from ledger.facts.person_names import spelt
-from ledger.facts.source_games import FaultsFound, FileFault
+from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
 from ledger.journal import Find, Writer, rules
 from ledger.journal.game_keys import is_plain
@@ -186,10 +186,12 @@ class ListImport:
                 ~(pl.col("name").str.contains(_PLAIN_NAME) & pl.col("identity").str.contains(_SPELT_SO))
                 | pl.col("identity").str.contains(f"^fide:.*[a-z]|^.{{{MAX_IDENTITY + 1}}}")
             ).to_series()
+            unfounded = pl.col("rating").is_null() & pl.any_horizontal(pl.col(*NEED_A_RATING).is_not_null())
             suspected = (
                 codec_columns.player_suspects(as_fields.select("birth_year", "standing"), PlayerRegistered)
                 | codec_columns.player_suspects(as_fields.select("effective_at", *SEED_FIELDS), RatingSeeded)
                 | odd_names.fill_null(value=True)
+                | frame.select(unfounded).to_series()
             )
             suspects = frame.filter(suspected)
             if not len(suspects):
@@ -210,7 +212,10 @@ class ListImport:
             word = Standing(standing) if standing in set(Standing) else standing
             born = row["birth_year"]
             PlayerRegistered(player=1, joined_at="2000", standing=word, birth_year=born, commitment="0" * 64)
-        if row["rating"] is not None:
+        if row["rating"] is None:
+            beside = [name for name in NEED_A_RATING if row[name] is not None]
+            faults += [f"there is {name} {row[name]} and no rating @ $.{name}" for name in beside]
+        else:
             with _named(faults):
                 past = Past(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
                 past.seed(1, self._pool.name)

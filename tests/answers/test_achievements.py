@@ -283,6 +283,28 @@ def test_of_an_unrated_player_nothing_is_a_best_win_or_an_upset(tmp_path: Path) 
         assert surpluses["Bob", "g3"] == 100.0
 
 
+def test_games_of_a_running_period_count_for_streaks_and_losses_on_time_and_for_no_highest_rating(
+    tmp_path: Path,
+) -> None:
+    with Ledger.create(tmp_path / "federation.db", scheme="fide") as ledger:
+        for name in ("Ann", "Bob"):
+            ledger.register(f"name:{name.lower()}", name, declared_rating=2000)
+        for day in ("2024-05-01", "2024-05-02", "2024-06-10"):
+            game = game_recorded(day, ended_at=day, half_moves=40, outcome=Outcome.WHITE, termination=ON_TIME)
+            ledger.append(game)
+        ledger.catch_up()
+        ann, bob = ledger.player("Ann"), ledger.player("Bob")
+        wins = next(row for row in streaks.streaks(ledger, ann) if (row.streak, row.which) == ("winning", "current"))
+        assert (wins.games, wins.last_game) == (3, "2024-06-10")
+        then = next(row for row in streaks.streaks(ledger, ann, at="2024-06-29") if row.streak == "winning")
+        assert then.games == 2, "June was not over"
+        assert [window.games for window in time_losses.windows(ledger, bob) if window.window == "all games"] == [3]
+        marks = {mark.who.player: mark for mark in time_losses.everybody(ledger) if mark.who is not None}
+        alone, among = time_losses.mark(ledger, bob), marks[bob.player]
+        assert (alone.games, alone.time_losses) == (among.games, among.time_losses) == (3, 3)
+        assert "2024-06-10" not in {row["game"] for row in as_rows(highest.achievements(ledger, ann))}
+
+
 def test_a_newcomer_counts_with_the_rating_that_the_formula_takes(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db") as ledger:
         ledger.register("name:ann", "Ann")

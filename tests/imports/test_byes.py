@@ -90,6 +90,13 @@ def test_a_pgn_game_against_nobody_is_a_bye() -> None:
     assert [bye[1:7] for bye in reading.rounds] == [("name:ann", "Ann", "Open", "2025-03-01", 3, "allotted")]
 
 
+def test_zeros_before_a_number_of_fide_make_no_other_person() -> None:
+    tags = '[Date "2025.03.01"]\n[White "Ann"]\n[Black "Bob"]\n[BlackFideId "0001503014"]\n[Result "1-0"]\n\n1-0\n\n'
+    reading = Reading("a.pgn")
+    (game,) = pgn.games(tags.encode().splitlines(keepends=True), reading)
+    assert game.black_id == "fide:1503014"
+
+
 def test_our_own_lines_carry_them_and_name_what_is_wrong() -> None:
     told = SourceRound(1, "name:ann", "Ann", "Open", "2025-03-01", 3, "allotted", 1, "blitz")
     least = SourceRound(2, "name:ann", "Ann", "Open", "2025", None, "absent")

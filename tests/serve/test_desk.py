@@ -355,6 +355,8 @@ def test_a_list_is_looked_at_and_published(staff: dict[str, Officer]) -> None:
 def test_health_tells_how_the_ledger_does_and_who_was_refused(
     staff: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
 ) -> None:
+    # one who is refused, whatever ran before
+    staff["rita"].do("/desk/propose/void", "/desk/propose/void", {"game": GAME, "reason": "x"})
     said = words(staff["adam"].look("/desk").text)
     for part in (
         "Entries of the journal",

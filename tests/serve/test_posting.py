@@ -85,6 +85,12 @@ def test_two_games_of_a_pair_are_told_apart_by_the_header(api: Api) -> None:
         assert (without.status_code, without.json()["errors"][0]["pointer"]) == (400, "/key"), nothing
 
 
+def test_what_else_is_wrong_is_told_beside_a_missing_key(api: Api) -> None:
+    refused = api.post("/games", {"white": 1, "black": 2, "outcome": "white", "ended_at": "2026-02-30"})
+    assert refused.status_code == 400
+    assert {fault["pointer"] for fault in refused.json()["errors"]} == {"/key", "/ended_at"}
+
+
 def test_with_rated_both_ratings_are_waited_for(api: Api) -> None:
     done = api.post("/games?rated=1", {**GAME, "key": "club:rated", "ended_at": "2026-03-02"})
     rated = done.json()["rated"]

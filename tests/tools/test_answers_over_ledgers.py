@@ -50,6 +50,19 @@ def test_no_answer_is_written_over_a_file_of_a_ledger(answer: tuple[str, ...], s
     assert {name: (sealed_club / name).read_bytes() for name in FILES} == before
 
 
+@pytest.mark.parametrize(
+    "answer", [words for words in ANSWERS if words[-1] != "--save-head"], ids=lambda words: words[0]
+)
+def test_a_dash_is_standard_output(
+    answer: tuple[str, ...], sealed_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    without, dash = (run(answer[0], sealed_club / "club.db", *words) for words in (answer[1:-1], (*answer[1:], "-")))
+    assert (without.code, dash.code, dash.out) == (0, 0, without.out)
+    assert dash.out
+    assert not list(tmp_path.iterdir())
+
+
 def test_files_of_other_ledgers_are_known_by_how_they_begin(sealed_club: Path, tmp_path: Path) -> None:
     for name in ("club.db", "club.people.db", "club.views.db", "club.key"):
         with pytest.raises(StorageError, match="is a file of a ledger: give another name"):

@@ -41,6 +41,11 @@ VERIFY = click.option(
 )
 
 
+def no_dash(_context: click.Context, _parameter: click.Parameter, file: Path | None) -> Path | None:
+    """The file that is to be written; None for standard output, which "-" is as well."""
+    return None if file is not None and str(file) == "-" else file
+
+
 def no_empty_pool(_context: click.Context, _parameter: click.Parameter, pool: str | None) -> str | None:
     """The name of a pool; an empty one, as of a variable that nobody set, is not the first pool."""
     if pool is not None and not pool.strip():
@@ -63,6 +68,15 @@ AS_IF = click.option(
     type=click.IntRange(1),
     metavar="PROPOSAL",
     help="Answer as after the approval of that open proposal; nothing is recorded.",
+)
+INTO = click.option(
+    "-o",
+    "--output",
+    "file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=no_dash,
+    help="Where to; - is standard output.",
 )
 _LEAST = "ledger.at-least"  # where a context keeps it, for ``level``
 

@@ -15,7 +15,7 @@ from ledger.runtime.visible import visible
 
 from .. import output
 from ..wording import counted
-from . import DB, level
+from . import DB, INTO, level
 
 _KINDS = {".svg": "svg", ".json": "json", ".fen": "fen", ".txt": "txt", ".pgn": "pgn"}
 
@@ -31,10 +31,8 @@ _KINDS = {".svg": "svg", ".json": "json", ".fen": "fen", ".txt": "txt", ".pgn": 
 )
 @click.option("--flip", is_flag=True, help="Black below.")
 @click.option("--start", metavar="FEN", default=START, help="Where the game began, if not as usual.")
-@click.option(
-    "-o", "--output", "path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write it there."
-)
-def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, path: Path | None) -> None:
+@INTO
+def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, file: Path | None) -> None:
     """The position in which a game ended, from the moves that are kept of it; or the game itself as PGN.
 
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. The picture needs no font
@@ -51,7 +49,7 @@ def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, pat
       rating-ledger board club.db lichess:Mxzwh32Z --format fen
       rating-ledger board club.db lichess:Mxzwh32Z -o game.pgn
     """
-    kind = kind or (_KINDS.get(path.suffix.lower(), "txt") if path else "txt")
+    kind = kind or (_KINDS.get(file.suffix.lower(), "txt") if file else "txt")
     if flip and kind not in {"svg", "txt"}:
         raise click.UsageError("--flip goes with --format svg or txt: only these show a board from one side")
     with level(db_path) as ledger:
@@ -59,14 +57,14 @@ def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, pat
             text = game_pgn(ledger, game, start)
         else:
             final = final_board(ledger, game, start)
-            if path is None and kind == "json":
+            if file is None and kind == "json":
                 output.write_one(as_row(final.answer), None)
                 return
             text = _text(final, kind, flipped=flip)
-    if path is None:
+    if file is None:
         output.answer_lines(text.rstrip("\n"))
     else:
-        output.save(path, text.encode())
+        output.save(file, text.encode())
 
 
 def _text(board: FinalBoard, kind: str, *, flipped: bool) -> str:

@@ -25,7 +25,7 @@ from ledger.answers.rows import as_rows
 from ledger.facts.instants import instant_ms
 
 from .. import limits, output
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, Number, level
+from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, Number, level
 
 TOURNAMENTS_IN_A_TABLE = 20
 FORMATS = ("txt", "html", "svg", "png", "json", "csv")
@@ -152,9 +152,7 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
 )
 @click.option("--theme", type=click.Choice(["light", "dark"]), help="Of svg and png; svg goes by the reader's system.")
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
-@click.option(
-    "-o", "--output", "path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write it there."
-)
+@INTO
 @KNOWN_AT
 @AS_IF
 @AT_LEAST
@@ -172,7 +170,7 @@ def crosstable(
     kind: str | None,
     theme: str | None,
     raw: bool,
-    path: Path | None,
+    file: Path | None,
     known_at: str | None,
     as_if: int | None,
     verify: bool,
@@ -198,7 +196,7 @@ def crosstable(
       rating-ledger crosstable club.db Linares -o linares.html
       rating-ledger crosstable club.db Linares --tie-break wins --tie-break sonneborn-berger --format csv
     """
-    kind = kind or _kind_of(path)
+    kind = kind or _kind_of(file)
     _check(kind, theme, raw=raw)
     choice = TableChoice(
         edition=edition,
@@ -213,8 +211,8 @@ def crosstable(
         content = _document(page, kind, theme, raw=raw)
     if page.edition.of > 1 and edition is None:
         output.remark(f"the last of {page.edition.of} editions; --edition YEAR shows another, 'tournaments' lists them")
-    if path is not None:
-        output.save(path, content)
+    if file is not None:
+        output.save(file, content)
     elif kind == "txt":
         output.answer_lines(content.decode().removesuffix("\n"))
     else:

@@ -25,7 +25,7 @@ from ledger.runtime.visible import visible
 from .. import output
 from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from ..wording import counted
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, level
+from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, level
 
 MARKS_BELOW_A_GRAPH = 20
 FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess", "css")
@@ -77,14 +77,7 @@ EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[
     "--boards/--no-boards", default=None, help="Each game's final position, from the moves kept; in html unless no."
 )
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="By default as FILE ends; txt without a file.")
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to; - is standard output.",
-)
+@INTO
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
 @KNOWN_AT
 @AS_IF
@@ -133,20 +126,19 @@ def graph(
       rating-ledger graph club.db ann --format css -o graph.css
       rating-ledger graph club.db ann --format json | jq .player.highest
     """
-    to = None if file is None or str(file) == "-" else file
-    kind = fmt or _kind_of(to)
+    kind = fmt or _kind_of(file)
     options = {
         "--last": last is not None, "--page": number is not None, "--by date": by == "date", "--opponents": opponents,
         "--mono": mono, "--theme": theme is not None, "--style-sheet": sheet is not None,
         "--against": against is not None, "--every-page": every_page,
         "--boards": boards is True, "--no-boards": boards is False, "--raw": raw,
     }  # fmt: skip
-    _check(kind, options, to, last)
+    _check(kind, options, file, last)
     if sheet is not None:
         _check_address(sheet)
     look = Look(opponents, mono, Theme(theme or Theme.AUTO), sheet)
     if kind == "css":
-        _deliver(html.style(look).encode(), to)
+        _deliver(html.style(look).encode(), file)
         return
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
@@ -154,17 +146,17 @@ def graph(
             beside = None if against is None else ledger.player(against)
             with_boards = kind == "html" if boards is None else boards
             asked = _Asked(ledger, person, pool, kind, last, by, beside, with_boards)
-            if every_page and to is not None:
-                _write_every_page(asked, to, look)
+            if every_page and file is not None:
+                _write_every_page(asked, file, look)
                 return
             pages = list(asked.histories()) if kind == "lichess" else [asked.page(number)]
             pgn = asked.pgn(pages[0]) if kind == "html" else None
         if kind == "lichess":
-            _deliver(json_form.exact(json_form.lichess_history(pages)), to)
-        elif kind == "txt" and to is None:
+            _deliver(json_form.exact(json_form.lichess_history(pages)), file)
+        elif kind == "txt" and file is None:
             _draw(pages[0])
         else:
-            _deliver(_document(pages[0], kind, look, raw=raw, pgn=pgn), to)
+            _deliver(_document(pages[0], kind, look, raw=raw, pgn=pgn), file)
 
 
 class _Asked(NamedTuple):

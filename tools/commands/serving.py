@@ -16,7 +16,7 @@ from . import DB, level
 
 @click.command()
 @DB
-@click.option("-o", "--output", "target", metavar="FILE", help="The file; by default the answer is printed.")
+@click.option("-o", "--output", "target", metavar="FILE", help="Where to; - is standard output.")
 @click.option("--export", "exported", metavar="FILE", help="Also for this file, which 'export' made as SQLite.")
 def datasette(db_path: str, target: str | None, exported: str | None) -> None:
     """The metadata by which Datasette serves the views, or an export of them, with units, labels and ready questions.
@@ -34,7 +34,7 @@ def datasette(db_path: str, target: str | None, exported: str | None) -> None:
     """
     with level(db_path) as ledger:
         made = metadata(ledger, exported)
-        if target is None:
+        if target is None or target == "-":
             output.write_one(made, None)
             return
         if "\0" in target:

@@ -188,15 +188,16 @@ def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None)
         key=body.key,
         rated=body.rated is not False,
     )
+    faults: list[Fault] = []
     if body.key is None and once is None:
-        fault = (
-            "is missing: give the game's own key, or send the header Idempotency-Key, the same when it is sent again"
-        )
-        raise bodies.refused([Fault(parameter=None, detail=fault, pointer="/key")])
+        way = "give the game's own key, or send the header Idempotency-Key, the same when it is sent again"
+        faults.append(Fault(parameter=None, detail=f"is missing: {way}", pointer="/key"))
     try:
         source = game_by_hand(words, white, black)
     except MalformedError as error:
-        raise bodies.refused([_fault(problem) for problem in error.problems]) from None
+        raise bodies.refused([*faults, *map(_fault, error.problems)]) from None
+    if faults:
+        raise bodies.refused(faults)
     if body.key is None:
         plain = f"http:{sha256((once or '').encode()).hexdigest()[:24]}"
         source = source._replace(key=plain, is_made=True)

@@ -91,7 +91,8 @@ def serve(serving: Serving, stopped: Event) -> None:
         try:
             for child in children:
                 child.start()
-            output.remark(f"{serving.path}: served at {handed.public_url or address}; Ctrl-C or SIGTERM ends it")
+            at = address if serving.public_url is None else f"{serving.public_url}; listening at {address}"
+            output.remark(f"{serving.path}: served at {at}; Ctrl-C or SIGTERM ends it")
             for line in (*_told_of_the_log(serving), *told_of_the_proxy(serving)):
                 output.remark(line)
             while not stopped.wait(GLANCE):

@@ -309,7 +309,7 @@ def _player(case: _Case, colour: str, site: str) -> tuple[str, str]:
         return user
     if site in {"fics", "chesscom"}:
         return f"{site}:{name.lower()}", name
-    number = case.tag(f"{colour}FideId")
+    number = case.tag(f"{colour}FideId").lstrip("0")  # as ``spelt`` has it: one person stands in no two spellings
     return (f"fide:{number}" if _FIDE_ID.fullmatch(number) else name_identity(name)), name
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ledger.facts.event_fields import POSITIVE_PATTERN
 from ledger.facts.person_names import spelt
-from ledger.facts.source_games import player_schema
+from ledger.facts.source_games import NEED_A_RATING, player_schema
 from ledger.facts.words import Standing
 from ledger.imports.csv import values
 from ledger.imports.csv.values import (
@@ -176,10 +176,10 @@ class Converter:
         rating = table["rating"].is_null()
         if "rating" in faulty:
             rating &= ~faulty["rating"].fill_null(value=False)
-        for name in ("deviation", "volatility", "highest"):
+        for name in NEED_A_RATING:
             unfounded = rating & table[name].is_not_null()
             yield (
                 unfounded,
                 table[name],
-                f"there is {name.replace('_', ' ')} {{}} and no rating; fill in the rating".format,
+                f"there is {name} {{}} and no rating; fill in the rating".format,
             )
