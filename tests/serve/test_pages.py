@@ -423,6 +423,16 @@ def test_what_changed_between_two_lists_is_what_the_library_says(browse: Asked, 
     assert re.search(rf"<dt>created</dt><dd>{created}</dd>", text)
 
 
+def test_a_receipt_is_promised_only_where_somebody_signs_checkpoints(crowded: Path) -> None:
+    with Ledger.open(crowded) as ledger:
+        ledger.append(game_recorded("since", half_moves=60, ended_at="2006-11-01"))
+        ledger.level()
+    for verifier, words in ((VERIFIER, "the next checkpoint will cover this game"), (None, "nobody signs")):
+        reader, get = asking(crowded, verifier=verifier)
+        assert words in get("/games/since").text
+        reader.close()
+
+
 def test_a_game_shows_what_its_answers_say(browse: Asked, crowd: dict[str, Any]) -> None:
     text = browse(f"/games/{crowd['plain']}").text
     assert "Why jan’s rating changed by +400.00" in text
