@@ -139,7 +139,7 @@ QUESTIONS: dict[str, Question] = {
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
     "around_game", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force",
-    "games_until", "in_short", "joined", "replay",
+    "games_in_force", "games_until", "in_short", "joined", "replay",
     "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
     "reasons_of", "recorded_and_standing", "refuse_without", "server_tables", "snapshot", "state_after",
