@@ -53,6 +53,12 @@ def test_a_closing_ends_the_edition_before_it_and_parts_the_next_one() -> None:
     assert found("08-01 08-15", closed="08-20") == [("08-01", "08-01", "08-01"), ("08-15", "08-15", "08-20")]
 
 
+def test_a_game_that_ends_with_the_closing_is_of_the_edition_that_it_closes() -> None:
+    first, last = days("08-01", "08-03")
+    whole = Edition(first, last)
+    assert editions([first, last], lambda _: WEEK, Announced((last,))) == {first: whole, last: whole}
+
+
 def test_what_was_opened_holds_whatever_the_gaps_are() -> None:
     assert found("08-02 08-20 08-30", opened=(("08-01", "08-28"),)) == [
         ("08-02", "08-01", "08-28"),

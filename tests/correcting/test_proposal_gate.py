@@ -12,6 +12,7 @@ from ledger.errors import LedgerError, MalformedError, ProposalError
 from ledger.facts.changes import Change, Verb, Which
 from ledger.facts.events import Decision, RoundWithoutGame, SchemeAdopted
 from ledger.facts.words import Brings, Outcome, Termination
+from ledger.journal import rules
 from ledger.ledger import Ledger
 from tests.kit.corrections import ANN, BOB, CLEO, DAN, approve, ask, by_key, ratings
 from tests.kit.games import game_recorded
@@ -399,6 +400,21 @@ def test_what_a_source_told_against_itself_may_stay_and_be_come_back_to(four: Le
     approve(four, ask(four, "result", game="odd", to="1-0"))
     approve(four, ask(four, "undo", proposal="4"))
     assert by_key(four, ("outcome", "termination", "reason"))["odd"] == ("draw", "checkmate", None)
+
+
+def test_what_no_fact_may_be_by_now_can_be_taken_back_and_neither_changed_nor_put_back(
+    four: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A journal of old may hold a game that ended before it began."""
+    with monkeypatch.context() as of_old:
+        of_old.setattr(rules, "_check_times", lambda *_: None)
+        four.append(game_recorded("backwards", started_at="2026-11-09", ended_at="2026-11-08", half_moves=40))
+    with pytest.raises(ProposalError, match="ended-before-start"):
+        four.propose([ask(four, "game", game="backwards", field="round", to="3")], reason="x", by="eve")
+    approve(four, ask(four, "void", game="backwards"))
+    assert by_key(four, ("reason",))["backwards"] == ("voided",)
+    with pytest.raises(ProposalError, match="ended-before-start"):
+        four.propose([ask(four, "reinstate", game="backwards")], reason="x", by="eve")
 
 
 def test_an_undo_that_would_close_a_ring_of_merges_is_refused(four: Ledger) -> None:

@@ -214,6 +214,9 @@ def test_the_higher_version_is_kept_and_who_has_the_lower_one_leaves_it(kept_clu
         old.level()
         with pytest.raises(ProjectionError, match="without its plug-in has gone on"):
             old.rows("surpluses")
+        others = {"win_streaks": ProjectionError("win_streaks", "cannot be read")}  # what is wrong with another one
+        with pytest.raises(ProjectionError, match=r"^surpluses: .*has gone on"):
+            keeping.refuse_left_behind(old.views.connection, "surpluses", others)
         assert {name for row in rows(new, (newer,))["surpluses"] for name, _ in row} >= {"expected_score"}
     with with_plug_ins(kept_club, (SURPLUSES,)) as old:
         old.level()
