@@ -389,6 +389,13 @@ def test_days_of_a_reported_tournament_that_overlap_are_told_and_not_recorded(fi
     assert [row["starts_at"] for row in five.ledger.rows("openings")] == ["2026-11-01"]
 
 
+def test_a_tournament_that_another_process_told_of_is_known_to_who_closes_it(five: Club) -> None:
+    five.ledger.level()
+    with Ledger.open(five.path) as other:
+        other.append(game_recorded("elsewhere", tournament="Cub cup", ended_at="2026-11-18"))
+    five.ledger.standing.refuse_unknown_tournament(tournament_closed("2026-11-19", tournament="Cub cup"))
+
+
 def test_an_approval_is_judged_by_the_names_that_are_known_by_then(five: Club) -> None:
     drafts = five.ledger.corrections.drafts
     five.ledger.append(game_recorded("c18", tournament="Cub cup", ended_at="2026-11-18"))

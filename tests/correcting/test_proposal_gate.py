@@ -242,6 +242,8 @@ def test_open_proposals_about_one_fact_are_shown_to_each_other(four: Ledger) -> 
     four.decide(2, Decision.REJECTED, by="adam", reason="the first is right")
     assert [known.state for known in four.corrections.proposals()] == ["open", "rejected"]
     assert [known.alike for known in four.corrections.proposals(open_only=True)] == [()]
+    assert [each.proposal for each in four.corrections.stored()] == [1, 2]
+    assert [each.proposal for each in four.corrections.stored(open_only=True)] == [1]
     assert four.corrections.proposal(2).decision_reason == "the first is right"
 
 

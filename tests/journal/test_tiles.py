@@ -10,6 +10,7 @@ from ledger.facts.words import TreeHead
 from ledger.journal.tiles import Tile
 from ledger.testing.journal_contract import filled
 from ledger.testing.kit import MemoryJournal
+from tests.kit.logs import root_of_leaves
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,8 @@ def test_a_tile_holds_hashes_and_a_bundle_the_entries_under_it() -> None:
     bodies = [entry.body for entry in filled(journal)]
     assert Tile(0, 1, 256).content(journal) == b"".join(sha256(b"\0" + body).digest() for body in bodies[256:512])
     assert Tile(0, 2, 3).content(journal) == Tile(0, 2, 256).content(journal)[:96]
+    leaves = [sha256(b"\0" + body).digest() for body in bodies]
+    assert Tile(1, 0, 2).content(journal) == root_of_leaves(leaves[:256]) + root_of_leaves(leaves[256:512])
     assert Tile(1, 0, 5).content(journal) == b"".join(journal.subtree_root(n * 256, n * 256 + 256) for n in range(5))
     bundle = Tile(None, 3, 40).content(journal)
     read = []
