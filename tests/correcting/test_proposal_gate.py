@@ -419,6 +419,19 @@ def test_what_no_fact_may_be_by_now_can_be_taken_back_and_neither_changed_nor_pu
         four.propose([ask(four, "reinstate", game="backwards")], reason="x", by="eve")
 
 
+def test_an_undo_after_which_a_fact_would_be_what_none_may_be_is_refused(four: Ledger) -> None:
+    approve(four, ask(four, "game", game="g1", field="ended_at", to="2026-11-12"))
+    approve(four, ask(four, "game", game="g1", field="started_at", to="2026-11-10"))
+    with pytest.raises(ProposalError, match="ended-before-start"):
+        four.propose([ask(four, "undo", proposal="1")], reason="x", by="eve")
+    approve(four, ask(four, "undo", proposal="2"))
+    approve(four, ask(four, "undo", proposal="1"))
+    assert by_key(four, ("ended_at",))["g1"] != ("2026-11-12",)
+    # what was undone by an undoing that is undone is reached as well
+    with pytest.raises(ProposalError, match="ended-before-start"):
+        four.propose([ask(four, "undo", proposal="3")], reason="x", by="eve")
+
+
 def test_an_undo_that_would_close_a_ring_of_merges_is_refused(four: Ledger) -> None:
     approve(four, ask(four, "merge", player="Ann", into="Bob"))
     approve(four, ask(four, "undo", proposal="1"))
