@@ -179,8 +179,8 @@ class Traced:
         self._lines = sorted(folder.glob("lines.*"))
 
     def tests(self, path: str, line: int) -> list[str]:
-        """Those that run a line, the quickest first."""
-        running = []
+        """Those that run a line, the quickest first; of one that runs when its file is imported, those of the file."""
+        own, of_file = set[str](), set[str]()
         for file in self._lines:
             with closing(sqlite3.connect(file)) as connection:
                 rows = connection.execute(
@@ -188,9 +188,12 @@ class Traced:
                     "ON context.id = context_id WHERE path LIKE ? AND context <> ''",
                     [f"%/{path}"],
                 )
-                # a bit for each line of the file, the lowest first
-                running += [test for test, bits in rows if line // 8 < len(bits) and bits[line // 8] >> line % 8 & 1]
-        return sorted(running, key=lambda test: (self._seconds.get(test, 0.0), test))
+                for test, bits in rows:
+                    of_file.add(test)
+                    # a bit for each line of the file, the lowest first
+                    if line // 8 < len(bits) and bits[line // 8] >> line % 8 & 1:
+                        own.add(test)
+        return sorted(own or of_file, key=lambda test: (self._seconds.get(test, 0.0), test))
 
 
 def runs_of(mutant: Mutant, traced: Traced) -> Iterator[list[str]]:

@@ -358,6 +358,24 @@ def test_what_a_projector_does_wrong_is_named_and_leaves_the_views_as_they_were(
         assert "odd" not in ledger.views.read_models()
 
 
+def test_a_column_beside_the_key_may_be_empty_and_takes_values_of_its_own_type_alone(little_club: Path) -> None:
+    def telling(value: Any) -> FactProjector:
+        def stand(rows: FactRows, position: int, _before: Event | None, _now: Event | None) -> None:
+            rows.put((position,), (value,))
+
+        beside = COLUMN._replace(name="m")
+        return FactProjector(
+            name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), columns=(beside,), stand=stand
+        )
+
+    wrong = pytest.raises(ProjectionError, match="column 'm' takes whole numbers of 64 bits, got 'two'")
+    with Ledger.open(little_club, projectors=(*BUILT_IN, telling("two"))) as ledger, wrong:
+        ledger.level()
+    with Ledger.open(little_club, projectors=(*BUILT_IN, telling(None))) as ledger:
+        ledger.level()
+        assert {row["m"] for row in ledger.rows("odd")} == {None}
+
+
 def test_a_table_of_sums_takes_no_rows(little_club: Path) -> None:
     def puts(rows: FactRows, position: int, *_: Event | None) -> None:
         rows.put((position,), (1,))
