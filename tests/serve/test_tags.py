@@ -26,12 +26,14 @@ from tools.serve.routes import ROUTES
 from tools.serve.sites import Site
 
 PAGE = {"Accept": "text/html"}
+# a site whose checkpoints are signed
+SIGNING = Site(public_url=SITE, verifier="example.org/club+84363505+AQffWFr67/KFjW0wlu5WrS6aQpolVtkHolB2JJ9eDiJM")
 
 
 @pytest.fixture(name="look_at")
 def _look_at(served: Path) -> Iterator[Get]:
     """Asks for an address of the site, a page or one for programs."""
-    reader = Reader(served, Site(public_url=SITE), threads=2)
+    reader = Reader(served, SIGNING, threads=2)
     app = application(reader)
 
     def look_at(address: str, method: str = "GET", **more: object) -> httpx.Response:
@@ -53,13 +55,13 @@ def test_the_page_of_a_game_has_its_receipt_as_soon_as_a_checkpoint_covers_it(se
         ledger.level()
     page, receipt = "/games/late", "/api/v1/games/late/receipt"
     before = look_at(page, headers=PAGE)
-    assert "There is none" in before.text
+    assert "There is none yet" in before.text
     refused = look_at(receipt)
     assert (refused.status_code, "no checkpoint covers this game" in refused.text) == (404, True)
     with Ledger.open(served) as ledger:
         ledger.checkpoints.make()
     after = look_at(page, headers={**PAGE, "If-None-Match": before.headers["etag"]})
-    assert (after.status_code, "There is none" in after.text) == (200, False)
+    assert (after.status_code, "There is none yet" in after.text) == (200, False)
     assert look_at(page, headers={**PAGE, "If-None-Match": after.headers["etag"]}).status_code == 304
     given = look_at(receipt)
     assert given.status_code == 200
@@ -111,7 +113,7 @@ def test_ratings_that_were_mended_by_a_rebuild_are_told_at_once_and_alike_by_eve
     assert (mended.status_code, mended.json()["rows"]) == (200, right)
     tags = {"If-None-Match": mended.headers["etag"]}
     assert look_at(address, headers=tags).status_code == 304
-    other = Reader(served, Site(public_url=SITE), threads=1)
+    other = Reader(served, SIGNING, threads=1)
     asked = {"pool": None, "at": None, "min_games": 1, "active": None, "limit": 1, "offset": 0, "format": "json"}
     route = next(route for route in ROUTES if route.path == "/ranking")
     again = other.answer(route, asked, f"/api/v1/ranking {sorted(asked.items())}", [mended.headers["etag"]])

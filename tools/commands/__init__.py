@@ -41,9 +41,9 @@ VERIFY = click.option(
 )
 
 
-def no_dash(_context: click.Context, _parameter: click.Parameter, file: Path | None) -> Path | None:
+def no_dash(_context: click.Context, _parameter: click.Parameter, file: str | Path | None) -> str | Path | None:
     """The file that is to be written; None for standard output, which "-" is as well."""
-    return None if file is not None and str(file) == "-" else file
+    return None if str(file) == "-" else file
 
 
 def no_empty_pool(_context: click.Context, _parameter: click.Parameter, pool: str | None) -> str | None:

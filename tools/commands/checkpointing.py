@@ -15,7 +15,7 @@ from ledger.ledger import Ledger
 from .. import output
 from ..verifier_keys import keys_in
 from ..wording import entries
-from . import DB, FALSE
+from . import DB, FALSE, no_dash
 from .proving import head_in
 
 KEY = click.option("--key", "key_file", metavar="FILE", help="The key, where it is not the ledger's own.")
@@ -87,7 +87,9 @@ def checkpoint(db_path: str, key_file: str | None, keep_in: str | None, since: s
 @DB
 @click.argument("game")
 @click.option("--with-name", "player", metavar="PLAYER", help="Prove this player's name as well, by its salt.")
-@click.option("--to", "target", metavar="FILE", help="Where to, such as game.tlog-proof; - is standard output.")
+@click.option(
+    "--to", "target", metavar="FILE", callback=no_dash, help="Where to, such as game.tlog-proof; - is standard output."
+)
 def receipt(db_path: str, game: str, player: str | None, target: str | None) -> None:
     """A receipt for a game, which proves to anybody that it was recorded, as it was, and when.
 
@@ -103,7 +105,7 @@ def receipt(db_path: str, game: str, player: str | None, target: str | None) -> 
     """
     with Ledger.open(db_path) as ledger:
         text = receipt_of(ledger, game, name_of=player)
-    if target is None or target == "-":
+    if target is None:
         _put(text, "give a file by --to")
     else:
         output.save(Path(target), text.encode())

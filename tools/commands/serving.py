@@ -11,12 +11,12 @@ from ledger.answers.datasette_metadata import metadata
 from ledger.errors import MalformedError
 
 from .. import output
-from . import DB, level
+from . import DB, level, no_dash
 
 
 @click.command()
 @DB
-@click.option("-o", "--output", "target", metavar="FILE", help="Where to; - is standard output.")
+@click.option("-o", "--output", "target", metavar="FILE", callback=no_dash, help="Where to; - is standard output.")
 @click.option("--export", "exported", metavar="FILE", help="Also for this file, which 'export' made as SQLite.")
 def datasette(db_path: str, target: str | None, exported: str | None) -> None:
     """The metadata by which Datasette serves the views, or an export of them, with units, labels and ready questions.
@@ -34,7 +34,7 @@ def datasette(db_path: str, target: str | None, exported: str | None) -> None:
     """
     with level(db_path) as ledger:
         made = metadata(ledger, exported)
-        if target is None or target == "-":
+        if target is None:
             output.write_one(made, None)
             return
         if "\0" in target:
