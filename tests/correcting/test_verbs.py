@@ -11,10 +11,18 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.correcting.verbs import VERBS
+from ledger.correcting.verbs import VERBS, conversion_in
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.events import BirthYearLearnt, Event, GameRecorded, PlayerChanged, RatingSeeded, SchemeAdopted
+from ledger.facts.events import (
+    BirthYearLearnt,
+    ConversionRange,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    RatingSeeded,
+    SchemeAdopted,
+)
 from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
 from tests.kit.clubs import NOW
@@ -408,3 +416,14 @@ def test_a_voided_tournament_can_be_reinstated(four: Ledger) -> None:
     approve(four, ask(four, "reinstate-tournament", tournament="Open"))
     assert ratings(four) == before
     assert tables(four) == rebuilt(four)
+
+
+def test_maps_of_words_begin_where_they_say() -> None:
+    assert conversion_in(["0.6:800", "2000:1:-50"]) == (
+        ConversionRange(from_rating=None, factor="0.6", offset="800"),
+        ConversionRange(from_rating="2000", factor="1", offset="-50"),
+    )
+    assert conversion_in([]) is None
+    for word in ("0.6", "1:2:3:4"):
+        with pytest.raises(MalformedError, match=rf"a map is written \[FROM:\]FACTOR:OFFSET, got '{word}'"):
+            conversion_in([word])

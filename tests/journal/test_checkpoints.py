@@ -215,6 +215,25 @@ def _refused(read: Callable[[Path], bytes], place: Path) -> Callable[[Path], byt
     return reading
 
 
+def test_a_checkpoint_is_on_the_disk_before_the_file_beside_it_goes(
+    signed_club: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, beside = (signed_club.folder / name for name in ("club.checkpoints", "club.checkpoints.adding"))
+    seen: list[tuple[int, bool]] = []
+    fsync = os.fsync
+
+    def noting(number: int) -> None:
+        if os.fstat(number).st_ino == place.stat().st_ino:
+            seen.append((os.fstat(number).st_size, beside.exists()))
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    signed_club.ledger.append(game_recorded("r2"))
+    signed_club.ledger.checkpoints.make()
+    assert (place.stat().st_size, True) in seen
+    assert not beside.exists()
+
+
 def test_a_long_file_is_read_from_its_end(tmp_path: Path) -> None:
     notes = [KEY.sign(text_of(f"{ORIGIN}/ü{i}", TreeHead(i, bytes(32)))) for i in range(2_000)]
     file = tmp_path / "club.checkpoints"

@@ -19,6 +19,7 @@ from ledger.errors import CorruptError, StorageError
 from ledger.journal import postgres_store
 from ledger.journal.postgres_store import PostgresJournal, promises_too_little
 from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.testing.journal_contract import Sealed, append, filled, root_of, sealed, stored
 from tests.kit import postgres
@@ -285,6 +286,19 @@ def test_what_was_read_and_is_gone_with_a_server_is_not_taken_for_settled(
         assert reader.head().size == 5
 
 
+def test_what_is_tried_out_over_entries_that_are_gone_with_a_server_is_not_settled_either(
+    oldest_server: Server, writers_address: str
+) -> None:
+    with opened(writers_address) as reader, opened(writers_address) as writer:
+        filled(writer, (3,))
+        reader.fence()
+        add(writer, sealed(4))
+        tried = ScratchJournal(reader, reader.size())
+        as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
+        with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
+            tried.fence()
+
+
 def test_another_entry_in_the_place_of_one_that_is_gone_is_not_taken_for_it(
     oldest_server: Server, writers_address: str
 ) -> None:
@@ -334,6 +348,17 @@ def test_a_frozen_server_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPat
             assert filled_again.position == 2
         finally:
             os.kill(process, signal.SIGCONT)
+
+
+def test_who_waits_a_second_for_another_writer_is_told_so_by_the_server(writers_address: str) -> None:
+    """The client gives the server longer than that, so that the connection is not cut meanwhile."""
+    with opened(writers_address) as first, opened(writers_address) as second, first.writing():
+        with (
+            pytest.raises(StorageError, match=r"another process is writing to it"),
+            second.writing(patience=1.0),
+        ):
+            pass
+        assert second.size() == 0
 
 
 def test_a_pooler_that_hands_out_connections_by_sessions_is_no_obstacle(
