@@ -154,6 +154,20 @@ def test_the_best_are_found_without_the_others(scheme: Scheme, tmp_path: Path) -
                 assert as_rows(rankings.ranking(ledger, limit=limit, min_games=0)) == whole[:limit]
 
 
+def test_a_list_that_holds_from_the_beginning_is_read_by_the_rules_of_the_day_that_is_asked_for(tmp_path: Path) -> None:
+    """FIDE's floor was 1000 up to February 2024 and is 1400 since."""
+    path = tmp_path / "club.db"
+    Ledger.create(path, scheme="fide", clock=lambda: datetime(2020, 6, 15, tzinfo=UTC)).close()
+    for year, ratings in ((2020, [1500.0, 1150.0]), (2024, [1500.0])):
+        with Ledger.open(path, clock=lambda year=year: datetime(year, 6, 15, tzinfo=UTC)) as ledger:
+            if year == 2020:
+                for number, rating in enumerate(("1150", "1500"), 1):
+                    ledger.register(f"id:{number}", f"Player {number}")
+                    ledger.append(seeded(number, rating, games=60))
+            ledger.catch_up()
+            assert [row["rating"] for row in as_rows(rankings.ranking(ledger, min_games=0))] == ratings
+
+
 def test_a_scheme_that_makes_another_rating_of_a_list_is_ranked_by_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

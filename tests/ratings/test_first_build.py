@@ -216,6 +216,20 @@ def test_who_goes_on_waits_for_a_writing_process_that_was_left_behind(
     assert not lock.exists()
 
 
+def test_a_rebuild_takes_nothing_from_under_a_writing_process_that_was_left_behind(
+    club: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = Path(f"{beside(club, 'views')}.building")
+    left.write_bytes(b"of a build that was killed")
+    monkeypatch.setattr(table_writer, "WAITING_MS", 200)
+    with Ledger.open(club) as ledger:
+        with FileLock(f"{left}.lock"), pytest.raises(StorageError, match="another process still writes"):
+            ledger.views.rebuild()
+        assert left.read_bytes() == b"of a build that was killed"
+        ledger.views.rebuild()
+        assert not left.exists()
+
+
 # --- builds -------------------------------------------------------------------------------------------------
 
 
