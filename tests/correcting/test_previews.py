@@ -18,14 +18,17 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProposalError, TooLongError
 from ledger.facts.changes import Change, Which
 from ledger.facts.events import Decision, PlayerChanged, RatingSeeded
-from ledger.facts.words import Standing
+from ledger.facts.words import Receipt, Standing
 from ledger.imports.reading import frames
+from ledger.journal.recorder import Gate
 from ledger.ledger import Ledger
 from ledger.ratings import standings as standings_now
 from ledger.ratings import trials
+from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
+from tests.kit.corrections import TODAY
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, seeded, source_games
 from tests.kit.impacts import as_plain, check, counting_games, file_digests, read_before, standings
 from tests.kit.tokens import team
@@ -281,6 +284,24 @@ def test_an_erased_person_has_no_name(four: Ledger) -> None:
     assert names[player] is not None
     assert four.erase(player)
     assert {move.player: move.name for move in four.preview(number).moves} == {**names, player: None}
+
+
+def test_what_another_process_approves_before_the_lock_is_taken_is_known_to_who_decides(
+    four: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = [four.corrections.drafts.replace("game:g1", {"outcome": "draw"})]
+    first, second = (four.propose(changes, reason="because", by="eve").proposal for _ in range(2))
+    record_judged = OpenLedger.record_judged
+
+    def after_another(ledger: OpenLedger, gate: Gate, actor: str) -> list[Receipt]:
+        if ledger is four:
+            with Ledger.open(four.path, clock=lambda: TODAY) as other:
+                other.decide(first, Decision.APPROVED, by="adam")
+        return record_judged(ledger, gate, actor)
+
+    monkeypatch.setattr(OpenLedger, "record_judged", after_another)
+    with pytest.raises(ProposalError, match="outcome of 'game:g1' is 'draw', not 'white'; look at it again"):
+        four.decide(second, Decision.APPROVED, by="adam")
 
 
 def test_what_may_not_be_approved_is_refused_in_the_same_words(four: Ledger) -> None:
