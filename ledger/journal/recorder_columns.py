@@ -29,7 +29,7 @@ from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
 from ledger.journal.alike import Alike, AlikeGames, ErasedSides
 from ledger.journal.game_keys import MOST_OF_ONE_KEY as MOST
 from ledger.journal.game_keys import MadeKeys
-from ledger.journal.told_again import CorrectedGames, Difference, ToldEntries, as_recorded, told_again
+from ledger.journal.told_again import CorrectedGames, Difference, ToldEntries, told_again
 from ledger.players.registering_columns import register
 from ledger.players.sealed_names import SealedNames
 from ledger.runtime.lazy import pl
@@ -192,14 +192,12 @@ class GameImport:
         scheme: SchemeAdopted,
         actor: str,
         clock_ms: Callable[[], int],
-        alike: AlikeGames | None = None,
-        notes_of: Callable[[DataFrame], list[FileFault]] = lambda _: [],
-        corrected_games: CorrectedGames = as_recorded,
-        keep_differences: bool = False,
-        erased: ErasedSides | None = None,
-        as_told: Callable[[RoundWithoutGame, Sequence[RoundWithoutGame]], RoundWithoutGame] = lambda telling, _: (
-            telling
-        ),
+        alike: AlikeGames | None,
+        notes_of: Callable[[DataFrame], list[FileFault]],
+        corrected_games: CorrectedGames,
+        keep_differences: bool,
+        erased: ErasedSides,
+        as_told: Callable[[RoundWithoutGame, Sequence[RoundWithoutGame]], RoundWithoutGame],
     ) -> None:
         """Prepare an import.
 
@@ -210,7 +208,7 @@ class GameImport:
             scheme: what a pool that is new adopts.
             actor: who imports.
             clock_ms: milliseconds since 1970, read once a transaction.
-            alike: what games under new keys are to those that are known; without it all are new.
+            alike: what games under new keys are to those that are known; None: all are new.
             notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
             corrected_games: how a game stands after its corrections.
             keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
@@ -334,16 +332,13 @@ class GameImport:
         if (version := self._names.file.version()) != self._version:
             self._version = version
             self._numbers.clear()
-            if self._erased is not None:
-                self._erased.forget()
+            self._erased.forget()
         frame = self._keys.with_keys(self._with_pools(frame), writer.find)
         # Before pools are made and players registered: a game that is held back brings neither.
         if self._alike is not None and len(frame):
             frame, repeats = self._alike.sort_out(frame, writer.find, writer.size)
-            if self._erased is not None:
-                frame, nameless = self._erased.sort_out(frame, writer.find)
-                repeats = sorted([*repeats, *nameless])
-            self.report.hold_back(repeats)
+            frame, nameless = self._erased.sort_out(frame, writer.find)
+            self.report.hold_back(sorted([*repeats, *nameless]))
         frame = self._housed(writer, frame)
         if not len(frame):
             return
@@ -486,9 +481,15 @@ class GameImport:
             with suppress(KeyTakenError):
                 self._append_all(writer, games, stamp)
                 return
-        is_nameless = self._erased.is_nameless if self._erased is not None else (lambda _: False)
         again = told_again(
-            writer.find, games, writer.size + 1, self._pools, now, self._told, self._corrected_games, is_nameless
+            writer.find,
+            games,
+            writer.size + 1,
+            self._pools,
+            now,
+            self._told,
+            self._corrected_games,
+            self._erased.is_nameless,
         )
         # Where one block had repeats the next one is likely to: the attempt that would fail is spared.
         self._met_repeats = bool(again.known.any()) or number > 1

@@ -44,10 +44,6 @@ class Corrected(NamedTuple):
 CorrectedGames = Callable[[str], Corrected | None]  # by key of a game; None where it stands as recorded
 
 
-def as_recorded(_: str) -> None:
-    """The ``CorrectedGames`` of a ledger in which nothing was corrected."""
-
-
 class Difference(NamedTuple):
     """A known game of which a file says something else than stands.
 
@@ -106,8 +102,8 @@ def told_again(
     pools: Container[str],
     now_ms: int,
     tellings: ToldEntries,
-    corrected_games: CorrectedGames = as_recorded,
-    is_nameless: Callable[[int], bool] = lambda _: False,
+    corrected_games: CorrectedGames,
+    is_nameless: Callable[[int], bool],
 ) -> ToldAgain:
     """Find the rows that tell a known game again.
 
@@ -214,7 +210,7 @@ def told_of(
     game: str,
     telling: dict[str, Any],
     now_ms: int,
-    corrected_games: CorrectedGames = as_recorded,
+    corrected_games: CorrectedGames,
 ) -> GameSupplemented | None:
     """The supplement that tells what a telling adds to what is known of a game; None where it adds nothing.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -159,13 +160,15 @@ def test_a_list_that_holds_from_the_beginning_is_read_by_the_rules_of_the_day_th
     path = tmp_path / "club.db"
     Ledger.create(path, scheme="fide", clock=lambda: datetime(2020, 6, 15, tzinfo=UTC)).close()
     for year, ratings in ((2020, [1500.0, 1150.0]), (2024, [1500.0])):
-        with Ledger.open(path, clock=lambda year=year: datetime(year, 6, 15, tzinfo=UTC)) as ledger:
+        with Ledger.open(path, clock=partial(datetime, year, 6, 15, tzinfo=UTC)) as ledger:
             if year == 2020:
                 for number, rating in enumerate(("1150", "1500"), 1):
                     ledger.register(f"id:{number}", f"Player {number}")
                     ledger.append(seeded(number, rating, games=60))
             ledger.catch_up()
             assert [row["rating"] for row in as_rows(rankings.ranking(ledger, min_games=0))] == ratings
+            assert sorted(listed(ledger, f"{year}-06-01").values(), reverse=True) == ratings
+            assert sorted(listed(ledger, "2020-06-01").values()) == [1150.0, 1500.0]
 
 
 def test_a_scheme_that_makes_another_rating_of_a_list_is_ranked_by_its_own(
