@@ -155,9 +155,16 @@ def test_what_is_no_head_is_wrong_usage(since: str, says: str, sample_club: Path
     assert "Errno" not in done.err
 
 
-def test_a_head_that_cannot_be_saved_is_told(sample_club: Path, tmp_path: Path, run: Run) -> None:
+def test_a_head_that_cannot_be_saved_is_told(
+    sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = run("audit", sample_club, "--save-head", tmp_path / "nowhere" / "club.head")
     assert done.code == REFUSED
     assert "error: " in done.err
     assert "nowhere" in done.err
     assert run("audit", sample_club, "--save-head", tmp_path).code == USAGE
+    monkeypatch.chdir(tmp_path)
+    done = run("audit", sample_club, "--save-head", "-")
+    assert (done.code, done.out) == (USAGE, "")
+    assert "--save-head needs the name of a file: the next audit reads there what this one proved" in done.err
+    assert not Path("-").exists()

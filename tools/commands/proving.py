@@ -27,6 +27,12 @@ from ..wording import counted
 from . import DB, FALSE, REFUSED, tell_falsehoods
 
 
+def _no_stream(_context: click.Context, _parameter: click.Parameter, file: str | None) -> str | None:
+    if file == "-":  # the head is printed in any case
+        raise click.UsageError("--save-head needs the name of a file: the next audit reads there what this one proved")
+    return file
+
+
 @click.command()
 @DB
 @click.option("--since", metavar="HEAD", help="A head kept outside: 'SIZE ROOT', or a file that ends in one.")
@@ -39,7 +45,13 @@ from . import DB, FALSE, REFUSED, tell_falsehoods
 )
 @click.option("--journal-only", is_flag=True, help="Leave out names, texts and views.")
 @click.option("--lists", is_flag=True, help="Work out each published list once more, and compare.")
-@click.option("--save-head", metavar="FILE", type=click.Path(dir_okay=False), help="Write the head there if true.")
+@click.option(
+    "--save-head",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    callback=_no_stream,
+    help="Write the head there if true.",
+)
 def audit(
     db_path: str, since: str | None, keys: Sequence[str], journal_only: bool, lists: bool, save_head: str | None
 ) -> None:
