@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -186,10 +186,18 @@ _MEMBER = 80  # characters of a name within it
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-class _DoubledKeys(dict[str, Any]):
-    """An object of which some keys are given twice."""
+class JsonObject(dict[str, Any]):
+    """An object with the keys that it gives more than once, of which nobody knows which one holds."""
 
-    names: list[str]
+    twice: Sequence[str] = ()
+
+
+def json_object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    """What ``json.loads`` makes of an object, as its ``object_pairs_hook``."""
+    made = JsonObject(pairs)
+    if len(made) < len(pairs):
+        made.twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+    return made
 
 
 def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
@@ -238,20 +246,18 @@ def keys_twice(text: bytes) -> list[str]:
     Args:
         text: what ``orjson`` reads and writes, so that it is JSON and not nested too deeply.
     """
-    objects: list[_DoubledKeys] = []
+    doubled: list[JsonObject] = []
 
-    def taken(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) == len(pairs):
-            return made
-        counts = Counter(key for key, _ in pairs)
-        objects.append(_DoubledKeys(made))
-        objects[-1].names = [key for key, count in counts.items() if count > 1]
-        return objects[-1]
+    def taken(pairs: list[tuple[str, Any]]) -> JsonObject:
+        made = json_object(pairs)
+        if made.twice:
+            doubled.append(made)
+        return made
 
     # numbers stay text: one of a million digits would take minutes to become a number
     value = json.loads(text, object_pairs_hook=taken, parse_int=str, parse_float=str)
-    return list(islice(_paths(value, "$"), _TOLD)) if objects else []
+    # the way to each key costs more than the reading, and nearly always there is none to be told of
+    return list(islice(_paths(value, "$"), _TOLD)) if doubled else []
 
 
 def member(name: str) -> str:
@@ -260,9 +266,8 @@ def member(name: str) -> str:
 
 
 def _paths(value: object, path: str) -> Iterator[str]:
-    if isinstance(value, _DoubledKeys):
-        yield from (_step(path, member(key)) for key in value.names)
-    if isinstance(value, dict):
+    if isinstance(value, JsonObject):
+        yield from (_step(path, member(key)) for key in value.twice)
         for key, inner in value.items():
             yield from _paths(inner, _step(path, member(key)))
     elif isinstance(value, list):

@@ -17,6 +17,7 @@ from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import class_schema, documented
 from ledger.facts.words import Format, Outcome, Standing, Termination
+from ledger.imports.json_reading import json_object
 from ledger.runtime.nearest import did_you_mean
 
 from . import problems
@@ -156,23 +157,6 @@ class Nothing:
     """No words are needed: the body is empty, or an empty object."""
 
 
-class _ReadObject(dict[str, Any]):
-    """An object, with the names that stand in it more than once."""
-
-    twice: list[str]
-
-
-def _object(pairs: list[tuple[str, Any]]) -> _ReadObject:
-    made = _ReadObject(pairs)
-    met: set[str] = set()
-    made.twice = []
-    for name, _ in pairs:
-        if name in met:
-            made.twice.append(name)
-        met.add(name)
-    return made
-
-
 def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is no number of JSON")
 
@@ -184,7 +168,7 @@ def read(form: type[Form], content: bytes) -> Form:
         RefusedError: 400, with everything that is wrong and where.
     """
     try:
-        value = json.loads(content.decode() or "{}", object_pairs_hook=_object, parse_constant=_no_constant)
+        value = json.loads(content.decode() or "{}", object_pairs_hook=json_object, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise refused([Fault(parameter=None, detail=f"the body is no JSON in UTF-8: {error}", pointer="")]) from None
     faults: list[Fault] = []
