@@ -6,7 +6,7 @@ import asyncio
 import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import attrs
@@ -51,7 +51,7 @@ EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None = None) -> Starlette:
     """The application: every address of the tables, its documentation, what records, and problems for all else."""
     site, news = reader.site, feed or Feed(reader)
-    described = orjson.dumps(openapi.document(site.public_url))
+    described = _described(site.public_url)
     recorded_at = [address for each in recording for address in each.addresses()]
     paths = [route.address for route in (*EVERY_ROUTE, ENTRIES, STREAM, *log.shown(site.log))]
     paths += [address.path for address in recorded_at if address.path.startswith(PREFIX)]
@@ -135,6 +135,12 @@ class _Refusals:
         assert isinstance(error, RefusedError | LedgerError)
         made = error.problem if isinstance(error, RefusedError) else problems.refusal(error)
         return _refused(self.reader, request, made)
+
+
+@cache
+def _described(public_url: str) -> bytes:
+    """The document of all addresses, which stays as it is while a process runs."""
+    return orjson.dumps(openapi.document(public_url))
 
 
 def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], Any]:
