@@ -11,7 +11,7 @@ from types import CodeType, MappingProxyType
 from typing import Any, NamedTuple
 
 import attrs
-from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
@@ -55,7 +55,7 @@ class Around:
 
 
 class _Compiled(BytecodeCache):
-    """The code of each template, for all sites that a process draws: making it takes a second for all of them."""
+    """The code of each template, made once for all sites that a process draws."""
 
     def __init__(self) -> None:
         self._codes: dict[tuple[str, str], CodeType] = {}
@@ -75,11 +75,11 @@ class Renderer:
     """Draws the pages of a site."""
 
     def __init__(self, site: Site) -> None:
-        """Make all templates ready."""
+        """Read the templates; each is compiled when it is first drawn, for all of them take a second."""
         self.site = site
         self.files = static_files()
         self._environment = Environment(
-            loader=FileSystemLoader(_TEMPLATES),
+            loader=FunctionLoader(_template_files().get),
             autoescape=True,
             auto_reload=False,
             cache_size=-1,
@@ -99,10 +99,6 @@ class Renderer:
             "tip": tip,
         }
         self._environment.filters |= FILTERS
-        self._templates = {
-            name: self._environment.get_template(name)
-            for name in self._environment.list_templates(extensions=["html", "xml"])
-        }
 
     def page(self, template: str, answer: Any, around: Around) -> bytes:
         """A page.
@@ -112,7 +108,8 @@ class Renderer:
             answer: what it shows, as ``page`` in the template.
             around: what stands beside it.
         """
-        return self._templates[template].render(page=answer, around=around).encode("utf-8", "backslashreplace")
+        drawn = self._environment.get_template(template).render(page=answer, around=around)
+        return drawn.encode("utf-8", "backslashreplace")
 
     def file(self, name: str) -> str:
         """The address of a static file, by which browsers know whether they have it."""
@@ -127,6 +124,13 @@ class Renderer:
 
         definitions = f"<defs>{looks.patterns(look)}</defs>"
         return Markup(svg.drawing(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped
+
+
+@cache
+def _template_files() -> Mapping[str, tuple[str, str, None]]:
+    """Text and path of each template by its name, as they are now: a newer program may take their place beside us."""
+    paths = sorted(path for path in _TEMPLATES.rglob("*") if path.is_file())
+    return {path.relative_to(_TEMPLATES).as_posix(): (path.read_text("utf-8"), str(path), None) for path in paths}
 
 
 @cache
