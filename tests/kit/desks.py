@@ -16,7 +16,7 @@ import httpx
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
-from tests.kit.served_processes import PATIENCE
+from tests.kit.served_processes import PATIENCE, TRUST
 
 
 @attrs.define
@@ -83,7 +83,7 @@ class Officer:
         self.address = address
         parts = urlsplit(address)
         self.origin = f"{parts.scheme}://{parts.netloc}"
-        self.client = httpx.Client(base_url=address, timeout=PATIENCE, headers={"Accept": "text/html"})
+        self.client = httpx.Client(base_url=address, timeout=PATIENCE, verify=TRUST, headers={"Accept": "text/html"})
 
     def look(self, path: str, status: int = 200) -> httpx.Response:
         """A page; no address leads elsewhere by itself."""

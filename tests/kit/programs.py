@@ -11,7 +11,7 @@ import httpx
 
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
-from tests.kit.served_processes import PATIENCE
+from tests.kit.served_processes import PATIENCE, TRUST
 
 GAME: Mapping[str, Any] = {
     "white": "Ann", "black": 2, "outcome": "white", "termination": "resignation", "half_moves": 60,
@@ -37,7 +37,8 @@ class Api:
             **({} if who is None else {"Authorization": f"Bearer {self.tokens[who]}"}),
             **more.pop("headers", {}),
         }
-        return httpx.request(method, f"{self.address}/api/v1{path}", headers=headers, timeout=PATIENCE, **more)
+        url = f"{self.address}/api/v1{path}"
+        return httpx.request(method, url, headers=headers, timeout=PATIENCE, verify=TRUST, **more)
 
     def post(self, path: str, body: Any, who: str | None = "rita", **more: Any) -> httpx.Response:
         return self.ask("POST", path, who, json=body, **more)

@@ -15,6 +15,7 @@ from schemathesis import GenerationMode
 from ledger.ledger import Ledger
 from tests.kit.drawn_requests import DRAWN, SCHEMA, checks
 from tests.kit.raw_http import running
+from tests.kit.served_processes import TRUST
 from tools.serve.application import application
 from tools.serve.gate import Gate
 from tools.serve.readers import Reader
@@ -115,7 +116,7 @@ def test_parameters_that_are_not_documented_are_refused(route: Route, club_addre
     @DRAWN
     @given(name=st.text(st.characters(exclude_categories=["C"]), max_size=20).filter(lambda name: name not in names))
     def ask(name: str) -> None:
-        answer = httpx.get(f"{club_address}{PREFIX}{place}?{urlencode({name: '1'})}")
+        answer = httpx.get(f"{club_address}{PREFIX}{place}?{urlencode({name: '1'})}", verify=TRUST)
         assert answer.status_code == 400
         assert f"{name}: no such parameter" in answer.json()["detail"]
 
