@@ -336,7 +336,7 @@ def standing_of(
         enrolment_rating=enrolment,
         closing_rating=closings[-1] if closings else None,
         games=len(games),
-        points=tie_breaks.points(event.results, player),
+        points=event.results.points[player],
         # A bye may bring as many points as a win or a draw, and is no game.
         wins=sum(result.half_points == 2 for result in results if result.bye is None),
         draws=sum(result.half_points == 1 for result in results if result.bye is None),

@@ -14,7 +14,9 @@ A round of which nothing is told counts for nobody. No rating, name or database 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from enum import Enum
+from functools import cached_property
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
@@ -69,7 +71,9 @@ class RoundResult(NamedTuple):
 
 
 class RoundResults(dict[int, Sequence[RoundResult]]):
-    """By player the results in the order of the rounds, and how those count that were not played.
+    """By player the results in the order of the rounds, and how those count that were not played; none changes later.
+
+    What tie-breaks ask of every opponent is worked out once: in an all-play-all all ask it of all.
 
     Attributes:
         unplayed: the rules for them.
@@ -85,6 +89,37 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
         super().__init__(by_player or {})
         self.unplayed = unplayed
         self.rounds = rounds
+
+    @cached_property
+    def points(self) -> Mapping[int, float]:
+        """The points of each player from games, forfeits and byes."""
+        return {player: sum(result.half_points for result in own) / 2 for player, own in self.items()}
+
+    @cached_property
+    def adjusted(self) -> Mapping[int, float]:
+        """The points of each player for the tie-breaks of the opponents."""
+        return {player: _adjusted(self, player) for player in self}
+
+    @cached_property
+    def contributions(self) -> Mapping[int, Sequence[Contribution]]:
+        """What each round of a player adds to Buchholz and Sonneborn-Berger."""
+        return {player: _contributions(self, player) for player in self}
+
+    @cached_property
+    def met(self) -> Mapping[int, AbstractSet[int]]:
+        """Whom each player had as opponent, played or not."""
+        return {player: {result.opponent for result in own} for player, own in self.items()}
+
+    @cached_property
+    def last_round(self) -> int:
+        """The highest number of a round; 0 where none is known."""
+        return max((result.round for own in self.values() for result in own), default=0)
+
+    @cached_property
+    def strong(self) -> AbstractSet[int]:
+        """Who has half of the points that they could have, or more (9.2)."""
+        most = max(sum(result.bye is None for result in own) for own in self.values())  # everybody plays as many
+        return {player for player, points in self.points.items() if 2 * points >= most}
 
 
 class TieBreak(NamedTuple):
@@ -103,18 +138,12 @@ class TieBreak(NamedTuple):
     value: Callable[[RoundResults, int, Sequence[int]], float | None]
 
 
-def points(results: RoundResults, player: int) -> float:
-    """The points that a player has from games, forfeits and byes."""
-    return sum(result.half_points for result in results[player]) / 2
-
-
 def direct_encounter(results: RoundResults, player: int, level: Sequence[int]) -> float | None:
     """Points from the games of those who are level against each other; None unless all of them have met (6)."""
     if len(level) < 2:
         return None
     for member in level:
-        met = {result.opponent for result in results[member]}
-        if not met.issuperset(set(level) - {member}):
+        if not results.met[member] >= set(level) - {member}:
             return None
     return sum(result.half_points for result in results[player] if result.opponent in level) / 2
 
@@ -142,15 +171,14 @@ def wins_with_black(results: RoundResults, player: int, level: Sequence[int]) ->
 
 def progressive(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The sum of the player's points after each round (7.5); a round without a game adds what stood before it."""
-    rounds = max((result.round for played in results.values() for result in played), default=0)
-    by_round = dict.fromkeys(range(1, rounds + 1), 0)
+    by_round = dict.fromkeys(range(1, results.last_round + 1), 0)
     for result in results[player]:
         if result.round:
             by_round[result.round] += result.half_points
     return sum(accumulate(by_round.values())) / 2
 
 
-class _Contribution(NamedTuple):
+class Contribution(NamedTuple):
     """What a round adds: the points of the opponent, those that the player scored, whether it is a VUR."""
 
     opponent: float
@@ -167,7 +195,7 @@ def _adjusted(results: RoundResults, player: int) -> float:
     """A player's points for the tie-breaks of the opponents."""
     own = results[player]
     if results.unplayed is Unplayed.AS_GAMES:
-        return points(results, player)
+        return results.points[player]
     if results.unplayed is Unplayed.VIRTUAL:  # what was not played was drawn, for others
         return sum(result.half_points if result.is_played else 1 for result in own) / 2
     total = 0
@@ -185,28 +213,28 @@ def _dummy(results: RoundResults, player: int, place: int) -> float:
     if results.unplayed is Unplayed.VIRTUAL:
         before = sum(earlier.half_points for earlier in own[:place]) / 2
         return before + 1 - result.half_points / 2 + (max(results.rounds, len(own)) - (result.round or place + 1)) / 2
-    score = points(results, player)
+    score = results.points[player]
     if results.unplayed is not Unplayed.C07_2026:
         return score
     if result.bye is None:
-        return min(score, _adjusted(results, result.opponent))  # 16.4.1
+        return min(score, results.adjusted[result.opponent])  # 16.4.1
     # Where nobody knows how many rounds there are, at least those count of which the player has a result.
     return min(score, max(results.rounds, len(own)) / 2)  # 16.4.2: half a point a round
 
 
-def _contributions(results: RoundResults, player: int) -> list[_Contribution]:
+def _contributions(results: RoundResults, player: int) -> list[Contribution]:
     """What each round of a player adds to Buchholz and Sonneborn-Berger."""
     contributions = []
     for place, result in enumerate(results[player]):
-        met = _adjusted(results, result.opponent) if result.is_played else _dummy(results, player, place)
-        contributions.append(_Contribution(met, result.half_points / 2, result.is_voluntary))
+        met = results.adjusted[result.opponent] if result.is_played else _dummy(results, player, place)
+        contributions.append(Contribution(met, result.half_points / 2, result.is_voluntary))
     return contributions
 
 
 def _after_cuts(results: RoundResults, player: int, lowest: int, highest: int = 0) -> float:
     """The sum of the opponents' points without so many of the lowest and of the highest (14.1 to 14.3)."""
     # A contribution begins with the opponent's points: the lowest come first.
-    left = sorted(_contributions(results, player))
+    left = sorted(results.contributions[player])
     for _ in range(min(lowest, len(left))):
         own = [contribution for contribution in left if contribution.is_voluntary]
         is_swiss = results.unplayed in {Unplayed.C07_2023, Unplayed.C07_2026}
@@ -248,14 +276,12 @@ def opponents_buchholz(results: RoundResults, player: int, level: Sequence[int])
 
 def sonneborn_berger(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """The sum over all rounds of the opponent's points times what the player scored (9.1)."""
-    return sum(contribution.product for contribution in _contributions(results, player))
+    return sum(contribution.product for contribution in results.contributions[player])
 
 
 def koya(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
     """Points against opponents who have half of the points that they could have, or more (9.2)."""
-    most = max(sum(r.bye is None for r in played) for played in results.values())  # everybody plays as many
-    strong = {other for other in results if 2 * points(results, other) >= most}
-    return sum(result.half_points for result in results[player] if result.opponent in strong) / 2
+    return sum(result.half_points for result in results[player] if result.opponent in results.strong) / 2
 
 
 TIE_BREAKS: Mapping[str, TieBreak] = {
@@ -324,8 +350,8 @@ def places(results: RoundResults, deciding: Sequence[str], ordering: Sequence[st
 
 def parted(results: RoundResults, deciding: Sequence[str] = ()) -> list[list[int]]:
     """The players in groups of those who are level on points and by the tie-breaks, the best group first."""
-    by_points = sorted(results, key=lambda player: (-points(results, player), player))
-    level = [list(group) for _, group in groupby(by_points, key=lambda player: points(results, player))]
+    by_points = sorted(results, key=lambda player: (-results.points[player], player))
+    level = [list(group) for _, group in groupby(by_points, key=results.points.__getitem__)]
     return _parted_by(results, level, deciding)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.crosstables.tie_breaks import RoundResult, RoundResults, places, points
+from ledger.answers.crosstables.tie_breaks import RoundResult, RoundResults, places
 from ledger.ledger import Ledger
 from ledger.schemes.formulas.performance import fide_tpr
 from tests.kit.places import DATA
@@ -104,7 +104,7 @@ def test_a_published_swiss_tournament_has_the_points_of_its_games_and_byes_and_i
                 byes[player["no"]] += half_points[mark]
     assert len(published) == 208
     for player in published:
-        assert points(RoundResults(results), player["no"]) + byes[player["no"]] / 2 == player["points"]
+        assert RoundResults(results).points[player["no"]] + byes[player["no"]] / 2 == player["points"]
     ranked = [place.player for place in places(RoundResults(results), ("buchholz-cut-1",), ())]
     assert ranked[:5] == [player["no"] for player in sorted(published, key=lambda row: int(row["rank"]))][:5]
 
