@@ -8,7 +8,11 @@ the rating as it was known when they came:
 * each other fact but games (a rating run, a change of scheme, a standing, a seed) has the same, as ``other fact``;
 * games that follow each other without one of these: a new game of the player has what it brings (``game``; ``late
   result`` where later ones were there), those of a period or event together; what they move in games that were there
-  already is ``rated anew``; what neither brings, such as months without a game, is ``time``.
+  already is ``rated anew``; what neither brings is ``time``: months
+  without a game, a conversion by the scheme's own rules, a period that is not over.
+
+Before all that a rating ``began`` where there was none; the last part is ``left`` where there is none any more, and
+``other version`` is what working out a published list anew makes of the rating that it showed.
 
 Nothing remains: the parts lead from the one number to the other.
 """
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
 PLACES = Decimal("0.000001")  # of the points
 FEW_GAMES = 3  # of a batch that are named in words
 CORRECTION = "correction"
+BETWEEN_GAMES = "between games: time, a conversion by the scheme's rules, or a period that is not over"
 # A float from 1 to 5,000 points has 53 decimal digits at most: nothing is rounded but to the places that are shown.
 _EXACT = Context(prec=60)
 
@@ -263,7 +268,7 @@ def _run(ledger: Ledger, before: PlayerRecord, after: PlayerRecord) -> Iterator[
         value += anew
         yield _Change("rated anew", "late results moved opponents, and so games that were there", None, (), value)
     if value != after.held:
-        yield _Change("time", "time without games, or a period that is not over", None, (), after.held)
+        yield _Change("time", BETWEEN_GAMES, None, (), after.held)
 
 
 def _with_points(

@@ -205,6 +205,72 @@ def test_what_since_may_not_be_is_said(three_games: Ledger) -> None:
         as_row(changes(three_games, ann, "standard@2026-11-05"))
     with pytest.raises(UnknownNameError, match="no pool"):
         as_row(changes(three_games, ann, "2026-11-05", "blitz"))
+    three_games.publications.publish("2026-11-05", actor="eve")
+    with pytest.raises(MalformedError, match="standard@2026-11-05/1 is no list of pool 'blitz'"):
+        as_row(changes(three_games, ann, "standard@2026-11-05", "blitz"))
+
+
+def test_a_rating_begins_for_who_was_not_known_and_then_moves(three_games: Ledger) -> None:
+    three_games.level()
+    known = three_games.journal.size()
+    three_games.register("name:eve", "Eve")
+    three_games.append(game_recorded("g4", white=5, black=4, half_moves=40, ended_at="2026-11-16"))
+    three_games.level()
+    answer = as_row(changes(three_games, three_games.player("Eve"), str(known)))
+    assert (answer["rating_then"], answer["difference"]) == (None, None)
+    assert [(part["kind"], part["points"], part["games"]) for part in answer["parts"]] == [
+        ("began", None, []),
+        ("game", answer["rating_now"] - 1400, ["g4"]),
+    ]
+    assert [part["rating"] for part in answer["parts"]] == [1400, answer["rating_now"]]
+
+
+def test_who_has_no_rated_game_left_is_not_listed(three_games: Ledger) -> None:
+    three_games.level()
+    known, before = three_games.journal.size(), rating(three_games, 2)
+    approve(three_games, three_games.corrections.drafts.annul("game:g1"))
+    three_games.level()
+    answer = as_row(changes(three_games, three_games.player("Bob"), str(known)))
+    assert (answer["rating_then"], answer["rating_now"], answer["difference"]) == (before, None, None)
+    assert [(part["kind"], part["points"], part["rating"]) for part in answer["parts"]] == [
+        ("correction", 1400 - _float(before), 1400),
+        ("left", None, None),
+    ]
+
+
+def _float(value: float | None) -> float:
+    assert value is not None
+    return value
+
+
+def test_what_a_scheme_does_between_games_is_a_part_of_its_own(tmp_path: Path) -> None:
+    """FIDE added 0.4 x (2000 - rating) to ratings under 2000 on 1 March 2024 (B.02, 12.1), which no game brought."""
+    with Ledger.create(tmp_path / "club.db", scheme="fide", clock=lambda: NOON) as ledger:
+        for number in range(6):
+            ledger.register(f"n:{number}", f"P{number}", declared_rating=1600 if number else None)
+        for number, opponent in enumerate(range(2, 7)):
+            day, outcome = f"2023-0{number + 1}-10", (Outcome.WHITE, Outcome.DRAW)[number % 2]
+            ledger.append(game_recorded(f"g{number}", black=opponent, ended_at=day, outcome=outcome, half_moves=40))
+        ledger.append(game_recorded("others", white=2, black=3, ended_at="2024-04-10", half_moves=40))
+        ledger.level()
+        answer = as_row(changes(ledger, ledger.player("P0"), "2023-12-31"))
+        (part,) = answer["parts"]
+        assert (part["kind"], part["cause"]) == ("time", rating_changes.BETWEEN_GAMES)
+        assert part["points"] == answer["difference"] == (2000 - answer["rating_then"]) * 0.4
+
+
+def test_what_a_list_showed_leads_on_though_working_it_out_gives_another_number(
+    three_games: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = three_games.publications.publish("2026-11-05", actor="eve").publication
+    row = three_games.publications.row(published, 1)
+    assert row is not None
+    monkeypatch.setattr(type(three_games.publications), "row", lambda *_: row._replace(rating=row.rating - 8))
+    three_games.level()
+    answer = as_row(changes(three_games, three_games.player("Ann"), "standard@2026-11-05"))
+    assert kinds(answer) == ["other version", "game", "game"]
+    assert (answer["rating_then"], answer["parts"][0]["points"]) == (row.rating - 8, 8)
+    assert points(answer) == Decimal(repr(answer["difference"]))
 
 
 def test_the_command_tells_it_in_every_format(three_games: Ledger, run: Run) -> None:
