@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.imports.reading import MAX_TEXT
 from tests.kit.clubs import copied
 from tests.kit.commands import Run
 from tools import cli
@@ -150,6 +151,42 @@ def test_every_mistake_is_told_at_once_and_nothing_recorded(run: Run, by_hand: P
         assert option in done.err
     assert run("head", by_hand).out == before
     assert run("record", by_hand, *ANN_BOB, "--result", "1-0", "--pool", "blitz").code == 2
+
+
+MATE = "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7#"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--result", "*"), "--result '*': a game is recorded when it has a result"),
+        (
+            ("--result", "0-1", "--moves", MATE),
+            "--result: the last move Qxf7# is mate by white; correct one of the two",
+        ),
+        (
+            ("--result", "1-0", "--moves", MATE, "--half-moves", "9"),
+            "--half-moves 9: the moves are 7 half-moves; leave one of them out",
+        ),
+        (("--result", "1-0", "--moves", "{to be typed} 1-0"), "--moves: there is no move in it; leave it out"),
+        (
+            ("--result", "1-0", "--moves", "1. e4 {" + "x" * MAX_TEXT + "}"),
+            f"--moves: {MAX_TEXT + 8:,} characters, more than the {MAX_TEXT:,} of any game",
+        ),
+        (
+            ("--result", "1-0", "--termination", "unterminated"),
+            "--termination unterminated: a game is recorded when it is over",
+        ),
+    ],
+    ids=lambda each: each[:24] if isinstance(each, str) else "",
+)
+def test_what_contradicts_itself_is_told_and_nothing_recorded(
+    run: Run, by_hand: Path, words: tuple[str, ...], told: str
+) -> None:
+    before = run("head", by_hand).out
+    done = run("record", by_hand, *ANN_BOB, *words)
+    assert (done.code, told in done.err) == (1, True), done.err
+    assert run("head", by_hand).out == before
 
 
 def test_an_unrated_game_says_why_it_does_not_count(run: Run, by_hand: Path) -> None:
