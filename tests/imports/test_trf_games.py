@@ -228,9 +228,10 @@ def test_the_games_of_a_player_whose_line_is_faulty_are_counted_and_the_others_r
     [
         (player(2, "Ann", "3 w 1"), "the name 'Ann' without a FIDE number is that of line 5, too"),
         (player(1, "Bob", "3 w 1"), "columns 5-8: the starting rank 1 is that of line 5, too"),
+        (player(2, "", "3 w 1", fide="0"), "columns 15-47: expected the player's name, or a FIDE number"),
     ],
 )
-def test_namesakes_and_a_rank_that_is_given_twice_are_faults(second: str, words: str) -> None:
+def test_namesakes_a_rank_that_is_given_twice_and_nobody_are_faults(second: str, words: str) -> None:
     ((line, message),) = faults(report([player(1, "Ann", ""), second, player(3, "Cy", "")]))
     assert (line, message.startswith(words)) == (6, True)
 
