@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from importlib import import_module
 from math import isnan
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
 
 from ledger.answers.publications import MOST_DIGITS, known_then
-from ledger.audit.audit import audit
-from ledger.audit.proven import recompute
-from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
 from ledger.errors import CorruptError, LedgerError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
@@ -33,7 +30,6 @@ from ledger.schemes import package_of
 from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
-from ..wording import entries
 
 DB = click.argument("db_path", metavar="DB", type=click.Path(readable=False))  # the library says why not
 VERIFY = click.option(
@@ -207,10 +203,7 @@ def level(
     if verify and _least():
         with Ledger.open(path) as ledger:
             wait_for_least(ledger)  # before the copy is made that is proven
-    with (
-        _in_files(path, with_views=False) if verify else nullcontext(Path(path)) as files,
-        _recomputed(files) if verify else Ledger.open(path) as ledger,
-    ):
+    with _verifying().recomputed(path) if verify else Ledger.open(path) as ledger:
         wait_for_least(ledger)
         bring_level(ledger)
         try:
@@ -219,17 +212,14 @@ def level(
         except (UnicodeEncodeError, LedgerError):  # of what is printed; what has words of its own
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, sqlite.sqlite3.Error) as error:
-            with _in_files(path) as whole:
-                falsehoods = audit(whole).falsehoods
-            if falsehoods:
+            if falsehoods := _verifying().falsehoods(path):
                 raise CorruptError(str(ledger.path), 0, f"an answer could not be given: {falsehoods[0]}") from error
             raise
 
 
-def _in_files(path: str, *, with_views: bool = True) -> AbstractContextManager[Path]:
-    """As ``backups.in_files``, which every command would have to load with all that makes copies."""
-    copies: AbstractContextManager[Path] = import_module("ledger.backups").in_files(path, with_views=with_views)
-    return copies
+def _verifying() -> ModuleType:
+    """The module ``verifying``, which brings the audit and what makes copies: no command that answers needs them."""
+    return import_module(f"{__name__}.verifying")
 
 
 @contextmanager
@@ -287,26 +277,3 @@ def confirmed(question: str, *, yes: bool) -> None:
         raise click.UsageError("nobody can be asked here: give --yes")
     if not output.agreed(question):
         raise click.Abort
-
-
-def _recomputed(path: Path) -> Ledger:
-    begun = time.perf_counter()
-    with Bars() as bars:
-        recomputed = recompute(path, bars)
-    if recomputed.ledger is None:
-        tell_falsehoods(path.name, recomputed.falsehoods)
-        sys.exit(FALSE)
-    seconds = time.perf_counter() - begun
-    output.remark(f"verified: recomputed from {entries(recomputed.entries)} in {seconds:.1f} s")
-    return recomputed.ledger
-
-
-def tell_falsehoods(path: str, falsehoods: Sequence[Falsehood], *, as_answer: bool = False) -> None:
-    """Name what is false, each on a line: of the answer where a verdict was asked for, otherwise beside it."""
-    for falsehood in falsehoods:
-        if as_answer:
-            output.verdict("FALSE", f"{path} {falsehood}", alarm=True)
-        else:
-            output.error(f"{path} {falsehood}", word="FALSE")
-    if len(falsehoods) >= FIRST_FALSEHOODS:
-        output.remark("there may be more: each check names its first 20")

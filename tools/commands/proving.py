@@ -24,7 +24,8 @@ from .. import output
 from ..progress import Bars
 from ..verifier_keys import keys_in
 from ..wording import counted
-from . import DB, FALSE, REFUSED, tell_falsehoods
+from . import DB, FALSE, REFUSED
+from .verifying import tell_falsehoods
 
 
 def _no_stream(_context: click.Context, _parameter: click.Parameter, file: str | None) -> str | None:
