@@ -8,8 +8,8 @@ the rating as it was known when they came:
 * each other fact but games (a rating run, a change of scheme, a standing, a seed) has the same, as ``other fact``;
 * games that follow each other without one of these: a new game of the player has what it brings (``game``; ``late
   result`` where later ones were there), those of a period or event together; what they move in games that were there
-  already is ``rated anew``; what neither brings is ``time``: months
-  without a game, a conversion by the scheme's own rules, a period that is not over.
+  already is ``rated anew``; what neither brings is ``time``: months without a game, a conversion by the scheme's own
+  rules, a period that is not over.
 
 Before all that a rating ``began`` where there was none; the last part is ``left`` where there is none any more, and
 ``other version`` is what working out a published list anew makes of the rating that it showed.

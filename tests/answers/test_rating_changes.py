@@ -228,19 +228,15 @@ def test_a_rating_begins_for_who_was_not_known_and_then_moves(three_games: Ledge
 def test_who_has_no_rated_game_left_is_not_listed(three_games: Ledger) -> None:
     three_games.level()
     known, before = three_games.journal.size(), rating(three_games, 2)
+    assert before is not None
     approve(three_games, three_games.corrections.drafts.annul("game:g1"))
     three_games.level()
     answer = as_row(changes(three_games, three_games.player("Bob"), str(known)))
     assert (answer["rating_then"], answer["rating_now"], answer["difference"]) == (before, None, None)
     assert [(part["kind"], part["points"], part["rating"]) for part in answer["parts"]] == [
-        ("correction", 1400 - _float(before), 1400),
+        ("correction", 1400 - before, 1400),
         ("left", None, None),
     ]
-
-
-def _float(value: float | None) -> float:
-    assert value is not None
-    return value
 
 
 def test_what_a_scheme_does_between_games_is_a_part_of_its_own(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import httpx
 
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
-from tests.kit.served_processes import PATIENCE, TRUST
+from tests.kit.served_processes import ask_server
 
 GAME: Mapping[str, Any] = {
     "white": "Ann", "black": 2, "outcome": "white", "termination": "resignation", "half_moves": 60,
@@ -37,8 +37,7 @@ class Api:
             **({} if who is None else {"Authorization": f"Bearer {self.tokens[who]}"}),
             **more.pop("headers", {}),
         }
-        url = f"{self.address}/api/v1{path}"
-        return httpx.request(method, url, headers=headers, timeout=PATIENCE, verify=TRUST, **more)
+        return ask_server(method, f"{self.address}/api/v1{path}", headers=headers, **more)
 
     def post(self, path: str, body: Any, who: str | None = "rita", **more: Any) -> httpx.Response:
         return self.ask("POST", path, who, json=body, **more)

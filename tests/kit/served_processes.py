@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import sleep
 
@@ -18,6 +19,7 @@ from tests.kit.places import ROOT
 PATIENCE = 60.0  # seconds for one answer
 TRUST = httpx.create_ssl_context()  # which every client else reads anew from the disk, in 30 ms
 MOST_LOOKS = 1_200
+ask_server = partial(httpx.request, timeout=PATIENCE, verify=TRUST)
 
 
 @contextmanager
@@ -47,7 +49,7 @@ def until(done: Callable[[], bool]) -> None:
 
 def asked(address: str) -> httpx.Response | None:
     try:
-        return httpx.get(address, timeout=PATIENCE, verify=TRUST)
+        return ask_server("GET", address)
     except httpx.TransportError:
         return None
 
@@ -55,7 +57,7 @@ def asked(address: str) -> httpx.Response | None:
 def answers(address: str) -> bool:
     """Whether a server answers there."""
     try:
-        return httpx.get(f"{address}/api/v1", verify=TRUST).status_code == 200
+        return ask_server("GET", f"{address}/api/v1").status_code == 200
     except httpx.TransportError:
         return False
 

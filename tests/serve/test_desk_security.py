@@ -23,7 +23,7 @@ from ledger.facts.events import Role
 from ledger.journal.sessions import form_token
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
-from tests.kit.served_processes import TRUST, position, serving, until
+from tests.kit.served_processes import ask_server, position, serving, until
 from tools.serve import desk_forms
 from tools.serve.desk import DEEDS, Deed
 from tools.serve.desk import PAGES as DESK_PAGES
@@ -55,11 +55,8 @@ class Browser:
 
     def ask(self, method: str, path: str, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
         cookie = {"Cookie": "; ".join(f"{name}={word}" for name, word in self.cookies.items())} if self.cookies else {}
-        url = f"{self.address}/desk{path}"
-        with httpx.Client(timeout=60, verify=TRUST) as client:
-            answer = client.request(
-                method, url, headers={"Accept": "text/html", **self.signed_in, **cookie, **(headers or {})}, **more
-            )
+        shown = {"Accept": "text/html", **self.signed_in, **cookie, **(headers or {})}
+        answer = ask_server(method, f"{self.address}/desk{path}", headers=shown, **more)
         for line in answer.headers.get_list("set-cookie"):
             name, _, word = line.split(";")[0].partition("=")
             if "Max-Age=0" in line:

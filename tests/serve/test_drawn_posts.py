@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from hypothesis import given
 from schemathesis import GenerationMode
@@ -16,7 +15,7 @@ from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.drawn_requests import DRAWN, SCHEMA, checks
 from tests.kit.programs import club_of_programs
-from tests.kit.served_processes import TRUST, position, serving, until
+from tests.kit.served_processes import ask_server, position, serving, until
 from tools.serve.posts import IMPORT, POSTS
 from tools.serve.routes import PREFIX
 
@@ -55,7 +54,7 @@ def sent(path: str, mode: GenerationMode, drawn_officer: tuple[str, str]) -> lis
         answer = case.call(base_url=address, headers=shows)
         heard.append(answer.status_code)
         if answer.status_code == 202:  # others are to have room
-            httpx.delete(answer.headers["location"][0], headers=shows, verify=TRUST)
+            ask_server("DELETE", answer.headers["location"][0], headers=shows)
         case.validate_response(answer, checks=checks())
 
     send()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from schemathesis import GenerationMode
 from ledger.ledger import Ledger
 from tests.kit.drawn_requests import DRAWN, SCHEMA, checks
 from tests.kit.raw_http import running
-from tests.kit.served_processes import TRUST
+from tests.kit.served_processes import ask_server
 from tools.serve.application import application
 from tools.serve.gate import Gate
 from tools.serve.readers import Reader
@@ -116,7 +115,7 @@ def test_parameters_that_are_not_documented_are_refused(route: Route, club_addre
     @DRAWN
     @given(name=st.text(st.characters(exclude_categories=["C"]), max_size=20).filter(lambda name: name not in names))
     def ask(name: str) -> None:
-        answer = httpx.get(f"{club_address}{PREFIX}{place}?{urlencode({name: '1'})}", verify=TRUST)
+        answer = ask_server("GET", f"{club_address}{PREFIX}{place}?{urlencode({name: '1'})}")
         assert answer.status_code == 400
         assert f"{name}: no such parameter" in answer.json()["detail"]
 

@@ -17,7 +17,7 @@ import pytest
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.programs import GAME, Api, club_of_programs
-from tests.kit.served_processes import PATIENCE, TRUST, position, serving, until
+from tests.kit.served_processes import PATIENCE, ask_server, position, serving, until
 from tools.serve import job_runner, limits
 from tools.serve.job_runner import Jobs
 from tools.serve.problems import Problem
@@ -47,7 +47,7 @@ def _job_api(job_club: Path) -> Iterator[Api]:
 
 
 def state_of(api: Api, address: str, who: str = "ada") -> httpx.Response:
-    return httpx.get(address, headers={"Authorization": f"Bearer {api.tokens[who]}"}, timeout=60, verify=TRUST)
+    return ask_server("GET", address, headers={"Authorization": f"Bearer {api.tokens[who]}"})
 
 
 def done(api: Api, kind: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], bytes | None]:

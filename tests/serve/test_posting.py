@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.kit.programs import GAME, Api, club_of_programs
-from tests.kit.served_processes import PATIENCE, TRUST, position, serving, until
+from tests.kit.served_processes import ask_server, position, serving, until
 from tools.serve import bodies, parameters, problems
 from tools.serve.application import application
 from tools.serve.importing import MOST_ALIKE
@@ -48,7 +48,7 @@ def test_a_game_is_recorded_once_and_told_where_it_is(api: Api) -> None:
     assert (told["key"], told["duplicate"], told["rated"]) == ("game:club:1", False, None)
     assert done.headers["ledger-position"] == str(told["position"])
     assert done.headers["cache-control"] == "no-store"
-    stands = httpx.get(f"{api.address}/api/v1/games/club:1?after={told['position']}", timeout=PATIENCE, verify=TRUST)
+    stands = ask_server("GET", f"{api.address}/api/v1/games/club:1?after={told['position']}")
     assert (stands.status_code, stands.json()["game"]) == (200, "club:1")
     assert done.headers["location"].endswith("/api/v1/games/club:1")
     again = api.post("/games", GAME)
@@ -59,9 +59,7 @@ def test_a_game_is_told_where_it_is_though_its_key_has_a_slash_in_it(api: Api) -
     for key in ("club:1/pgn", "club/../1", "club:x+y.z-1"):
         done = api.post("/games", {**GAME, "key": key, "ended_at": "2026-03-09"})
         assert done.status_code == 201, done.text
-        stands = httpx.get(
-            f"{done.headers['location']}?after={done.json()['position']}", timeout=PATIENCE, verify=TRUST
-        )
+        stands = ask_server("GET", f"{done.headers['location']}?after={done.json()['position']}")
         assert (stands.status_code, stands.json()["game"]) == (200, key)
 
 
