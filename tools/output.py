@@ -26,6 +26,8 @@ from ledger.runtime.lazy import tabulate
 from ledger.runtime.ledger_files import refuse_own_files, replace_file
 from ledger.runtime.visible import in_cell, in_json, json_escape, json_in_cell, visible
 
+from .wording import counted
+
 Row = dict[str, Any]
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("json", "nl", "csv", "tsv", "table")
@@ -66,6 +68,26 @@ def answer_lines(text: str) -> None:
 def remark(text: str) -> None:
     """One line beside the answer, to standard error."""
     _tell(visible(_cut(text)))
+
+
+def remark_lines(
+    name: str, lines: Sequence[tuple[int, str]], most: int, noun: str, *, count: int | None = None, plural: str = ""
+) -> None:
+    """Tell what there is to say of lines of a file, each where it stands, and how many more there are.
+
+    Args:
+        name: of the file.
+        lines: the number of a line and what to say of it, the first ones at least.
+        most: how many of them to tell.
+        noun: the word for one of them, behind how many more there are.
+        count: how many there are in all, where *lines* are not all.
+        plural: the word for several, where it is not *noun* with an s.
+    """
+    for line, message in lines[:most]:
+        remark(f"{name}:{line}: {message}")
+    more = (len(lines) if count is None else count) - most
+    if more > 0:
+        remark(f"{name}: and {counted(more, f'more {noun}', plural and f'more {plural}')}")
 
 
 def error(text: str, word: str = "error:") -> None:

@@ -14,7 +14,7 @@ from ledger.registering import registry as registry_columns
 from tests.kit.commands import Run
 from tests.kit.player_lists import combined, of_september, xml
 from tests.kit.source_files import written
-from tools.commands import REFUSED, USAGE
+from tools.commands import REFUSED, USAGE, players
 
 GAMES = b"""key,white,black,result,date,half_moves
 g1,Ann,Bob,1-0,2024-03-04,60
@@ -226,6 +226,30 @@ def test_ratings_that_come_too_late_to_act_can_be_left_out(fide_pool: Path, tmp_
         assert seeds == [f"seed:standard:{ledger.player('Zoe').player}@start"]
     again = run("players", "import", fide_pool, late, "--leave-out-late")
     assert (again.code, "0 of them new, 0 ratings, 1 rating left out" in again.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "rest"),
+    [
+        ((), "list:2: after-the-first-game: ", "list: and 1 more fault\n"),
+        (("--leave-out-late",), "list:2: left out: after-the-first-game: ", "list: and 1 more left out\n"),
+    ],
+)
+def test_of_many_faults_of_a_list_the_first_are_told_and_how_many_more_there_are(
+    words: tuple[str, ...],
+    first: str,
+    rest: str,
+    fide_pool: Path,
+    tmp_path: Path,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(players, "FAULTS_SHOWN", 1)
+    late = written(tmp_path, "list", b"name,rating,since\nAnn,1900,2024-04\nBob,1800,2024-04\n")
+    done = run("players", "import", fide_pool, late, *words)
+    assert first in done.err
+    assert done.err.count("after-the-first-game") == 1
+    assert rest in done.err
 
 
 def test_a_seed_that_says_something_else_of_the_same_day_is_a_fault(fide_pool: Path, tmp_path: Path, run: Run) -> None:

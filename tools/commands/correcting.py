@@ -134,10 +134,7 @@ def batch(db_path: str, file: str, *, each: bool, reason: str, by: str | None, t
 
 
 def _tell_faults(name: str, error: BatchError) -> None:
-    for line, message in error.faults[:FAULTS_SHOWN]:
-        output.remark(f"{name}:{line}: {message}")
-    if len(error.faults) > FAULTS_SHOWN:
-        output.remark(f"{name}: and {counted(len(error.faults) - FAULTS_SHOWN, 'more fault')}")
+    output.remark_lines(name, error.faults, FAULTS_SHOWN, "fault")
     for problem in error.reason_faults:
         output.error(f"no-reason: {problem}")
     output.error(f"{name}: {counted(len(error.faults), 'fault')}; nothing was proposed")

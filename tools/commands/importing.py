@@ -184,10 +184,8 @@ def _tell_outside(name: str, outside: OutsideGames) -> None:
 
 
 def _tell_notes(name: str, notes: Sequence[FileFault], count: int, most: int = NOTES_SHOWN) -> None:
-    for note in notes[:most]:
-        output.remark(f"{name}:{note.line}: note: {note.message}")
-    if count > most:
-        output.remark(f"{name}: and {counted(count - most, 'more note')} of this kind")
+    lines = [(note.line, f"note: {note.message}") for note in notes]
+    output.remark_lines(name, lines, most, "note of this kind", plural="notes of this kind", count=count)
 
 
 def note_namesakes(ledger: Ledger, newcomers: Sequence[tuple[str, str]], begin: str = "") -> None:
@@ -214,11 +212,8 @@ def _tell(
 ) -> bool:
     name = source.reading.name
     faults = sorted([*source.reading.faults, *report.faults])
-    for fault in faults[:FAULTS_SHOWN]:
-        output.remark(f"{name}:{fault.line}: {fault.message}")
     count = source.reading.fault_count + report.fault_count
-    if count > FAULTS_SHOWN:
-        output.remark(f"{name}: and {counted(count - FAULTS_SHOWN, 'more fault')}")
+    output.remark_lines(name, faults, FAULTS_SHOWN, "fault", count=count)
     ending = source.reading.ending
     if ending is not None and ending not in faults[:FAULTS_SHOWN]:
         output.remark(f"{name}:{ending.line}: {ending.message}")

@@ -322,10 +322,7 @@ def import_(
             bar.close()
         faults = sorted([*opened.reading.faults, *report.faults])
         count = opened.reading.fault_count + report.fault_count
-        for fault in faults[:FAULTS_SHOWN]:
-            output.remark(f"{opened.reading.name}:{fault.line}: {fault.message}")
-        if count > FAULTS_SHOWN:
-            output.remark(f"{opened.reading.name}: and {count - FAULTS_SHOWN:,} more faults")
+        output.remark_lines(opened.reading.name, faults, FAULTS_SHOWN, "fault", count=count)
         if count:
             output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
             if any(fault.message.startswith(f"{recording.TOO_LATE}: ") for fault in faults):
@@ -341,10 +338,8 @@ def import_(
 def _tell_recorded(report: PlayersReport, name: str) -> str:
     """Tell what needs a look, line by line; in words what became of a list."""
     tell_namesakes([f"{name}:{note.line}: note: {note.message}" for note in report.namesakes], f"{name}: ")
-    for fault in report.left_out[:FAULTS_SHOWN]:
-        output.remark(f"{name}:{fault.line}: left out: {fault.message}")
-    if len(report.left_out) > FAULTS_SHOWN:
-        output.remark(f"{name}: and {len(report.left_out) - FAULTS_SHOWN:,} more left out")
+    left_out = [(fault.line, f"left out: {fault.message}") for fault in report.left_out]
+    output.remark_lines(name, left_out, FAULTS_SHOWN, "left out", plural="left out")
     words = [counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating")]
     if report.births:
         words.append(f"{counted(report.births, 'year')} of birth learnt")

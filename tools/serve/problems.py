@@ -25,6 +25,7 @@ from ledger.errors import (
 from ledger.facts.json_schemas import documented
 
 from .. import output
+from ..wording import counted
 from .limits import MOST_FAULTS
 from .parameters import BadValue
 
@@ -84,7 +85,7 @@ class RefusedError(Exception):
 def problem(status: int, detail: str, rule: str | None = None, errors: Sequence[Fault] = ()) -> Problem:
     """A problem of a status; of very many faults the first ones are told, and how many more there are."""
     if len(errors) > MOST_FAULTS:
-        more = Fault(parameter=None, detail=f"and {len(errors) - MOST_FAULTS:,} more faults")
+        more = Fault(parameter=None, detail=f"and {counted(len(errors) - MOST_FAULTS, 'more fault')}")
         errors = [*errors[:MOST_FAULTS], more]
         detail = "; ".join(fault.detail for fault in errors)
     title = HTTPStatus(status).phrase
