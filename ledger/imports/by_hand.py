@@ -20,7 +20,7 @@ from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
 from ledger.facts.words import Termination, length_fault, result_fault
 from ledger.imports.csv import values
-from ledger.imports.lichess import with_clocks
+from ledger.imports.pgn.movetext import with_clocks
 from ledger.imports.reading import MAX_TEXT
 
 PREFIX = "hand:"

@@ -1,7 +1,7 @@
 """Games as Lichess exports them in JSON, one object a line, and Lichess's words that PGN shares.
 
-What Lichess calls a player, a game and a tournament is settled here once, so that one game imported from
-PGN and from JSON has one key. No PGN, no files, and nothing of the ledger's own JSON lines.
+What Lichess calls a player, a game and a tournament is settled here once, so that one game imported from PGN and from
+JSON has one key. No PGN but the form in which moves are kept, no files, and nothing of the ledger's own JSON lines.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import SourceGame, shown
 from ledger.imports.json_reading import json_objects
+from ledger.imports.pgn.movetext import with_clocks
 from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 
 MAX_NAME = 128  # characters of a display name; a longer one is a broken file
@@ -61,20 +62,6 @@ def lichess_player(name: str) -> tuple[str, str] | None:
     if machine:
         return f"lichess:ai-level-{int(machine[1])}", f"lichess AI level {int(machine[1])}"
     return (f"lichess:{name.lower()}", name) if _USER.fullmatch(name) else None
-
-
-def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
-    """Movetext as it is kept: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
-
-    Args:
-        moves: SAN of the main line.
-        clocks: the clock after each move as PGN writes it, ``""`` where none is known; may be empty.
-    """
-    if not moves:
-        return None
-    if not clocks:
-        return " ".join(moves)
-    return " ".join([f"{m} {{[%clk {c}]}}" if c else m for m, c in zip(moves, clocks, strict=True)])
 
 
 def history_date(point: Sequence[int]) -> str:

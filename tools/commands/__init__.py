@@ -31,6 +31,7 @@ from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
 
+FAULTS_SHOWN = 100  # of a file of games or players
 DB = click.argument("db_path", metavar="DB", type=click.Path(readable=False))  # the library says why not
 VERIFY = click.option(
     "--verify", is_flag=True, help="Prove journal and names first, and answer from ratings recomputed from them."

@@ -24,13 +24,12 @@ from ledger.ledger import Ledger
 from .. import output
 from ..progress import ReadingBar
 from ..wording import counted
-from . import proposing
+from . import FAULTS_SHOWN, proposing
 from .identifying import recording_token
+from .newcomers import NOTES_SHOWN, kept_names, note_namesakes
 from .reported_tournaments import open_reported
 
-FAULTS_SHOWN = 100
 ALIKE_SHOWN = 10
-NOTES_SHOWN = 10
 PLAYERS_SHOWN = 20
 _SETTLED = tuple(f"exists-with-different-{field}:" for field in ("outcome", *verbs.FIELDS_OF_GAME))  # by corrections
 
@@ -188,25 +187,6 @@ def _tell_notes(name: str, notes: Sequence[FileFault], count: int, most: int = N
     output.remark_lines(name, lines, most, "note of this kind", plural="notes of this kind", count=count)
 
 
-def note_namesakes(ledger: Ledger, newcomers: Sequence[tuple[str, str]], begin: str = "") -> None:
-    """Name the new players, told by identity and name, who have the name of somebody known."""
-    try:
-        alike = ledger.registry.namesakes(newcomers)
-    except StorageError as error:  # what was recorded before stands: a damaged people file takes no more than the note
-        output.remark(f"{begin}note: who bears a name already could not be looked up: {error}")
-        return
-    tell_namesakes([f"{begin}note: {note}" for note in alike], begin)
-
-
-def tell_namesakes(notes: Sequence[str], begin: str) -> None:
-    """Show the first notes on new players with the name of somebody known, and how many more there are."""
-    for note in notes[:NOTES_SHOWN]:
-        output.remark(note)
-    if len(notes) > NOTES_SHOWN:
-        rest = counted(len(notes) - NOTES_SHOWN, "more new player")
-        output.remark(f"{begin}and {rest} with the name of somebody known")
-
-
 def _tell(
     ledger: Ledger, source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool
 ) -> bool:
@@ -254,11 +234,6 @@ def _counts(report: ImportReport) -> list[str]:
     if report.new_pools:
         words.append(f"new pools: {', '.join(report.new_pools)}")
     return words
-
-
-def kept_names(count: int) -> str:
-    """What to say of players who were renamed and whom a file calls otherwise."""
-    return f"{counted(count, 'player')} {'keeps' if count == 1 else 'keep'} a name given since"
 
 
 def _faulty(source: Source, faults: Sequence[FileFault], count: int) -> str:

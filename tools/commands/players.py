@@ -25,10 +25,10 @@ from ledger.registering.registry import PlayersReport
 from .. import output
 from ..progress import Bars, ReadingBar
 from ..wording import counted
-from . import DB, REFUSED, no_empty_pool, person_named
+from . import DB, FAULTS_SHOWN, REFUSED, no_empty_pool, person_named
 from .alike_players import alike
 from .identifying import acting, recorded_by
-from .importing import FAULTS_SHOWN, kept_names, note_namesakes, tell_namesakes
+from .newcomers import kept_names, note_namesakes, tell_namesakes
 from .proposing import line_to_propose, propose, proposing, proposing_part, record, wish
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -28,7 +28,7 @@ from ..progress import Bars
 from ..wording import counted
 from . import DB, POOL, REFUSED, bring_level, check_pool
 from .identifying import acting, recorder, recording_token
-from .importing import note_namesakes
+from .newcomers import note_namesakes
 from .proposing import propose, proposing, wish
 
 _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", "moves", "key", "rated", "dates")

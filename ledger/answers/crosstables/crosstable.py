@@ -134,7 +134,7 @@ def crosstable(
     else:
         chosen = editions.at_place(tournament, telling.every, choice.number)
     announcements = editions.announced_by_name(connection, rated_by, [tournament])
-    announced = announcements.get((tournament, chosen.edition.first_ms), kinds.AnnouncedKind())
+    announced = announcements.get((tournament, chosen.edition.first_ms), editions.AnnouncedKind())
     event = EventTable(ledger, rated_by, facts_of(chosen.edition), announced, choice)
     return _page(event, chosen, ledger.views.position())
 
@@ -166,7 +166,7 @@ class EventTable:
         ledger: Ledger,
         pool: Pool,
         telling: EventFacts,
-        announced: kinds.AnnouncedKind,
+        announced: editions.AnnouncedKind,
         choice: TableChoice,
     ) -> None:
         games = telling.games

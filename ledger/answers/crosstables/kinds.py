@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from math import ceil, log2
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -18,6 +19,9 @@ from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.crosstables.page import Match
 from ledger.answers.crosstables.tie_breaks import SharedPlace
 from ledger.facts.words import Format
+
+if TYPE_CHECKING:
+    from ledger.answers.crosstables.editions import AnnouncedKind
 
 OTHER = "other"  # neither told nor to be seen
 KINDS = (*(kind.value for kind in Format), OTHER)
@@ -47,15 +51,6 @@ class PairingKind:
     missing: tuple[str, ...] = ()
     missing_pairs: Mapping[Pair, int] = attrs.field(factory=dict)
     extra_pairs: Mapping[Pair, int] = attrs.field(factory=dict)
-
-
-@attrs.frozen
-class AnnouncedKind:
-    """What an announcement says of a tournament; None is what it leaves open."""
-
-    format: str | None = None
-    entrants: int | None = None
-    rounds: int | None = None
 
 
 def pair_of(game: EventGame) -> Pair:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ledger.imports.lichess import with_clocks
-
 MAX_WORD = 24  # characters of a move in the longest spelling, "Qa1xb2e.p.++" and the like
 MAX_SEEN = 200_000  # words remembered
 RESULTS = {"1-0": "white", "0-1": "black", "1/2-1/2": "draw", "1/2": "draw", "½-½": "draw", "*": "none"}
@@ -55,6 +53,20 @@ class Movetext(NamedTuple):
     double: bool
     trouble: tuple[int, str] | None
     kept: str | None
+
+
+def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
+    """Movetext as it is kept: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
+
+    Args:
+        moves: SAN of the main line.
+        clocks: the clock after each move as PGN writes it, ``""`` where none is known; may be empty.
+    """
+    if not moves:
+        return None
+    if not clocks:
+        return " ".join(moves)
+    return " ".join([f"{m} {{[%clk {c}]}}" if c else m for m, c in zip(moves, clocks, strict=True)])
 
 
 def read_movetext(text: str) -> Movetext:

@@ -1,0 +1,40 @@
+"""What commands say of the new players of a file or a game, and of names that it would have changed.
+
+It stands by itself, so that who records one game by hand does not load the readers of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ledger.errors import StorageError
+from ledger.ledger import Ledger
+
+from .. import output
+from ..wording import counted
+
+NOTES_SHOWN = 10
+
+
+def note_namesakes(ledger: Ledger, newcomers: Sequence[tuple[str, str]], begin: str = "") -> None:
+    """Name the new players, told by identity and name, who have the name of somebody known."""
+    try:
+        alike = ledger.registry.namesakes(newcomers)
+    except StorageError as error:  # what was recorded before stands: a damaged people file takes no more than the note
+        output.remark(f"{begin}note: who bears a name already could not be looked up: {error}")
+        return
+    tell_namesakes([f"{begin}note: {note}" for note in alike], begin)
+
+
+def tell_namesakes(notes: Sequence[str], begin: str) -> None:
+    """Show the first notes on new players with the name of somebody known, and how many more there are."""
+    for note in notes[:NOTES_SHOWN]:
+        output.remark(note)
+    if len(notes) > NOTES_SHOWN:
+        rest = counted(len(notes) - NOTES_SHOWN, "more new player")
+        output.remark(f"{begin}and {rest} with the name of somebody known")
+
+
+def kept_names(count: int) -> str:
+    """What to say of players who were renamed and whom a file calls otherwise."""
+    return f"{counted(count, 'player')} {'keeps' if count == 1 else 'keep'} a name given since"
