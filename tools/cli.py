@@ -79,7 +79,7 @@ TASKS = {
     },
     "Prove and keep": {
         "audit": "proving.audit",
-        "head": "proving.head",
+        "head": "reading.head",
         "journal": "server_journals.journal",
         "follow": "server_journals.follow",
         "checkpoint-key": "checkpointing.checkpoint_key",

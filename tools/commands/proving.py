@@ -1,4 +1,4 @@
-"""Commands that prove: the audit, and the head to keep elsewhere."""
+"""The audit, which proves a ledger; and reading of the heads that were kept elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ledger.backups import in_files
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import last_checkpoint
 from ledger.journal.settings_file import server_of
-from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import refuse_own_files
 
 from .. import output
@@ -179,16 +178,3 @@ def head_in(word: str, keys: Sequence[VerifierKey] = (), *, checkpoints: bool = 
         raise click.UsageError(f"--since {word!r}: its last checkpoint, {error}; nobody vouches for it") from None
     except ValueError as error:
         raise click.UsageError(f"--since {word!r}: {error}; {advice}") from None
-
-
-@click.command()
-@DB
-def head(db_path: str) -> None:
-    """The head of the journal: its size and Merkle root, one line to keep elsewhere.
-
-    \b
-    Example:
-      rating-ledger head club.db >> heads.txt
-    """
-    with Ledger.open(db_path) as ledger:
-        output.answer(str(ledger.head()))

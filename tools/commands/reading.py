@@ -1,4 +1,4 @@
-"""Commands that answer questions: rankings, players, games, explanations, predictions, the log."""
+"""Commands that answer questions: players, games, predictions, pools, the log of the journal and its head."""
 
 from __future__ import annotations
 
@@ -368,3 +368,16 @@ def _list_entries(ledger: Ledger, kind: str | None, limit: int, fmt: str | None)
     if fmt not in {None, "nl"}:
         rows = [{name: row[name] for name in _ENTRY_COLUMNS} for row in rows]
     limits.write(rows, fmt, limit, newest_last=True)
+
+
+@click.command()
+@DB
+def head(db_path: str) -> None:
+    """The head of the journal: its size and Merkle root, one line to keep elsewhere.
+
+    \b
+    Example:
+      rating-ledger head club.db >> heads.txt
+    """
+    with Ledger.open(db_path) as ledger:
+        output.answer(str(ledger.head()))
