@@ -94,10 +94,15 @@ class ConflictError(RejectedError):
             compared = f"with {field}={stored!r}, not without {field}"
         else:
             compared = f"with {field}={stored!r}, not {given!r}"
+        # Names stand outside the journal, where no correction reaches them.
+        ways = {
+            "name": "'player rename' gives another one",
+            "birth_year": f"propose 'correct fact {key} --field {field}'",
+        }
+        way = ways.get(field, "propose to correct it by 'correct'")
         usual = (
             f"{key!r} was recorded {compared}; "
-            "what is recorded stays: find out which of the two is right, and where the recorded one is wrong, propose "
-            "to correct it by 'correct'"
+            f"what is recorded stays: find out which of the two is right, and where the recorded one is wrong, {way}"
         )
         super().__init__(f"exists-with-different-{field.replace('_', '-')}", key, message or usual)
 

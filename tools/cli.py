@@ -99,7 +99,6 @@ TASKS = {
     },
     "Set up": {"completion": "completing.completion"},
 }
-_SENTENCE = 200  # characters: the first sentence of each command's help, whole
 COMMANDS = {name: place for commands in TASKS.values() for name, place in commands.items()}
 
 
@@ -120,10 +119,7 @@ class _Group(Suggesting):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands under the tasks that they are for."""
         for task, commands in TASKS.items():
-            found = {name: self.get_command(ctx, name) for name in commands}
-            rows = [(name, command.get_short_help_str(_SENTENCE)) for name, command in found.items() if command]
-            with formatter.section(task):
-                formatter.write_dl(rows)
+            self.write_commands(task, commands, ctx, formatter)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -203,7 +203,7 @@ def test_a_file_with_the_new_name_under_the_old_identity_tells_nothing_new(club_
 def test_registering_again_is_a_repeat_whatever_the_name(trio: Path) -> None:
     """Which name was the first, nobody knows any more; before the renaming another one was refused."""
     with Ledger.open(trio) as ledger:
-        with pytest.raises(RejectedError, match="exists-with-different-name"):
+        with pytest.raises(RejectedError, match=r"^exists-with-different-name: .*, 'player rename' gives another one$"):
             ledger.register("id:1", "Somebody Else")
         registration = decode(ledger.journal.find(["player:1"])["player:1"].body).event
         assert isinstance(registration, PlayerRegistered)

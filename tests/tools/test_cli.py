@@ -138,6 +138,13 @@ def test_the_overview_lists_every_command_under_its_task_with_a_whole_sentence(r
     assert run("--version").out.startswith("rating-ledger, version ")
 
 
+@pytest.mark.parametrize("words", [["player"], ["players"], ["policy"], ["token"], ["scheme"], ["correct", "club.db"]])
+def test_the_help_of_several_commands_has_a_whole_sentence_of_each(words: list[str], run: Run) -> None:
+    listed = run(*words, "--help").out.partition("Commands:\n")[2]
+    assert len(re.findall(r"^  (\S+)  ", listed, re.MULTILINE)) > 1
+    assert "..." not in listed
+
+
 # --- as a process -------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,10 @@ def test_a_year_of_birth_learnt_later_rates_the_games_again(fide_pool: Path, run
     assert "was known already" in run("player", "set", fide_pool, "Ann", "--born", "2010").err
     done = run("player", "set", fide_pool, "Ann", "--born", "2011")
     assert (done.code, "exists-with-different-birth-year" in done.err) == (REFUSED, True)
+    key = re.search(r"propose 'correct fact (\S+) --field birth_year'", done.err)
+    assert key is not None
+    words = ("fact", key[1], "--field", "birth_year", "--to", "2011", "--reason", "passport", "--by", "eve")
+    assert run("correct", fide_pool, *words).code == 0
     assert run("audit", fide_pool).code == 0
 
 

@@ -65,7 +65,8 @@ def correct(context: click.Context, db_path: str) -> None:
     """Correct what the journal of DB says: propose, look at the impact, approve. Nothing is edited or lost.
 
     A proposal changes nothing until it is approved. It names the values that it replaces: where they are others by
-    then, it is refused as stale. GAME is a key as 'games' shows it, the id that its server gave it, or its address.
+    then, it is refused as stale. GAME is a key as 'games' shows it, the id that its server gave it, its address,
+    or '#' and the number of its entry.
 
     \b
     Example:

@@ -134,9 +134,9 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
 @DB
 @click.argument("event")
 @POOL
-@click.option("--edition", metavar="YEAR|DAY", help="Which, of a name that comes back; the last one by default.")
+@click.option("--edition", metavar="YEAR|MONTH|DAY", help="Which, of a name that comes back; the last one by default.")
 @VARIANT
-@click.option("--ratings", type=click.Choice(WHOSE), default=LEDGER, show_default=True, help="Whose: see below.")
+@click.option("--ratings", type=click.Choice(WHOSE), default=LEDGER, show_default=True, help="Whose: see above.")
 @click.option(
     "--tie-break",
     "tie_breaks",
@@ -210,7 +210,7 @@ def crosstable(
         page = table_of(ledger, event, pool, choice)
         content = _document(page, kind, theme, raw=raw)
     if page.edition.of > 1 and edition is None:
-        output.remark(f"the last of {page.edition.of} editions; --edition YEAR shows another, 'tournaments' lists them")
+        output.remark(f"the last of {page.edition.of} editions; --edition DAY shows another, 'tournaments' lists them")
     if file is not None:
         output.save(file, content)
     elif kind == "txt":

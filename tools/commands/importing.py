@@ -178,7 +178,7 @@ def _tell_outside(name: str, outside: OutsideGames) -> None:
     if outside.count:
         output.remark(
             f"{name}: note: {counted(outside.count, 'game')} outside the days that 'open-tournament' and "
-            "'close-tournament' told: such a game counts as one of another edition"
+            "'close-tournament' told: what is recorded of them counts as one of another edition"
         )
 
 

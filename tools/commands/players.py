@@ -23,6 +23,7 @@ from ledger.ratings import recording
 from ledger.registering.registry import PlayersReport
 
 from .. import output
+from ..groups import Suggesting
 from ..progress import Bars, ReadingBar
 from ..wording import counted
 from . import DB, FAULTS_SHOWN, REFUSED, no_empty_pool, person_named
@@ -76,7 +77,7 @@ def _past(options: dict[str, Any], since: str | None) -> Past | None:
     return Past(**options, since=since)
 
 
-@click.group()
+@click.group(cls=Suggesting)
 def player() -> None:
     """Register one player, with a past where there is one; spell a name right; add what is learnt of a player later.
 
@@ -241,7 +242,7 @@ def _usage() -> Iterator[None]:
         raise click.UsageError("\n".join(error.problems)) from None
 
 
-@click.group()
+@click.group(cls=Suggesting)
 def players() -> None:
     """Many players at once: take in a list of players with their ratings, list who looks like one person.
 

@@ -423,6 +423,8 @@ def _chosen(ledger: Ledger, what: Sequence[str], fmt: str, asked: ExportFilter) 
     """The datasets that are asked for, which go together with the format and with what was asked."""
     if fmt not in FORMATS:
         raise MalformedError([f"no format {fmt!r}: expected one of {sorted(FORMATS)}"])
+    if reports := [f"{subject!r} goes out as {name}, not as {fmt}" for subject, name in DOCUMENTS if subject in what]:
+        raise MalformedError(reports)
     chosen = [dataset(ledger, name) for name in dict.fromkeys(what)]
     if len(chosen) > 1 and not FORMATS[fmt].takes_many:
         raise MalformedError([f"a file of {fmt} holds one table; sqlite takes several, got {list(what)}"])
