@@ -20,9 +20,9 @@ from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.csv.rows import decode
 from ledger.imports.lichess import one_line
 from ledger.imports.reading import OF_NO_TOURNAMENT, Reading, ReportedTournament, is_nobody, name_identity, without_byes
-from ledger.imports.times import speed_in_words
 from ledger.imports.trf.lines import PLAYER, UNIQUE, Days, Header, PlayerLine, days_of, player_line_of
 from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, odd_points, paired
+from ledger.imports.trf.time_controls import speed_in_words
 
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
 _BOM = b"\xef\xbb\xbf"
