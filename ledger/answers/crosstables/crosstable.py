@@ -18,6 +18,7 @@ from ledger.answers.crosstables.event_games import (
     LEDGER,
     SHOWN,
     WHOSE,
+    AnnouncedKind,
     EventGame,
     EventRatings,
     LedgerRatings,
@@ -134,7 +135,7 @@ def crosstable(
     else:
         chosen = editions.at_place(tournament, telling.every, choice.number)
     announcements = editions.announced_by_name(connection, rated_by, [tournament])
-    announced = announcements.get((tournament, chosen.edition.first_ms), editions.AnnouncedKind())
+    announced = announcements.get((tournament, chosen.edition.first_ms), AnnouncedKind())
     event = EventTable(ledger, rated_by, facts_of(chosen.edition), announced, choice)
     return _page(event, chosen, ledger.views.position())
 
@@ -166,7 +167,7 @@ class EventTable:
         ledger: Ledger,
         pool: Pool,
         telling: EventFacts,
-        announced: editions.AnnouncedKind,
+        announced: AnnouncedKind,
         choice: TableChoice,
     ) -> None:
         games = telling.games
@@ -174,7 +175,7 @@ class EventTable:
         self.byes = byes_beside(games, telling.byes)
         self.kind = kinds.kind_of(
             games,
-            attrs.evolve(announced, format=choice.kind or announced.format),
+            announced._replace(format=choice.kind or announced.format),
             [(bye.player, bye.round or 0) for bye in self.byes],
             {bye.player for bye in self.byes}
             - {bye.player for bye in self.byes if bye.brings != Brings.ABSENT}

@@ -9,11 +9,9 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-import attrs
-
 from ledger.answers.asking import day, of_one_moment
 from ledger.answers.crosstables import event_games
-from ledger.answers.crosstables.event_games import EventGame
+from ledger.answers.crosstables.event_games import AnnouncedKind, EventGame
 from ledger.book import tournament_editions
 from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import editions_of
@@ -53,15 +51,6 @@ class Chosen(NamedTuple):
     edition: Edition
     number: int
     of: int
-
-
-@attrs.frozen
-class AnnouncedKind:
-    """What an announcement says of how a tournament is paired; None is what it leaves open."""
-
-    format: str | None = None
-    entrants: int | None = None
-    rounds: int | None = None
 
 
 def announced_by_name(

@@ -73,6 +73,14 @@ WHERE h.pool = ?1 AND h.player = ?2 AND h.game IN (SELECT value FROM json_each(?
 _ROUND = 10**12  # of ``round_order``: what a round adds to it
 
 
+class AnnouncedKind(NamedTuple):
+    """What the announcement of a tournament says of how it is paired; None is what it leaves open."""
+
+    format: str | None = None
+    entrants: int | None = None
+    rounds: int | None = None
+
+
 class EventGame(NamedTuple):
     """One game of a tournament as it now stands.
 

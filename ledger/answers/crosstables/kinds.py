@@ -11,17 +11,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from math import ceil, log2
-from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.answers.crosstables.event_games import EventGame
+from ledger.answers.crosstables.event_games import AnnouncedKind, EventGame
 from ledger.answers.crosstables.page import Match
 from ledger.answers.crosstables.tie_breaks import SharedPlace
 from ledger.facts.words import Format
-
-if TYPE_CHECKING:
-    from ledger.answers.crosstables.editions import AnnouncedKind
 
 OTHER = "other"  # neither told nor to be seen
 KINDS = (*(kind.value for kind in Format), OTHER)

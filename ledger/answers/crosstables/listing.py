@@ -11,8 +11,8 @@ import attrs
 from ledger.answers.asking import EVERY_ROW, of_one_moment, rows_up_to
 from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, EventFacts, EventTable, TableChoice, standing_of
-from ledger.answers.crosstables.editions import AnnouncedKind, Chosen
-from ledger.answers.crosstables.event_games import EventGame
+from ledger.answers.crosstables.editions import Chosen
+from ledger.answers.crosstables.event_games import AnnouncedKind, EventGame
 from ledger.answers.crosstables.kinds import OTHER
 from ledger.answers.crosstables.page import FormatIs, Kinds
 from ledger.book import tournament_editions

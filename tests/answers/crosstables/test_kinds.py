@@ -6,8 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from ledger.answers.crosstables.editions import AnnouncedKind
-from ledger.answers.crosstables.event_games import EventGame
+from ledger.answers.crosstables.event_games import AnnouncedKind, EventGame
 from ledger.answers.crosstables.kinds import PairingKind, kind_of, matches, places
 from ledger.answers.crosstables.tie_breaks import SharedPlace
 from ledger.facts.words import round_order
