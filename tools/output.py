@@ -71,7 +71,14 @@ def remark(text: str) -> None:
 
 
 def remark_lines(
-    name: str, lines: Sequence[tuple[int, str]], most: int, noun: str, *, count: int | None = None, plural: str = ""
+    name: str,
+    lines: Sequence[tuple[int, str]],
+    most: int,
+    noun: str,
+    *,
+    plural: str = "",
+    begin: str = "",
+    count: int | None = None,
 ) -> None:
     """Tell what there is to say of lines of a file, each where it stands, and how many more there are.
 
@@ -80,11 +87,12 @@ def remark_lines(
         lines: the number of a line and what to say of it, the first ones at least.
         most: how many of them to tell.
         noun: the word for one of them, behind how many more there are.
-        count: how many there are in all, where *lines* are not all.
         plural: the word for several, where it is not *noun* with an s.
+        begin: what comes before what is to say of each.
+        count: how many there are in all, where *lines* are not all.
     """
     for line, message in lines[:most]:
-        remark(f"{name}:{line}: {message}")
+        remark(f"{name}:{line}: {begin}{message}")
     more = (len(lines) if count is None else count) - most
     if more > 0:
         remark(f"{name}: and {counted(more, f'more {noun}', plural and f'more {plural}')}")

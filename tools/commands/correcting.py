@@ -28,7 +28,7 @@ from .previewing import check_seen, preview
 from .proposing import tell_proposed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-FAULTS_SHOWN = 20
+BATCH_FAULTS_SHOWN = 20
 ROWS_IN_A_TABLE = 20
 REASON = click.option("--reason", default="", metavar="TEXT", help=WHY_PROPOSED)
 SEEN = click.option(
@@ -135,7 +135,7 @@ def batch(db_path: str, file: str, *, each: bool, reason: str, by: str | None, t
 
 
 def _tell_faults(name: str, error: BatchError) -> None:
-    output.remark_lines(name, error.faults, FAULTS_SHOWN, "fault")
+    output.remark_lines(name, error.faults, BATCH_FAULTS_SHOWN, "fault")
     for problem in error.reason_faults:
         output.error(f"no-reason: {problem}")
     output.error(f"{name}: {counted(len(error.faults), 'fault')}; nothing was proposed")

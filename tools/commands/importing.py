@@ -183,8 +183,9 @@ def _tell_outside(name: str, outside: OutsideGames) -> None:
 
 
 def _tell_notes(name: str, notes: Sequence[FileFault], count: int, most: int = NOTES_SHOWN) -> None:
-    lines = [(note.line, f"note: {note.message}") for note in notes]
-    output.remark_lines(name, lines, most, "note of this kind", plural="notes of this kind", count=count)
+    output.remark_lines(
+        name, notes, most, "note of this kind", plural="notes of this kind", begin="note: ", count=count
+    )
 
 
 def _tell(
@@ -197,10 +198,9 @@ def _tell(
     ending = source.reading.ending
     if ending is not None and ending not in faults[:FAULTS_SHOWN]:
         output.remark(f"{name}:{ending.line}: {ending.message}")
-    for alike in report.alike[:ALIKE_SHOWN]:
-        output.remark(f"{name}:{alike.line}: {alike}")
-    if report.alike_count > ALIKE_SHOWN:
-        output.remark(f"{name}: and {report.alike_count - ALIKE_SHOWN:,} more that are probably known")
+    alike = [(game.line, str(game)) for game in report.alike[:ALIKE_SHOWN]]
+    rest = "that are probably known"
+    output.remark_lines(name, alike, ALIKE_SHOWN, rest, plural=rest, count=report.alike_count)
     _tell_outside(name, outside)
     _tell_notes(name, report.notes, report.note_count)
     _tell_notes(name, source.reading.notes, source.reading.note_count, FAULTS_SHOWN)

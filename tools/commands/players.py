@@ -339,8 +339,7 @@ def import_(
 def _tell_recorded(report: PlayersReport, name: str) -> str:
     """Tell what needs a look, line by line; in words what became of a list."""
     tell_namesakes([f"{name}:{note.line}: note: {note.message}" for note in report.namesakes], f"{name}: ")
-    left_out = [(fault.line, f"left out: {fault.message}") for fault in report.left_out]
-    output.remark_lines(name, left_out, FAULTS_SHOWN, "left out", plural="left out")
+    output.remark_lines(name, report.left_out, FAULTS_SHOWN, "left out", plural="left out", begin="left out: ")
     words = [counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating")]
     if report.births:
         words.append(f"{counted(report.births, 'year')} of birth learnt")
