@@ -17,6 +17,7 @@ from tests.kit.commands import Done, Run
 from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
 from tests.kit.secrets import one_secret
+from tests.tiers import mark
 from tools import cli
 
 # A slow machine is not a fault: neither an example nor the making of it has a time.
@@ -111,6 +112,11 @@ def folder_of_600_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def copy_of_600_games(folder_of_600_games: Path, tmp_path: Path) -> Path:
     """A folder with a copy of it, to be hurt."""
     return Path(shutil.copytree(folder_of_600_games, tmp_path / "copy"))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A test is quick if neither it nor a folder says otherwise."""
+    mark(item, "quick")
 
 
 @pytest.hookimpl(wrapper=True)
