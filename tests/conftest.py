@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from ledger.ratings import views
 from tests.kit import golden_views, postgres
@@ -17,12 +16,10 @@ from tests.kit.commands import Done, Run
 from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
 from tests.kit.secrets import one_secret
-from tests.tiers import mark
+from tests.tiers import load_profile, mark
 from tools import cli
 
-# A slow machine is not a fault: neither an example nor the making of it has a time.
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("no clock")
+load_profile()
 
 
 @pytest.fixture(scope="session", autouse=True)
