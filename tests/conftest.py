@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from ledger.ratings import views
 from tests.kit import golden_views, postgres
@@ -18,16 +17,13 @@ from tests.kit.commands import Done, Run
 from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
 from tests.kit.secrets import one_secret
-from tests.tiers import PROFILE, TierSelection
+from tests.tiers import PROFILE, TierSelection, load_profile
 from tools import cli
 
 if PROFILE == "quick":
     # Compiling the kernels takes longer than the quick tests need; the contracts prove that both ways give equal bits.
     os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
-
-# A slow machine is not a fault: neither an example nor the making of it has a time.
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("no clock")
+load_profile()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,8 +10,11 @@ nightly  takes minutes: long properties, failovers, memory     ``sh tools/run te
 ======== ===================================================== ============================
 
 A folder gives its tests a tier by a line ``TIER = "outside"`` in its ``conftest.py``, a module by
-``pytestmark = pytest.mark.slow``; a test's own mark wins. The environment variable ``LEDGER_PROFILE`` says what runs:
-``quick`` (the default) the quick tests, ``ci`` all but the nightly ones, ``nightly`` every test.
+``pytestmark = pytest.mark.slow``; a test's own mark wins.
+
+Each of the three commands has a profile, which says which tiers run and how much a test tries. ``LEDGER_PROFILE`` names
+it: ``quick`` (the default), ``ci`` for ``--all``, or ``nightly``. The first two always draw the same examples, the third
+draws new ones.
 """
 
 from __future__ import annotations
@@ -25,16 +28,42 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 TIERS = ("quick", "slow", "outside", "nightly")
 RUNS = {"quick": {"quick"}, "ci": {"quick", "slow", "outside"}, "nightly": set(TIERS)}
 """By profile the tiers that run."""
 COMMANDS = {"quick": "sh tools/run test", "ci": "sh tools/run test --all", "nightly": "sh tools/run test --nightly"}
 PROFILE = os.environ.get("LEDGER_PROFILE", "quick")
+if PROFILE not in RUNS:
+    raise pytest.UsageError(f"LEDGER_PROFILE is {PROFILE!r}; it may be {', '.join(RUNS)}")
 TESTS = Path(__file__).parent
 
 _OF_FOLDER = re.compile(r'^TIER = "(\w+)"', re.MULTILINE)
 _OF_MODULE = re.compile(r"^pytestmark = .*\bpytest\.mark\.(quick|slow|outside|nightly)\b", re.MULTILINE)
+
+
+def times(*, quick: int, ci: int, nightly: int) -> int:
+    """Return how often a test repeats something under this run's profile."""
+    return {"quick": quick, "ci": ci, "nightly": nightly}[PROFILE]
+
+
+def examples(*, quick: int = 5, ci: int = 15, nightly: int = 300) -> settings:
+    """Return the settings of a property that tries so many examples; other properties try the numbers given here."""
+    return settings(max_examples=times(quick=quick, ci=ci, nightly=nightly))
+
+
+def load_profile() -> None:
+    """Load this run's profile for all properties: an example has no time limit, for a slow machine is not a fault."""
+    settings.register_profile(
+        PROFILE,
+        examples(),
+        deadline=None,
+        derandomize=PROFILE != "nightly",
+        print_blob=PROFILE == "nightly",
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    settings.load_profile(PROFILE)
 
 
 @cache
@@ -75,8 +104,6 @@ class TierSelection:
     SLOWEST = 10  # quick tests that a run of more than the quick ones names
 
     def __init__(self, config: pytest.Config) -> None:
-        if PROFILE not in RUNS:
-            raise pytest.UsageError(f"LEDGER_PROFILE is {PROFILE!r}; it may be {', '.join(RUNS)}")
         self._config = config
         self._left_out = Counter[str]()  # by tier
         self._seconds = Counter[str]()  # by quick test
@@ -132,7 +159,9 @@ def left_out(deselected: Mapping[str, int]) -> list[str]:
         unread = [file for file in TESTS.rglob("test_*.py") if file_tier(file) in added and skips_file(file)]
         single = sum(deselected.get(tier, 0) for tier in added)
         folders = sorted({str(file.parent.relative_to(TESTS.parent)) for file in unread})
-        parts = [f"{single} single tests"] * bool(single) + [f"{len(unread)} files of {', '.join(folders)}"] * bool(unread)
+        parts = [f"{single} single tests"] * bool(single) + [f"{len(unread)} files of {', '.join(folders)}"] * bool(
+            unread
+        )
         if parts:
             lines.append(f"left out ({', '.join(sorted(added))}): {' and '.join(parts)}; run {COMMANDS[profile]}")
     return lines
