@@ -12,9 +12,9 @@ nightly  takes minutes: long properties, failovers, memory     ``sh tools/run te
 A folder gives its tests a tier by a line ``TIER = "outside"`` in its ``conftest.py``, a module by
 ``pytestmark = pytest.mark.slow``; a test's own mark wins.
 
-Each of the three commands has a profile, which says which tiers run and how much a test tries. ``LEDGER_PROFILE`` names
-it: ``quick`` (the default), ``ci`` for ``--all``, or ``nightly``. The first two always draw the same examples, the third
-draws new ones.
+Each of the three commands has a profile, which says which tiers run and how much a test tries. ``LEDGER_PROFILE``
+names it: ``quick`` (the default), ``ci`` for ``--all``, or ``nightly``. The first two always draw the same examples,
+the third draws new ones.
 """
 
 from __future__ import annotations
