@@ -108,8 +108,12 @@ def verbs() -> str:
     lines = ["| verb | what it corrects |", "|---|---|"]
     for verb in VERBS:
         name, command = f"correct {verb}", every_command()[f"correct {verb}"]
-        own = [option for option in _records(name, command) if option[0] not in _SHARED]
-        taken = "".join(f"<br>`{_in_cell(names)}`: {_in_cell(text)}" for names, text in own)
+        own = [record for record in _records(name, command) if record[0] not in _SHARED]
+        needed, allowed = (
+            ", ".join(f"`{names.split()[0]}`" for names, text in own if text.endswith("[required]") is required)
+            for required in (True, False)
+        )
+        taken = f"{f' Needs {needed}.' if needed else ''}{f' Takes {allowed}.' if allowed else ''}"
         lines.append(f"| `{_synopsis(name, command)}` | {_in_cell(_text(command))}{taken} |")
     return "\n".join(lines)
 

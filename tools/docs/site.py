@@ -10,8 +10,8 @@ import importlib
 import posixpath
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 
 import attrs
@@ -93,7 +93,12 @@ GROUPS: Mapping[str, Mapping[str, Readme | Made]] = {
         "reference/asvs": Made(tables.asvs),
     },
     "Explanation": {
-        "explanation/how-it-works": Readme("ledger/README.md"),
+        "explanation/how-it-works": Readme("ledger/README.md", title="The library, and how it works"),
+        "explanation/proof": Readme(
+            "ledger/audit/README.md",
+            ("Keep a head elsewhere", "Checkpoints and receipts"),
+            "Proofs: heads, checkpoints and receipts",
+        ),
         "explanation/security": Readme("tools/serve/README.md", ("What the server protects",)),
         "explanation/words": Readme("README.md", ("Words",)),
     },
@@ -108,30 +113,30 @@ INDEX = "index"
 
 @attrs.frozen
 class TextSection:
-    """A section of a README, or what stands before the first one: the heading and the text below it."""
+    """A section of a README, or the text before the first one: its heading and its text."""
 
     heading: str
     text: str
 
     @property
     def anchors(self) -> list[str]:
-        """The anchors of the section's headings as GitHub makes them, the first one its own."""
+        """The anchors of the section and of its sub-sections, as GitHub makes them."""
         return [anchor_of(title) for title in headings(f"## {self.heading}\n{self.text}")]
 
 
 def headings(text: str) -> list[str]:
-    """The headings of a text, in order."""
+    """Return the headings of a text, in order."""
     return re.findall(r"^#+ (.*)$", FENCE.sub("", text), re.MULTILINE)
 
 
 def anchor_of(heading: str) -> str:
-    """The anchor of a heading as GitHub makes it."""
+    """Return the anchor of a heading as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 @cache
 def sections(file: str) -> tuple[TextSection, ...]:
-    """The sections of a README; the first one has the README's title and what stands before the others."""
+    """Return the sections of a README; the first one has its title and the text before the others."""
     pieces: list[list[str]] = [[]]
     fenced = False
     for line in (ROOT / file).read_text("utf-8").splitlines(keepends=True):
@@ -144,14 +149,14 @@ def sections(file: str) -> tuple[TextSection, ...]:
 
 @cache
 def pages() -> Mapping[str, Readme | Made]:
-    """Every page by its place on the site."""
+    """Return every page by its path on the site."""
     found: dict[str, Readme | Made] = {INDEX: Readme("README.md")}
     for group in GROUPS.values():
         for place, page in group.items():
             found[place] = page
             if place == "reference/commands":
                 found |= {
-                    f"{place}/{name}": Made(lambda name=name: command_texts.page(name), ".rst")  # type: ignore[misc]
+                    f"{place}/{name}": Made(partial(command_texts.page, name), ".rst")
                     for name in command_texts.first_words()
                 }
     return found
@@ -172,7 +177,7 @@ def sections_of(page: Readme) -> list[TextSection]:
 
 @cache
 def _places() -> Mapping[tuple[str, str], tuple[str, str]]:
-    """README and anchor -> page and anchor; without an anchor the page of the README's first section."""
+    """Return the page and the anchor of each README and anchor; without an anchor, the page of the first section."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for place, page in pages().items():
         if not isinstance(page, Readme):
@@ -187,7 +192,7 @@ def _places() -> Mapping[tuple[str, str], tuple[str, str]]:
 
 
 def text_of(place: str) -> str:
-    """The source of a page."""
+    """Return the source of a page."""
     page = pages()[place]
     if isinstance(page, Made):
         return page.make() + "\n"
@@ -207,7 +212,7 @@ def _outside_fences(text: str, change: Callable[[str], str]) -> str:
 
 
 def _promoted(text: str) -> str:
-    """The text of a section as that of a page: its headings are one level higher."""
+    """Return the text of a section as that of a page: its headings move up one level."""
     return _outside_fences(text, lambda piece: re.sub(r"^#(#+ )", r"\1", piece, flags=re.MULTILINE))
 
 
@@ -219,15 +224,13 @@ def _with_links(file: str, text: str) -> str:
 
 
 def _link(file: str, mark: str, label: str, target: str) -> str:
-    """A link of a README as one of the site; only its words if it leads to a file that the site does not have."""
+    """Return a link of a README as one of the site; only its label if the site does not have the file."""
     path, _, anchor = target.partition("#")
     path = posixpath.normpath(posixpath.join(posixpath.dirname(file), path)) if path else file
     if (path, anchor) in _places():
         place, anchor = _places()[path, anchor]
         return f"[{label}](/{place}.md{'#' + anchor if anchor else ''})"
-    if mark or (path.startswith("schemas/") and path.endswith(".json")):
-        return f"{mark}[{label}](/{path})"
-    return label
+    return f"{mark}[{label}](/{path})" if ROOT / path in _files() else label
 
 
 def _toctrees() -> str:
@@ -237,10 +240,11 @@ def _toctrees() -> str:
     return text
 
 
-def _files() -> Iterator[Path]:
-    """The files that pages show or lead to."""
-    yield from (ROOT / "tools" / "docs" / "pictures").glob("*.svg")
-    yield from (ROOT / "schemas").rglob("*.json")
+@cache
+def _files() -> frozenset[Path]:
+    """Return the files that pages show, or offer for download."""
+    patterns = ("tools/docs/pictures/*.svg", "schemas/*/*.json", "tools/cluster/patroni.*", "tools/cluster/etcd.env")
+    return frozenset(file for pattern in patterns for file in ROOT.glob(pattern))
 
 
 def stage(folder: Path) -> None:

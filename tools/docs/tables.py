@@ -57,7 +57,7 @@ def views() -> str:
         "The tables of `club.views.db`, for `rating-ledger query`, Datasette and any other reader of SQLite. "
         "Players are numbers in them.",
         *_described((name, table.doc, table.columns) for name, table in described.items()),
-        "# Tables beside a copy on a server",
+        "## Tables of a copy on a server",
         "`rating-ledger export --to postgresql://...` writes the tables above, and these:",
         *_described((name, table.doc, table.columns) for name, table in beside.items()),
     ])  # fmt: skip
