@@ -4,7 +4,8 @@ Three nodes follow meanwhile, and end with the ratings of a ledger that nothing 
 longer run too where LEDGER_FAILOVERS says how many rounds. Each round has a cluster and a ledger of its own: after each
 case the whole journal is judged, and one that grew through all rounds would soon take longer than they do.
 
-The longest time without an acknowledgement, in 24 rounds on one busy machine with two cores, Patroni's ttl at 20 s:
+The clusters take some 3 GB of TMPDIR. The longest time without an acknowledgement, in 24 rounds on one busy machine
+with two cores, with Patroni's ttl at 20 s:
 
 ================================================== =============== =======
 fault                                              seconds, median at most
