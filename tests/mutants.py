@@ -8,6 +8,9 @@ Each change is written into a copy of the checkout, and the tests run there that
 those first that are of its file. Then come the rails that hold every change. Whoever is killed by none is printed with
 the line as it was and as it is; whether it can be told from the right program at all, a person says. Lines that nothing
 runs, such as types that only a checker reads, are no part of the draw.
+
+Of the 200 of seed 1 at commit 7206bc69, 16 change nothing that anybody can see. The tests noticed 167 of the other 184;
+the last 17 have tests since.
 """
 
 from __future__ import annotations

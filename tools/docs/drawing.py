@@ -1,12 +1,8 @@
-"""Make the pictures of the READMEs: rating graphs of the sample club, the same bytes every time.
-
-``python -m tools.readmes.drawing`` writes them; ``--check`` exits 1 when they are not what would be written.
-"""
+"""The pictures of the READMEs: rating graphs of the sample club, with the same bytes every time."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +14,6 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.players.people import SECRET_BYTES
 
-from .. import output
 from ..sample.__main__ import FILE
 
 _SECRET = bytes(SECRET_BYTES)
@@ -26,7 +21,7 @@ FOLDER = Path(__file__).with_name("pictures")
 
 
 def pictures() -> Mapping[str, str]:
-    """The pictures by the name of their files: the last games, two players by date, a page in black and white."""
+    """Draw the last games, two players by date, and a page in black and white; by the names of the files."""
     with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "club.db") as ledger:
         ledger.people.take_secret(_SECRET)  # the same keys in every drawing
         with open_source(str(FILE)) as source:
@@ -40,23 +35,17 @@ def pictures() -> Mapping[str, str]:
         }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write or check the pictures; returns the exit code."""
-    wanted = pictures()
-    stale = [
-        name
-        for name, text in wanted.items()
-        if not (FOLDER / name).is_file() or (FOLDER / name).read_text(encoding="utf-8") != text
-    ]
-    if "--check" in (sys.argv[1:] if argv is None else argv):
-        for name in stale:
-            output.remark(f"{name} differs: run 'python -m tools.readmes.drawing'")
-        return 1 if stale else 0
-    FOLDER.mkdir(exist_ok=True)
-    for name in stale:
-        output.save(FOLDER / name, wanted[name].encode())
-    return 0
+def write(*, check: bool) -> dict[str, bool]:
+    """Draw the pictures that differ from their files; with *check* only find them.
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    Returns:
+        True for each picture that differed.
+    """
+    differs = {}
+    for name, text in pictures().items():
+        file = FOLDER / name
+        differs[name] = not file.is_file() or file.read_text("utf-8") != text
+        if differs[name] and not check:
+            FOLDER.mkdir(exist_ok=True)
+            file.write_text(text, "utf-8")
+    return differs

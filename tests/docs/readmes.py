@@ -1,4 +1,4 @@
-"""The READMEs: which there are, their blocks, their sections and links."""
+"""The committed texts: which there are, their blocks, their sections and links."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from pathlib import Path
 from tests.kit.places import ROOT
 
 FIRST = "README.md"
-"""The one that the others go on from: it makes ``club.db``, ``league.db`` and ``fed.db``."""
+"""The README whose transcripts the others continue: it makes ``club.db``, ``league.db`` and ``fed.db``."""
 
 
 def texts() -> Mapping[str, str]:
-    """Every README by its place in the checkout, the first one first, with the text for who works on it."""
+    """Return every committed text by its path in the checkout, the first README first."""
     folders = ("tools", "schemas", "ledger")
     found = sorted(path for folder in folders for path in (ROOT / folder).rglob("README.md"))
-    found.append(ROOT / "tools" / "serve" / "SECURITY.md")
-    paths = [ROOT / FIRST, *found, ROOT / ".github" / "CONTRIBUTING.md"]
-    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    found += [ROOT / ".github" / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"]
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in [ROOT / FIRST, *found]}
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """The fenced blocks of a language, in order."""
+    """Return the fenced blocks of a language, in order."""
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
 def transcript(text: str) -> list[tuple[str, str]]:
-    """The commands of a README's console blocks, each with the output that is shown."""
+    """Return the commands of a README's console blocks, each with the output that it shows."""
     shown = []
     for block in blocks(text, "console"):
         parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)[1:]
@@ -37,12 +36,12 @@ def transcript(text: str) -> list[tuple[str, str]]:
 
 
 def prose(text: str) -> str:
-    """A README without its blocks."""
+    """Return a text without its blocks."""
     return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of all sections, as GitHub makes them of their titles: a title that comes again gets a number."""
+    """Return the anchors of all sections, as GitHub makes them of their titles: a repeated title gets a number."""
     seen: Counter[str] = Counter()
     found = set()
     for title in re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE):
@@ -53,12 +52,12 @@ def anchors(text: str) -> set[str]:
 
 
 def links(text: str) -> list[str]:
-    """Where the links of a README lead within the checkout."""
+    """Return the links of a text that lead to files of the checkout."""
     return re.findall(r"\]\((?!https?:)([^)]*)\)", prose(text))
 
 
 def target(readme: str, link: str) -> tuple[Path, str]:
-    """The file that a link leads to, and the section in it, empty for none."""
+    """Return the file that a link leads to, and the section in it, empty for none."""
     path, _, anchor = link.partition("#")
     file = (ROOT / readme).parent / path if path else ROOT / readme
     return file, anchor

@@ -1,4 +1,4 @@
-"""What ``--help`` says of the commands, as parts of READMEs: the one source of both."""
+"""The texts of ``--help`` as pages of the command reference, and as the table of corrections in a README."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..cli import TASKS
 
 _FORMATS = ("--nl", "--csv", "--tsv", "-t, --table", "--raw")
 _ROWS = "commands that answer in rows"
-# Options that mean the same in many commands, as help writes them, and who takes them where a list says too much.
+# Options that mean the same in many commands, as --help writes them, and who takes them where a list would be long.
 _SHARED: Mapping[str, str] = {
     **dict.fromkeys(_FORMATS, _ROWS),
     "--pool NAME": "commands that ask or record in one pool",
@@ -30,12 +30,12 @@ _SHARED: Mapping[str, str] = {
     "--token-file FILE": "commands that record, correct, publish, set policies, issue tokens or erase",
 }
 _EXAMPLES = "\b\nExample:\n"
-Option = tuple[str, str]  # as help writes it: its names with what they take, and what it means
+Option = tuple[str, str]  # as --help writes it: its names with their value, and its meaning
 
 
 @cache
 def every_command() -> Mapping[str, click.Command]:
-    """Each command by its words, such as ``player add``, a group before its own, in the order of ``--help``."""
+    """Return each command by its words, such as ``player add``, in the order of ``--help``, a group before its own."""
     return {name: command for task in TASKS.values() for first in task for name, command in _with_inner(first)}
 
 
@@ -51,25 +51,44 @@ def _with_inner(name: str) -> Iterator[tuple[str, click.Command]]:
 
 
 def is_verb(name: str) -> bool:
-    """Whether a command proposes a correction; the README of corrections tells of those."""
+    """Return whether a command proposes a correction; the README of corrections has a table of these."""
     return name.partition("correct ")[2] in VERBS
 
 
-def by_task() -> str:
-    """The commands in a table by what people come for, each with its first sentence."""
+def index() -> str:
+    """Return the page that lists every command by task, and the options that many commands share."""
+    return "\n".join([
+        "# Commands", "", "`rating-ledger COMMAND --help` prints the same texts.", "", _by_task(), "",
+        "## Options of many commands", "", _shared_options(), "",
+        "```{toctree}", ":hidden:", "", *(f"commands/{name}" for name in first_words()), "```",
+    ])  # fmt: skip
+
+
+def page(name: str) -> str:
+    """Return the page of a command, with its sub-commands, as reStructuredText for sphinx-click."""
+    module, function = next(task[name] for task in TASKS.values() if name in task).split(".")
+    directive = f".. click:: tools.commands.{module}:{function}"
+    return f"{directive}\n   :prog: rating-ledger {name}\n   :nested: full\n"
+
+
+def first_words() -> list[str]:
+    """Return the commands, of groups the first word alone, in the order of ``--help``."""
+    return [name for task in TASKS.values() for name in task]
+
+
+def _by_task() -> str:
     lines = ["| command | what it does |", "|---|---|"]
     for task, names in TASKS.items():
         lines.append(f"| **{task}** | |")
         for first in names:
             for name, command in _with_inner(first):
-                if is_verb(name) or (isinstance(command, click.Group) and name != "correct"):
-                    continue
-                lines.append(f"| [`{name}`](#{_anchor(name)}) | {_in_cell(command.get_short_help_str(400))} |")
+                if not is_verb(name) and (name == "correct" or not isinstance(command, click.Group)):
+                    link = f"[`{name}`](/reference/commands/{first}.rst)"
+                    lines.append(f"| {link} | {_in_cell(command.get_short_help_str(400))} |")
     return "\n".join(lines)
 
 
-def shared_options() -> str:
-    """The options that mean the same in many commands, each with the commands that take it."""
+def _shared_options() -> str:
     takers: dict[str, list[str]] = defaultdict(list)
     texts: dict[str, str] = {}
     for name, command in every_command().items():
@@ -84,47 +103,28 @@ def shared_options() -> str:
     return "\n".join(lines)
 
 
-def commands() -> str:
-    """Each command under its task: how it is called, what it does, examples, options."""
-    blocks = []
-    for task, names in TASKS.items():
-        blocks.append(f"## {task}")
-        blocks += [
-            _section(name, command) for first in names for name, command in _with_inner(first) if not is_verb(name)
-        ]
-    return "\n\n".join(blocks)
-
-
 def verbs() -> str:
-    """The verbs that propose corrections: what each does and takes."""
+    """Return the table of the verbs that propose corrections."""
     lines = ["| verb | what it corrects |", "|---|---|"]
     for verb in VERBS:
         name, command = f"correct {verb}", every_command()[f"correct {verb}"]
-        own, _ = _options(name, command)
-        taken = "".join(f"<br>`{_in_cell(names)}`: {_in_cell(text)}" for names, text in own)
+        own = [record for record in _records(name, command) if record[0] not in _SHARED]
+        needed, allowed = (
+            ", ".join(f"`{names.split()[0]}`" for names, text in own if text.endswith("[required]") is required)
+            for required in (True, False)
+        )
+        taken = f"{f' Needs {needed}.' if needed else ''}{f' Takes {allowed}.' if allowed else ''}"
         lines.append(f"| `{_synopsis(name, command)}` | {_in_cell(_text(command))}{taken} |")
     return "\n".join(lines)
 
 
 def examples(command: click.Command) -> list[str]:
-    """The lines of a command's examples."""
+    """Return the lines of a command's examples."""
     return [line.strip() for line in _help(command).partition(_EXAMPLES)[2].splitlines() if line.strip()]
 
 
-def _section(name: str, command: click.Command) -> str:
-    own, shared = _options(name, command)
-    parts = [f"### {name}", f"`rating-ledger {_synopsis(name, command)}`", _text(command)]
-    if lines := examples(command):
-        parts.append("\n".join(["```sh", *lines, "```"]))
-    if own:
-        parts.append("\n".join(f"* `{names}`: {text}" for names, text in own))
-    if shared:
-        parts.append(f"[Options of many commands](#options-of-many-commands): {', '.join(shared)}.")
-    return "\n\n".join(parts)
-
-
 def _synopsis(name: str, command: click.Command) -> str:
-    """The words of a command and what it takes without a name; a correction's ledger stands before its verb."""
+    """Return the words of a command and its arguments; the ledger of a correction stands before the verb."""
     taken = [
         piece
         for parameter in command.params
@@ -144,16 +144,6 @@ def _help(command: click.Command) -> str:
     return cleandoc(command.help or "")
 
 
-def _options(name: str, command: click.Command) -> tuple[list[Option], list[str]]:
-    """A command's own options, and the names of those that it shares with many."""
-    records = _records(name, command)
-    own = [record for record in records if record[0] not in _SHARED or (record[0] == "--pool NAME" and name == "init")]
-    shared = [names for names, _ in records if (names, _) not in own]
-    if set(_FORMATS) <= set(shared):
-        shared = [*(names for names in shared if names not in _FORMATS), "formats"]
-    return own, [f"`{names.split()[0]}`" if names.startswith("-") else names for names in shared]
-
-
 def _records(name: str, command: click.Command) -> list[Option]:
     context = _context(name, command)
     records = (
@@ -164,12 +154,6 @@ def _records(name: str, command: click.Command) -> list[Option]:
 
 def _context(name: str, command: click.Command) -> click.Context:
     return click.Context(command, info_name=name)
-
-
-def _anchor(name: str) -> str:
-    """Where a command's section stands; the heading of a task of the same name comes first and has the plain one."""
-    tasks = {task.lower() for task in TASKS}
-    return name.replace(" ", "-") + ("-1" if name in tasks else "")
 
 
 def _in_cell(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Every transcript of every README is executed and compared, word for word but for what is written as ``...``."""
+"""The transcripts of the READMEs are executed and compared, word for word except for ``...``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ import click
 import pytest
 from filelock import FileLock
 
-from tests.kit import readmes
+from tests.docs import readmes
 from tests.kit.places import ROOT, SAMPLE
 from tools import cli
+from tools.docs.command_texts import every_command, examples
 
 TEXTS = readmes.texts()
 LIBRARY = "ledger/README.md"
@@ -82,6 +83,7 @@ def after_the_first(follow: Follow, tmp_path: Path, tmp_path_factory: pytest.Tem
     return Path(shutil.copytree(followed, tmp_path / "after"))
 
 
+@pytest.mark.quick
 def test_the_first_readme_makes_the_ledgers_of_the_others(after_the_first: Path) -> None:
     made = {"club.db", "club.head", "league.db", "fed.db", "club.pgn", "emma.svg"}
     assert {path.name for path in after_the_first.iterdir()} >= made
@@ -154,14 +156,14 @@ def test_an_example_in_words_calls_a_command_with_words_that_it_takes(
     (tmp_path / "club.db").touch()
     blocks = [block.replace("\\\n", "") for text in TEXTS.values() for block in readmes.blocks(text, "sh")]
     lines = [line for block in blocks for line in block.splitlines()]
-    examples = [line for line in lines if "rating-ledger " in line]
-    for name, text in TEXTS.items():
-        if name != "tools/README.md":  # there each command is named with what it takes
-            within = re.findall(r"(?<!`)`(rating-ledger \w[^`]+)`(?!`)", readmes.prose(text))
-            examples += [" ".join(line.split()) for line in within if "..." not in line]
-    assert len(examples) > 100
+    lines += [line for command in every_command().values() for line in examples(command)]
+    called = [line for line in lines if "rating-ledger " in line]
+    assert len(called) > 100
+    for text in TEXTS.values():
+        within = re.findall(r"(?<!`)`(rating-ledger \w[^`]+)`(?!`)", readmes.prose(text))
+        called += [" ".join(line.split()) for line in within if "..." not in line and " COMMAND" not in line]
     wrong = []
-    for line in examples:
+    for line in called:
         try:
             take(line)
         except click.UsageError as error:
