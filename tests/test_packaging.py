@@ -23,6 +23,8 @@ import pytest
 from tests.docs import readmes
 from tests.kit.places import ROOT
 
+pytestmark = pytest.mark.outside  # pip brings what builds the package
+
 ABOUT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 VERSION = ABOUT["project"]["version"]
 BUILT_FROM = (

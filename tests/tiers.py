@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,11 @@ def load_profile() -> None:
     settings.load_profile(PROFILE)
 
 
+def in_tiers(cases: Iterable[str], tier: Callable[[str], str]) -> list[Any]:
+    """Return the named cases of a test as its parameters, each with the tier that a rule gives it."""
+    return [pytest.param(case, marks=getattr(pytest.mark, tier(case)), id=case) for case in cases]
+
+
 @cache
 def folder_tier(folder: Path) -> str:
     """Return the tier that the nearest ``conftest.py`` gives, from this folder upwards."""
@@ -85,8 +90,16 @@ def file_tier(file: Path) -> str:
 
 
 def tier_of(item: pytest.Item) -> str:
-    """Return the tier of a test: its own mark's, its class's, its module's or its folder's, in this order."""
-    return next((mark.name for mark in item.iter_markers() if mark.name in TIERS), folder_tier(item.path.parent))
+    """Return the tier of a test: its own mark's, its class's, its module's or its folder's, in this order.
+
+    A test that compares compiled kernels with interpreted ones says so in its name. It is slow: the quick tests compile
+    nothing.
+    """
+    marked = next((mark.name for mark in item.iter_markers() if mark.name in TIERS), None)
+    if marked is not None:
+        return marked
+    tier = folder_tier(item.path.parent)
+    return "slow" if tier == "quick" and "compiled" in item.name else tier
 
 
 def skips_file(file: Path) -> bool:

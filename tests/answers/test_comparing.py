@@ -125,6 +125,7 @@ def test_a_replay_gives_the_ratings_of_a_pool_that_the_scheme_rates(
         assert [one.players, one.mean, one.spread] == pytest.approx([len(ratings), mean, spread])
 
 
+@pytest.mark.slow
 def test_figures_do_not_depend_on_threads_nor_on_the_way_to_run(
     club_of_four_years: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,6 +347,7 @@ def test_who_declares_nothing_may_begin_with_the_rating_that_the_source_shows_be
 # --- real games ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.skipif(not OTB.exists(), reason="the file of real games does not stand beside the checkout")
 def test_a_million_real_games_are_predicted_better_than_by_a_guess(club_of_four_years: Path) -> None:

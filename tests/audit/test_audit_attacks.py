@@ -118,6 +118,7 @@ def test_when_an_erased_player_joined_is_still_proven(copy_with_every_table: Pat
     assert f"FALSE {copy_with_every_table} people 5: joined_at is '1999', but entry 6 says " in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [None, NO_TEXT], ids=["another value", "no UTF-8"])
 def test_a_value_changed_in_any_column_of_the_views_is_named(
     value: str | None, copy_with_every_table: Path, run: Run
@@ -247,6 +248,7 @@ def test_a_bit_flipped_in_an_index_of_the_views_is_named(index: str, copy_with_e
 # --- tables dropped, files spoilt -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_any_table_dropped_from_the_views_is_named(copy_with_every_table: Path, run: Run) -> None:
     path = beside(copy_with_every_table, "views")
     kept = path.read_bytes()

@@ -172,6 +172,7 @@ def erased_by_another_process(path: Path, player: int, statement: int = 2**40, s
     return done.returncode, done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_the_next_erase_leaves_nothing(tmp_path: Path) -> None:
     """Killed when a statement begins, or in the middle of writing the file anew; then the same or another is erased."""
     path = tmp_path / "club.db"
