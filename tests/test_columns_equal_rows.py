@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
@@ -18,6 +18,7 @@ from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_ms, instant_ms_column, round_order_column
 from ledger.facts.words import Outcome, Termination, round_order
 from tests.kit import strategies
+from tests.tiers import examples
 
 WHOLE = {"white", "black", "half_moves", "white_rating", "black_rating"}
 SCHEMA: dict[str, Any] = {
@@ -131,14 +132,14 @@ def faults(rows: list[dict[str, Any]]) -> list[str | None]:
 
 
 @given(st.lists(rows(), min_size=1, max_size=30))
-@settings(max_examples=300, deadline=None)
+@examples(quick=20, ci=100, nightly=3_000)
 def test_columns_refuse_exactly_what_the_class_refuses(candidates: list[dict[str, Any]]) -> None:
     judged = [(fault is None, row) for fault, row in zip(faults(candidates), candidates, strict=True)]
     assert judged == [(is_an_event(row), row) for row in candidates]
 
 
 @given(st.lists(strategies.games(), min_size=1, max_size=20))
-@settings(deadline=None)
+@examples(quick=20, ci=100, nightly=2_000)
 def test_columns_read_the_events_that_were_written(games: list[GameRecorded]) -> None:
     frame = frame_of([row_of(game) for game in games])
     assert list(codec_columns.judged(frame, pl.Series([True] * len(games)))) == games
@@ -182,7 +183,7 @@ def test_a_fault_says_which_field_what_is_wanted_and_what_was_given(name: str, v
     strategies.recorded_ats(),
     strategies.actors(),
 )
-@settings(deadline=None)
+@examples(quick=20, ci=100, nightly=2_000)
 def test_columns_write_the_bytes_of_the_codec(
     games: list[GameRecorded], first: int, recorded_at: str, actor: str
 ) -> None:

@@ -1,7 +1,6 @@
 """Every verb that writes, killed at any statement: what it acknowledged stands, and the audit says TRUE.
 
-Of each path through the program 20 kills are spread over its verbs and their statements; LEDGER_CRASHES=200 makes it
-200 of each verb. The verbs are a table:
+The kills of a path through the program are spread over its verbs and their statements. The verbs are a table:
 ``tests.kit.killed_verbs``.
 """
 
@@ -20,15 +19,16 @@ from ledger.facts.events import PersonErased
 from ledger.imports import jsonl
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, copied, take_made_up_games
-from tests.kit.crashes import CRASHES, audited, check_journal
+from tests.kit.crashes import audited, check_journal
 from tests.kit.games import source_games
 from tests.kit.killed_verbs import ALIKE, BEFORE, FILES, GAMES, SEVERAL_TRANSACTIONS, VERBS
 from tests.kit.processes import run_module
 from tests.kit.verb_driver import ACKNOWLEDGED, words_of
+from tests.tiers import times
 from tools import cli
 from tools.attack.families import folder as folder_in_memory
 
-KILLS_OF_A_PATH = 20
+KILLS_OF_A_PATH = times(quick=2, ci=20, nightly=200)
 NEVER = 1 << 40  # a statement that no verb comes to
 
 
@@ -73,8 +73,6 @@ def test_every_verb_of_corrections_is_killed() -> None:
 
 
 def kills_of(verb: str) -> int:
-    if CRASHES > KILLS_OF_A_PATH:
-        return CRASHES
     alike = next((verbs for verbs in ALIKE if verb in verbs), {verb})
     return -(-KILLS_OF_A_PATH // len(alike))
 

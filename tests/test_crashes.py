@@ -1,6 +1,6 @@
 """Killed at any moment, written by many at once, on a full or read-only disk: nothing is lost.
 
-Kill -9 stands for every way to stop without warning. How often is set by LEDGER_CRASHES (12 by default).
+Kill -9 stands for every way to stop without warning.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import pytest
 from tests.kit.backups import LEDGER_FILES
 from tests.kit.clubs import open_ledger
 from tests.kit.crashes import (
-    CRASHES,
     assert_one_clear_line,
     audited,
     check_journal,
@@ -36,6 +35,7 @@ from tests.kit.disks import mounted, remount
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
+from tests.tiers import times
 
 SCENARIOS = {
     "import, then a first build": (),
@@ -93,8 +93,7 @@ def test_killed_at_any_moment_the_same_command_completes_it(
     run = 0
     folder = tmp_path / "0"
     folder.mkdir()
-    kills = max(1, CRASHES // len(SCENARIOS))
-    for kill in range(kills):
+    for kill in range(times(quick=1, ci=3, nightly=25)):
         if kill % 2:
             stopped = killed_after(folder, options, random.uniform(0, 0.7 * seconds))
         else:
@@ -115,10 +114,10 @@ def test_killed_at_any_moment_the_same_command_completes_it(
 
 
 def test_making_a_ledger_is_whole_or_begun_again(tmp_path: Path) -> None:
-    """Killed at every third statement of its making."""
+    """Killed at every few statements of its making."""
     made = driven(tmp_path, "--steps", "", "--die-at", str(2**62))
     statements = int(made.stdout.split()[-1])
-    for statement in range(1, statements + 1, 1 if CRASHES > 50 else 7):
+    for statement in range(1, statements + 1, times(quick=20, ci=7, nightly=1)):
         folder = tmp_path / str(statement)
         folder.mkdir()
         assert driven(folder, "--steps", "", "--die-at", str(statement)).returncode == -9

@@ -18,8 +18,9 @@ from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from tests.kit.backups import LEDGER_FILES
 from tests.kit.clubs import NOW, open_ledger
-from tests.kit.crashes import CRASHES, audited, check_journal, derived
+from tests.kit.crashes import audited, check_journal, derived
 from tests.kit.games import source_games
+from tests.tiers import times
 
 # --- locked -------------------------------------------------------------------------------------------------
 
@@ -92,7 +93,7 @@ def hurt(file: Path, random: Random, how: str) -> None:
 def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, folder_of_600_games: Path, tmp_path: Path) -> None:
     random = Random(file + how)
     refusals: list[LedgerError] = []
-    for attempt in range(9 if how == "truncated" else 3 * CRASHES):
+    for attempt in range(9 if how == "truncated" else times(quick=9, ci=36, nightly=300)):
         folder = Path(shutil.copytree(folder_of_600_games, tmp_path / str(attempt)))
         hurt(folder / file, random, how)
         try:

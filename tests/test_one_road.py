@@ -1,8 +1,8 @@
 """Any history of a ledger gives one state of its views, whichever way it was met; and that of the facts right at once.
 
 The histories are drawn: facts of every kind under every scheme, corrections of every verb, decisions, previews, lists,
-policies and restarts, in any order: always the same 300, and with LEDGER_HISTORIES so many new ones. LEDGER_SHRINK=1
-makes a failing history small, which takes minutes.
+policies and restarts, in any order; every night new ones. LEDGER_SHRINK=1 makes a failing history small, which takes
+minutes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from ledger.errors import LedgerError
@@ -18,19 +18,19 @@ from ledger.facts.events import Event
 from tests.kit.drawn_clubs import clubs
 from tests.kit.lived_histories import in_the_end, live_through, new_history, right_at_once
 from tests.kit.ways import WAYS
+from tests.tiers import examples
 
-PARTS = 10  # of the histories: processes that test at the same time share them
+# Processes that test at the same time share the histories by parts; the first few stand for all in each quick run.
+PARTS = [pytest.param(part, marks=pytest.mark.slow if part > 2 else ()) for part in range(10)]
 histories = settings(
-    max_examples=-(-int(os.environ.get("LEDGER_HISTORIES", "300")) // PARTS),
-    deadline=None,
+    examples(quick=10, ci=30, nightly=1_000),
     phases=[phase for phase in Phase if phase is not Phase.shrink or "LEDGER_SHRINK" in os.environ],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", PARTS)
 def test_any_history_gives_one_state_of_the_views_and_that_of_the_right_facts(part: int) -> None:
-    @seed(int.from_bytes(os.urandom(8)) if "LEDGER_HISTORIES" in os.environ else part)
+    @seed(part if histories.derandomize else int.from_bytes(os.urandom(8)))
     @histories
     @given(st.data(), clubs(), st.sampled_from(list(WAYS)))
     def one_state(data: st.DataObject, club: list[Event], way: str) -> None:

@@ -1,11 +1,7 @@
-"""What must hold for any facts in any order: the views depend on the facts alone, not on how they came in.
-
-Hypothesis tries 20 examples of each property; LEDGER_EXAMPLES sets another number.
-"""
+"""What must hold for any facts in any order: the views depend on the facts alone, not on how they came in."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -13,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.book.game_book import GameBook
@@ -40,13 +36,7 @@ from tests.kit.drawn_ledgers import PROJECTORS, new_ledger
 from tests.kit.games import source_game
 from tests.kit.tellings import told_often
 from tests.kit.ways import WAYS, forced
-
-examples = settings(
-    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "20")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-
+from tests.tiers import examples
 
 # --- ledgers ------------------------------------------------------------------------------------------------
 
@@ -77,7 +67,6 @@ def small_blocks(size: int) -> Iterator[None]:
 # --- properties ---------------------------------------------------------------------------------------------
 
 
-@examples
 @given(st.data(), clubs())
 def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
     expected, _ = rebuilt(club)
@@ -89,7 +78,6 @@ def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObj
         assert all_rows(ledger) == expected
 
 
-@examples
 @given(st.data(), clubs())
 def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
     expected, _ = rebuilt(club)
@@ -105,7 +93,6 @@ def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObj
         assert all_rows(one) == all_rows(other) == expected
 
 
-@examples
 @given(st.data(), clubs())
 def test_any_order_of_arrival_gives_the_same_rows(data: st.DataObject, club: list[Event]) -> None:
     _, expected = rebuilt(club)
@@ -117,7 +104,6 @@ def test_any_order_of_arrival_gives_the_same_rows(data: st.DataObject, club: lis
         assert in_terms_of_facts(ledger.views.connection) == expected
 
 
-@examples
 @given(st.data(), clubs())
 def test_ratings_do_not_depend_on_which_telling_came_first(data: st.DataObject, club: list[Event]) -> None:
     told = data.draw(told_often(club))
@@ -137,7 +123,6 @@ def test_ratings_do_not_depend_on_which_telling_came_first(data: st.DataObject, 
     assert found[0] == found[1]
 
 
-@examples
 @given(st.data(), clubs(), st.sampled_from(list(WAYS)))
 def test_every_way_of_working_writes_the_same_rows(data: st.DataObject, club: list[Event], way: str) -> None:
     parts = data.draw(slices(club))
@@ -151,7 +136,6 @@ def test_every_way_of_working_writes_the_same_rows(data: st.DataObject, club: li
             assert all_rows(plain) == all_rows(other)
 
 
-@examples
 @given(clubs())
 def test_a_change_that_arrives_late_counts_as_one_that_arrived_early(club: list[Event]) -> None:
     """Changes of players, of the scheme, closings: whatever is no game."""
@@ -171,7 +155,6 @@ def test_a_change_that_arrives_late_counts_as_one_that_arrived_early(club: list[
     assert found[0] == found[1] == found[2]
 
 
-@examples
 @given(clubs())
 def test_catching_up_after_a_rebuild_changes_nothing(club: list[Event]) -> None:
     with new_ledger() as ledger:
@@ -182,7 +165,6 @@ def test_catching_up_after_a_rebuild_changes_nothing(club: list[Event]) -> None:
         assert all_rows(ledger) == before
 
 
-@examples
 @given(clubs())
 def test_facts_told_twice_change_nothing(club: list[Event]) -> None:
     with new_ledger() as ledger:
@@ -196,7 +178,6 @@ def test_facts_told_twice_change_nothing(club: list[Event]) -> None:
         assert (ledger.head(), all_rows(ledger)) == (head, before)
 
 
-@examples
 @given(clubs(), st.integers(1, 5))
 def test_a_build_in_small_blocks_gives_the_rows_of_one_in_memory(club: list[Event], size: int) -> None:
     expected, _ = rebuilt(club)
@@ -205,7 +186,7 @@ def test_a_build_in_small_blocks_gives_the_rows_of_one_in_memory(club: list[Even
     assert found == expected
 
 
-@settings(examples, max_examples=3)
+@examples(quick=2, ci=3, nightly=20)
 @given(clubs(), st.integers(1, 5))
 def test_a_build_written_by_a_process_of_its_own_gives_the_same_rows(club: list[Event], size: int) -> None:
     expected, _ = rebuilt(club)
@@ -218,7 +199,6 @@ class _StoppedError(Exception):
     """Stops a build."""
 
 
-@examples
 @given(clubs(), st.lists(st.integers(0, 30), min_size=1, max_size=3))
 def test_a_build_that_was_stopped_goes_on_to_the_rows_of_an_undisturbed_one(
     club: list[Event], stops: list[int]
@@ -244,7 +224,6 @@ def test_a_build_that_was_stopped_goes_on_to_the_rows_of_an_undisturbed_one(
         assert leftovers == []
 
 
-@examples
 @given(st.data(), clubs())
 def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club: list[Event]) -> None:
     journal = MemoryJournal()
@@ -296,7 +275,6 @@ def drawn_source_games(draw: st.DrawFn, number: int) -> SourceGame:
     )
 
 
-@examples
 @given(st.data(), st.integers(1, 25))
 def test_imported_games_give_the_same_ratings_in_any_order(data: st.DataObject, count: int) -> None:
     told = [data.draw(drawn_source_games(i)) for i in range(count)]

@@ -2,19 +2,18 @@
 
 The doors: a summary on a day, a list on a day, a prediction on a day, a player's games, the graph, an explanation,
 the ranking. Each is compared with what the rows of the history say by the rule itself, worked out here without the
-module that all of them ask. LEDGER_EXAMPLES sets how many histories are tried for each scheme; 2 by default.
+module that all of them ask.
 """
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.answers import explanations, player_games, players, predictions, publications, rankings
@@ -41,18 +40,12 @@ from tests.kit.drawn_clubs import (
     every_scheme,
     mixed_clubs,
 )
+from tests.tiers import examples
 
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
 TODAY = int(NOW.timestamp() * 1000)
 DAYS = (*MOMENTS, "2020-02", "2020-03-31", "2021-07-01", "2025")
 Row = dict[str, Any]
-
-EXAMPLES = int(os.environ.get("LEDGER_EXAMPLES", "2"))
-examples = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
 
 
 class Rule:
@@ -322,7 +315,7 @@ def check_every_door(club: list[Event], days: list[str]) -> None:
 
 @pytest.mark.parametrize("rated_by", [*CHESSWORLD, *OTHERS], ids=lambda pair: "-".join([pair[0], *pair[1]]))
 def test_every_door_gives_the_same_answer(rated_by: Any) -> None:
-    @examples
+    @examples(quick=2, ci=2, nightly=100)
     @given(mixed_clubs(st.just(rated_by), every_scheme()), st.lists(st.sampled_from(DAYS), min_size=2, max_size=3))
     def agree(club: list[Event], days: list[str]) -> None:
         check_every_door(club, days)
@@ -330,7 +323,7 @@ def test_every_door_gives_the_same_answer(rated_by: Any) -> None:
     agree()
 
 
-@settings(examples, max_examples=4 * EXAMPLES)
+@examples(quick=3, ci=8, nightly=400)
 @given(clubs_of_a_winter(), st.lists(st.sampled_from(DAYS_OF_A_WINTER), min_size=2, max_size=3))
 def test_every_door_gives_the_same_answer_where_tournaments_are_rated_whole(club: list[Event], days: list[str]) -> None:
     check_every_door(club, days)

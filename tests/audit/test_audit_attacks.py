@@ -1,12 +1,11 @@
 """The audit under attack from outside: every column changed, bits flipped in every page, tables dropped, files spoilt.
 
 Whatever is done to the three files, the audit ends with exit code 3 and names it, or nothing that the files hold was
-changed by it. ``LEDGER_ATTACKS=100`` flips that many times as many bits.
+changed by it.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -25,10 +24,11 @@ from ledger.runtime.long_work import silent
 from tests.kit.commands import Run
 from tests.kit.every_table import columns, rows, tables
 from tests.kit.tampering import edit
+from tests.tiers import times
 from tools.commands import FALSE
 
 UNCHECKED = "PRAGMA ignore_check_constraints = ON"
-FLIPS = 4 * int(os.environ.get("LEDGER_ATTACKS", "1"))  # bits of each page
+FLIPS = times(quick=1, ci=4, nightly=100)  # bits of each page
 HEADER = 100  # bytes at the beginning of a file, in each of which a bit is flipped
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.facts.event_fields import KEY_PATTERN
@@ -20,6 +20,7 @@ from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
 from tests.kit.csv_files import BASE, FOUR_COLUMNS, SIZES, csv_text, good_game, read_csv
 from tests.kit.places import DATA
+from tests.tiers import examples
 
 # ---- keys --------------------------------------------------------------------------------------------------
 
@@ -135,7 +136,7 @@ DATES = st.sampled_from(["2013", "2013-06-04", "2013-02-30", "2012-12-31 23:01:0
 ROWS = st.lists(st.tuples(NAMES, NAMES, RESULTS, DATES, st.sampled_from(["", "5", "x"])), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(quick=10, ci=100, nightly=3_000)
 @given(rows=ROWS, size=st.integers(1, 200), ends=st.sampled_from(["\n", "\r\n"]))
 def test_the_block_size_never_shows_and_fields_are_those_of_the_csv_module(
     rows: list[tuple[str, ...]], size: int, ends: str
@@ -152,7 +153,7 @@ def test_the_block_size_never_shows_and_fields_are_those_of_the_csv_module(
         assert " ".join(next(csv.reader(io.StringIO(text, newline="")))[0].split()) == game["white_name"]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(quick=20, ci=200, nightly=5_000)
 @given(
     body=st.text(st.sampled_from('Ab,"\n\r1-0'), max_size=120) | st.binary(max_size=60),
     size=st.integers(1, 130),

@@ -1,11 +1,10 @@
 """Spoiled files against every importer: the short form of ``python -m tools.attack.fuzzing``.
 
-``LEDGER_ATTACKS=N`` makes N times as many of them. The same number makes the same files.
+Each profile has as many files, which are always the same.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
@@ -19,9 +18,10 @@ from click.testing import CliRunner
 from ledger.facts.source_games import SourceGame
 from ledger.imports import lichess
 from ledger.imports.reading import Reading
+from tests.tiers import times
 from tools.attack import findings, fuzzing, importers, mutation
 
-LONGER = int(os.environ.get("LEDGER_ATTACKS", "1"))
+LONGER = times(quick=1, ci=1, nightly=20)
 # One reading of a CSV file, or an import, takes as long as many of the others.
 RUNS = {"pgn": 1_200, "csv": 30, "csv-rows": 600, "import": 150}
 SEED = 20

@@ -1,11 +1,7 @@
-"""Memory stays under 500 MB whatever the file: floods of every kind, imported one after the other in a process apart.
-
-``LEDGER_ATTACKS=N`` makes them N times as long.
-"""
+"""Memory stays under 500 MB whatever the file: floods of every kind, imported one by one in a process apart."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.kit.places import ROOT
+from tests.tiers import times
 
-LONGER = int(os.environ.get("LEDGER_ATTACKS", "1"))
+LONGER = times(quick=1, ci=1, nightly=2)
 LIMIT_MB = 500
 
 CHILD = r"""
@@ -26,6 +23,7 @@ from ledger.ledger import Ledger
 from tests.kit.floods import HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tools.attack.yardsticks import yardsticks
 from tools.commands.importing import ImportWish, import_file
+from tests.tiers import times
 
 folder, longer = Path(sys.argv[1]), int(sys.argv[2])
 MIB = 2**20

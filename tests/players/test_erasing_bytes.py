@@ -5,7 +5,6 @@ The names carry marks that are looked for in the raw bytes of every file: databa
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -29,8 +28,8 @@ from tests.kit.games import source_game
 from tests.kit.people import connection_of, everybody, marked
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
+from tests.tiers import times
 
-LONG = os.environ.get("LEDGER_CRASHES", "12") != "12"
 MARK = re.compile(rb"(?i)qz[0-9a-f]{10}")
 
 
@@ -182,8 +181,8 @@ def test_killed_at_any_step_the_next_erase_leaves_nothing(tmp_path: Path) -> Non
     assert code == 0
     assert int(statements) > 8
     gone = [1]
-    moments = [(statement, 0) for statement in range(5, int(statements) + 1, 1 if LONG else 4)]
-    moments += [(2**40, steps) for steps in ((100, 1_000, 2_000, 5_000, 9_000) if LONG else (2_000,))]
+    moments = [(statement, 0) for statement in range(5, int(statements) + 1, times(quick=12, ci=4, nightly=1))]
+    moments += [(2**40, steps) for steps in (2_000, 100, 1_000, 5_000, 9_000)[: times(quick=1, ci=1, nightly=5)]]
     killed = 0
     for number, moment in enumerate(moments):
         victim = gone[-1] + 1

@@ -17,7 +17,7 @@ from unittest.mock import patch
 import polars as pl
 import pytest
 from filelock import FileLock
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit, table_digests
@@ -34,6 +34,7 @@ from tests.kit.clubs import open_ledger
 from tests.kit.disks import COMPILES_NOTHING
 from tests.kit.games import source_games
 from tests.kit.places import TESTS
+from tests.tiers import examples
 
 ROOT = TESTS.parent
 INSERT = "INSERT INTO rows VALUES (?, ?, ?, ?)"
@@ -48,7 +49,7 @@ INSERT = "INSERT INTO rows VALUES (?, ?, ?, ?)"
     st.integers(1, 6),
     st.integers(1, 9),
 )
-@settings(deadline=None)
+@examples(quick=10, ci=50, nightly=1_000)
 def test_rows_come_out_sorted_and_no_block_parts_what_belongs_together(
     frames_of_keys: list[list[tuple[int, int]]], rows_a_run: int, piece: int, rows_a_block: int
 ) -> None:
