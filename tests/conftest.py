@@ -12,7 +12,7 @@ import pytest
 
 from ledger.ratings import views
 from tests.kit import golden_views, postgres
-from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, take_made_up_games
+from tests.kit.clubs import NAME, ClubOfTwo, copied, copy_of, new_club_of_two, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.disks import nobody_cuts_the_power
 from tests.kit.places import SAMPLE
@@ -66,9 +66,11 @@ def sample_club(sample_folder: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def empty_club(tmp_path: Path) -> Path:
     """A ledger that has its first scheme and nothing else."""
-    path = tmp_path / "empty.db"
+    return copy_of(_init, tmp_path / "empty.db")
+
+
+def _init(path: Path) -> None:
     assert cli.main(["init", str(path)]) == 0
-    return path
 
 
 @pytest.fixture
