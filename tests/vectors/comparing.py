@@ -7,9 +7,10 @@ from copy import deepcopy
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from .reading import Example, Tolerance
+from tests.vectors.reading import Example, Tolerance
 
-Functions = Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Any]]
+Inputs = Mapping[str, Any]  # of one example, by name
+Functions = Mapping[tuple[str, str], Callable[[Inputs], Any]]  # by scheme and function
 
 
 class ExampleVerdict(StrEnum):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
 from ledger.ratings.engine import Rateable, rate_one_batch
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
 from ledger.schemes.scheme import Newcomer
 from ledger.schemes.settings import with_settings
-from tools.vectors.published import approximate_provisional, effective_2004, floor_absolute, half_k_2004
+from tests.vectors.comparing import Functions, Inputs
+from tests.vectors.published import approximate_provisional, effective_2004, floor_absolute, half_k_2004
 
 ESTABLISHED = 1000.0  # games of a player who is shown without a number: established
 CLOSING = 20_600.0  # when the sections ended, days since 1970: in 2026
@@ -20,7 +20,7 @@ SCORE = {"W": 1.0, "D": 0.5, "L": 0.0}
 _EPOCH = date(1970, 1, 1)
 
 
-def _games(given: Mapping[str, Any]) -> float:
+def _games(given: Inputs) -> float:
     return ESTABLISHED if given.get("games") is None else float(given["games"])
 
 
@@ -29,7 +29,7 @@ def _list(ratings: Sequence[float]) -> tuple[Sequence[float], int, int, Sequence
     return ratings, 1, 0, range(len(ratings)), 0, len(ratings)
 
 
-def _record(given: Mapping[str, Any]) -> float:
+def _record(given: Inputs) -> float:
     if given.get("all_won"):
         return formulas.ALL_WON
     if given.get("all_lost"):
@@ -41,17 +41,17 @@ def _day(text: str) -> float:
     return float((date.fromisoformat(text[:10]) - _EPOCH).days)
 
 
-def effective(given: Mapping[str, Any]) -> float:
+def effective(given: Inputs) -> float:
     """N' of a rating after a number of games; N* where they are not known."""
     return formulas.effective_games(_games(given), given["rating"])
 
 
-def k_factor(given: Mapping[str, Any]) -> float:
+def k_factor(given: Inputs) -> float:
     """K, by the rating where the event is dual-rated."""
     return formulas.k_factor(given["neff"], given["m"], given.get("rating") or 0.0, bool(given.get("dual")))
 
 
-def standard(given: Mapping[str, Any]) -> dict[str, float]:
+def standard(given: Inputs) -> dict[str, float]:
     """The standard formula against known opponents."""
     own, opponents = given["rating"], given["opps"]
     m = len(opponents)
@@ -65,21 +65,21 @@ def standard(given: Mapping[str, Any]) -> dict[str, float]:
     return {"rating": own + gain + more, "bonus": more}
 
 
-def special(given: Mapping[str, Any]) -> float:
+def special(given: Inputs) -> float:
     """The special formula with its bounds, from the number of games."""
     return uschess.bounded(_special(given, effective(given)), 0.0, uschess.DEFAULT)
 
 
-def special_neff(given: Mapping[str, Any]) -> float:
+def special_neff(given: Inputs) -> float:
     """The special formula from the effective number, with the cap only."""
     return min(_special(given, given["neff"]), uschess.DEFAULT.special_cap)
 
 
-def _special(given: Mapping[str, Any], counted: float) -> float:
+def _special(given: Inputs, counted: float) -> float:
     return formulas.special(given["rating"], _record(given), counted, given["score"], *_list(given["opps"]))
 
 
-def special_objective(given: Mapping[str, Any]) -> float:
+def special_objective(given: Inputs) -> float:
     """What the special formula brings to 0."""
     record = _record(given)
     centre = formulas.special_centre(given["rating"], record)
@@ -87,12 +87,12 @@ def special_objective(given: Mapping[str, Any]) -> float:
     return formulas.special_objective(given["R"], centre, given["neff"], points, *_list(given["opps"]))
 
 
-def approx_provisional(given: Mapping[str, Any]) -> float:
+def approx_provisional(given: Inputs) -> float:
     """The approximating formula up to 8 earlier games."""
     return approximate_provisional(given["rating"], given["n"], given["wins"], given["losses"], *_list(given["opps"]))
 
 
-def bonus_eligible(given: Mapping[str, Any]) -> bool:
+def bonus_eligible(given: Inputs) -> bool:
     """Whether a bonus may be had; who is not known is somebody else each time."""
     m = given["m"]
     ids = given.get("ids") or [None] * m
@@ -101,14 +101,14 @@ def bonus_eligible(given: Mapping[str, Any]) -> bool:
     return formulas.bonus_eligible(met, 0, m)
 
 
-def age_init(given: Mapping[str, Any]) -> float:
+def age_init(given: Inputs) -> float:
     """Start rating by age, with or without a date of birth."""
     if given.get("age") is None:
         return formulas.UNKNOWN_ADULT if given.get("adult") else formulas.UNKNOWN_AGE
     return formulas.start_by_age(given["age"])
 
 
-def section(given: Mapping[str, Any]) -> list[float]:
+def section(given: Inputs) -> list[float]:
     """A whole section: ``[member, results by round, rating before, games after]``; opponents are row numbers."""
     rows, starts = given["rows"], given.get("starts") or {}
     white, black, score = [], [], []
@@ -140,7 +140,7 @@ def _entrant(rating: float | None, games: float) -> tuple[float, ...]:
     return uschess.carry(rating, games, newcomer, uschess.DEFAULT)
 
 
-FUNCTIONS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Any]] = {
+FUNCTIONS: Functions = {
     ("uschess", "effective"): effective,
     ("uschess", "effective_2004"): lambda given: effective_2004(given["rating"]),
     ("uschess", "k"): k_factor,

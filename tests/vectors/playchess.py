@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from ledger.schemes import playchess, playchess_dummies
-
-Inputs = Mapping[str, Any]
+from tests.vectors.comparing import Functions, Inputs
 
 
 def _difference(inputs: Inputs) -> float:
@@ -31,7 +27,7 @@ def _established(inputs: Inputs) -> float:
     return rating + sum(playchess.change(rating, other, score, k, numbers.win_bonus) for other, score in others)
 
 
-FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
+FUNCTIONS: Functions = {
     ("playchess", "D"): _difference,
     ("playchess", "F"): lambda inputs: playchess.correction(float(inputs["p"])),
     ("playchess", "dummies"): lambda inputs: playchess_dummies.mean_with(

@@ -1,4 +1,4 @@
-"""``python -m tools.vectors``: published examples of the rating schemes, run through their public functions."""
+"""``python -m tests.vectors``: published examples of the rating schemes, run through their public functions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
-from .. import output, running
-from .comparing import ExampleOutcome, ExampleVerdict, FunctionTally, judged, tallies, tally
-from .functions import joined
-from .reading import Example, MalformedFileError, examples
+from tests.vectors.comparing import ExampleOutcome, ExampleVerdict, FunctionTally, judged, tallies, tally
+from tests.vectors.functions import joined
+from tests.vectors.reading import Example, MalformedFileError, examples
+from tools import output, running
 
 STDIN = "-"
 HEADS = ("scheme", "function", "ran", "agree", "differ", "known bad")
@@ -35,8 +35,8 @@ def main(files: Sequence[str], as_json: bool) -> None:
 
     \b
     Example:
-      python -m tools.vectors tests/fixtures/vectors.json
-      jq '[.[] | select(.scheme == "fide")]' vectors.json | python -m tools.vectors -
+      python -m tests.vectors tests/fixtures/vectors.json
+      jq '[.[] | select(.scheme == "fide")]' vectors.json | python -m tests.vectors -
     """
     functions = joined()
     outcomes = [judged(example, functions) for example in _all_examples(files)]
@@ -122,4 +122,4 @@ def _document(
 
 
 if __name__ == "__main__":
-    running.as_process(partial(running.run, main, None, "python -m tools.vectors"))
+    running.as_process(partial(running.run, main, None, "python -m tests.vectors"))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from ledger.schemes.savard import (
     DEFAULT,
     RANKS,
@@ -18,10 +15,11 @@ from ledger.schemes.savard import (
     updated,
 )
 from ledger.schemes.settings import with_settings
-from tools.vectors.published import initial_rating
+from tests.vectors.comparing import Functions, Inputs
+from tests.vectors.published import initial_rating
 
 
-def _step(inputs: Mapping[str, Any]) -> dict[str, float | None]:
+def _step(inputs: Inputs) -> dict[str, float | None]:
     numbers = with_settings(DEFAULT, score_scale=float(inputs.get("score_scale") or 1.0))
     e, h, other_e, other_h = (float(inputs[name]) for name in ("E", "H", "oE", "oH"))
     score, rank = float(inputs["W"]), RANKS.index(inputs["cls"])
@@ -40,14 +38,14 @@ def _step(inputs: Mapping[str, Any]) -> dict[str, float | None]:
     }
 
 
-def _initial(inputs: Mapping[str, Any]) -> float:
+def _initial(inputs: Inputs) -> float:
     """The scores one by one, or their sum spread over the games, which gives the same mean."""
     opponents = inputs["opps"]
     scores = inputs.get("scores") or [inputs["score"] / len(opponents)] * len(opponents)
     return initial_rating(opponents, scores)
 
 
-FUNCTIONS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Any]] = {
+FUNCTIONS: Functions = {
     ("savard", "step"): _step,
     ("savard", "initial"): _initial,
 }

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from . import chessworld, ecf, elo, fide, glicko, lichess, nothingbut, perf, playchess, savard, uschess
-from . import format as formats
-from .comparing import Functions
+from tests.vectors import chessworld, ecf, elo, fide, glicko, perf, playchess, savard, uschess
+from tests.vectors.comparing import Functions
 
-MODULES = (chessworld, ecf, elo, fide, formats, glicko, lichess, nothingbut, perf, playchess, savard, uschess)
+MODULES = (chessworld, ecf, elo, fide, glicko, perf, playchess, savard, uschess)
 
 
 def joined() -> Functions:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from ledger.schemes import ecf_grade
-from tools.vectors.published import elo_2020, season_grade, season_grade_by_percentage
-
-Inputs = Mapping[str, Any]
+from tests.vectors.comparing import Functions, Inputs
+from tests.vectors.published import elo_2020, season_grade, season_grade_by_percentage
 
 
 def _points(inputs: Inputs) -> float:
@@ -22,7 +20,7 @@ def _season(inputs: Inputs, grade: Callable[..., float]) -> float:
     return grade(float(inputs["own"]), opponents, scores, ecf_grade.DEFAULT)
 
 
-FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
+FUNCTIONS: Functions = {
     ("ecf_old", "points"): _points,
     ("ecf_old", "opp"): lambda inputs: ecf_grade.counted(float(inputs["own"]), float(inputs["opp"]), ecf_grade.DEFAULT),
     ("ecf_old", "season"): lambda inputs: _season(inputs, season_grade),

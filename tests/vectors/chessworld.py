@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from math import floor
-from typing import Any
 
 from ledger.schemes.chessworld import (
     RATING,
@@ -20,9 +18,9 @@ from ledger.schemes.chessworld import (
     strength,
 )
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, STANDING_FULL, Newcomer
-from tools.vectors.published import rating_class
+from tests.vectors.comparing import Functions, Inputs
+from tests.vectors.published import rating_class
 
-Inputs = Mapping[str, Any]
 RESIGNED = ENDED_CHECKMATE + 1
 SWITCHES = ("include_initial", "count_current")
 ESTABLISHED = 99.0  # rated games of an opponent of whom nothing is said
@@ -70,7 +68,7 @@ def _rateable(given: Inputs) -> bool:
     return not refuse(OUTCOME_WHITE, ended, plies, True, STANDING_FULL, STANDING_FULL, _numbers(given))  # noqa: FBT003
 
 
-FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
+FUNCTIONS: Functions = {
     ("chessworld", "k"): lambda given: k_factor(given["r"], _numbers(given)),
     ("chessworld", "opp"): lambda given: capped(given["own"], given["opp"], _numbers(given)),
     ("chessworld", "points"): lambda given: game_points(given["own"], given["opp"], given["score"], _numbers(given)),

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from ledger.schemes.formulas.performance import apro, chessmetrics, fide_ptp, fide_tpr, harkness, linear, true
-from tools.vectors.published import appo
-
-Inputs = Mapping[str, Any]
+from tests.vectors.comparing import Functions, Inputs
+from tests.vectors.published import appo
 
 
 def _linear(given: Inputs) -> float:
@@ -25,7 +21,7 @@ def _true(given: Inputs) -> float | None:
     return None if undefined else true(given["opps"], given["score"])
 
 
-FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
+FUNCTIONS: Functions = {
     ("perf", "linear"): _linear,
     ("perf", "fide_tpr"): lambda given: fide_tpr(given["opps"], given["score"], truncate=bool(given.get("truncate"))),
     ("perf", "fide_ptp"): lambda given: fide_ptp(given["opps"], given["score"]),

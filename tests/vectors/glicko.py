@@ -1,15 +1,16 @@
-"""The examples of Glicko and Glicko-2: from a vector's inputs to the public functions of the schemes."""
+"""Published examples of Glicko, Glicko-2 and Lichess, answered by the schemes and by the importer of Lichess."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from ledger.schemes import glicko, glicko2
+from ledger.imports.lichess import history_date
+from ledger.imports.reading import speed_class
+from ledger.schemes import glicko, glicko2, lichess
 from ledger.schemes.settings import with_settings
-from tools.vectors.published import interval, rate_internal
+from tests.vectors.comparing import Functions, Inputs
+from tests.vectors.published import interval, rate_internal
 
-Inputs = Mapping[str, Any]
 Games = list[tuple[float, float, float]]
 
 
@@ -60,11 +61,48 @@ def _glicko2_internal(inputs: Inputs) -> dict[str, float]:
     return {"mu": mu, "phi": phi, "sigma": sigma}
 
 
-FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
+def _triple(values: Iterable[float]) -> lichess.Triple:
+    rating, rd, volatility = map(float, values)
+    return rating, rd, volatility
+
+
+def _lichess_game(inputs: Inputs) -> dict[str, float]:
+    tau = inputs.get("tau")
+    white, black = lichess.game(
+        _triple(inputs["white"]),
+        _triple(inputs["black"]),
+        float(inputs["outcome"]),
+        float(inputs.get("advantage") or 0.0),
+        lichess.DEFAULT.tau if tau is None else float(tau),
+    )
+    names = ("w_rating", "w_rd", "w_vol", "b_rating", "b_rd", "b_vol")
+    return dict(zip(names, (*white, *black), strict=True))
+
+
+def _live_rd(inputs: Inputs) -> float:
+    volatility = inputs.get("vol")
+    volatility = lichess.DEFAULT.initial_volatility if volatility is None else float(volatility)
+    return lichess.live_rd(float(inputs["rd"]), volatility, float(inputs["days"]), lichess.DEFAULT)
+
+
+def _speed(inputs: Inputs) -> str:
+    """Without a clock a game is by correspondence."""
+    base = inputs.get("base_s")
+    return "correspondence" if base is None else speed_class(float(base), float(inputs.get("inc_s") or 0.0))
+
+
+FUNCTIONS: Functions = {
     ("glicko1", "E2"): _glicko_expected,
     ("glicko1", "decay"): _glicko_decay,
     ("glicko1", "interval"): lambda inputs: list(interval(float(inputs["r"]), float(inputs["rd"]))),
     ("glicko1", "period"): _glicko_period,
     ("glicko2", "internal"): _glicko2_internal,
     ("glicko2", "period"): _glicko2_period,
+    ("lichess", "game"): _lichess_game,
+    ("lichess", "history_date"): lambda inputs: history_date(inputs["p"]),
+    ("lichess", "live_rd"): _live_rd,
+    ("lichess", "provisional"): lambda inputs: lichess.provisional(
+        (lichess.DEFAULT.initial, float(inputs["rd"])), 0, lichess.DEFAULT
+    ),
+    ("lichess", "speed"): _speed,
 }

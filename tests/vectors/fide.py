@@ -1,11 +1,11 @@
-"""Published examples of the FIDE rating system, answered by its public functions."""
+"""Published examples of the FIDE rating system and of its tournament reports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
+from ledger.imports.trf.lines import player_line
 from ledger.schemes.fide import DEFAULT
 from ledger.schemes.formulas.fide_rules import (
     LATEST,
@@ -17,10 +17,10 @@ from ledger.schemes.formulas.fide_rules import (
     k_factor,
     pd,
 )
-from tools.vectors.published import Result, game, game_rounded, period, round_change, time_control_class, tournament
+from tests.vectors.comparing import Functions, Inputs
+from tests.vectors.published import Result, game, game_rounded, period, round_change, time_control_class, tournament
 
 EPOCH = date(1970, 1, 1)
-Inputs = Mapping[str, Any]
 
 
 def _day(given: Inputs) -> float:
@@ -96,7 +96,16 @@ def _time_control_class(given: Inputs) -> str:
     return time_control_class(given["base_s"], given["inc_s"], given.get("rating") or 0.0)
 
 
-FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
+def _trf_player(given: Inputs) -> dict[str, Any]:
+    player = player_line(given["line"])
+    return {
+        "rank": player.rank, "sex": player.sex, "title": player.title, "name": player.name, "rating": player.rating,
+        "fed": player.federation, "id": player.fide_id, "birth": player.birth, "points": player.points,
+        "place": player.place, "rounds": [[each.opponent, each.colour, each.result] for each in player.rounds],
+    }  # fmt: skip
+
+
+FUNCTIONS: Functions = {
     ("fide", "pd"): lambda given: pd(given["d"]),
     ("fide", "dp"): lambda given: dp(given["pct"]),
     ("fide", "game"): _game,
@@ -111,4 +120,5 @@ FUNCTIONS: Mapping[tuple[str, str], Callable[[Inputs], Any]] = {
     ("fide", "initial_2024"): _initial_2024,
     ("fide", "compress_2024"): lambda given: compressed(given["r"]),
     ("format", "fide_tc_class"): _time_control_class,
+    ("format", "trf_player"): _trf_player,
 }

@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.kit.places import ROOT, TESTS
-from tools.vectors import __main__ as command
-from tools.vectors import functions
-from tools.vectors.comparing import agree
+from tests.vectors import __main__ as command
+from tests.vectors import functions
+from tests.vectors.comparing import agree
 
 OURS = TESTS / "fixtures" / "vectors.json"
 SHARED = ROOT.parent / "shared" / "rules" / "vectors.json"
@@ -51,7 +51,7 @@ def test_our_hand_picked_examples_name_their_sources_and_touch_every_module() ->
 
 
 def test_no_module_of_examples_is_left_out() -> None:
-    modules = (ROOT / "tools" / "vectors").glob("*.py")
+    modules = (TESTS / "vectors").glob("*.py")
     tables = [path.stem for path in modules if "\nFUNCTIONS: " in path.read_text("utf-8")]
     assert sorted(tables) == [module.__name__.rpartition(".")[2] for module in functions.MODULES]
 
@@ -66,7 +66,7 @@ def test_the_shared_examples_agree() -> None:
 
 def test_two_modules_may_not_answer_for_the_same_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(functions, "MODULES", (functions.MODULES[0], *functions.MODULES))
-    with pytest.raises(ValueError, match=r"chessworld\.\w+ is answered by tools\.vectors\.chessworld and by tools\."):
+    with pytest.raises(ValueError, match=r"chessworld\.\w+ is answered by tests\.vectors\.chessworld and by tests\."):
         functions.joined()
 
 
@@ -319,9 +319,9 @@ def test_a_misused_command_ends_with_2_and_says_how_it_is_used(arguments: list[s
 
 def test_the_help_has_an_example_that_runs() -> None:
     told = run("--help").stdout
-    assert "python -m tools.vectors tests/fixtures/vectors.json" in told
+    assert "python -m tests.vectors tests/fixtures/vectors.json" in told
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tools.vectors", "tests/fixtures/vectors.json"],
+        [sys.executable, "-W", "error", "-m", "tests.vectors", "tests/fixtures/vectors.json"],
         cwd=ROOT,
         check=False,
         capture_output=True,
