@@ -132,7 +132,7 @@ BEGUN_FIRST = (
     "test_packaging.py",
     "test_power_cuts.py",
     "test_memory.py",
-    "test_one_road.py",
+    "test_drawn_histories.py",
     "test_bench_sections.py",
 )
 

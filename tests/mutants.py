@@ -39,12 +39,10 @@ ROOMS = ("book", "journal", "ratings", "correcting")
 # Tests of these rooms, and those that go through all of them; what starts servers or browsers is left out.
 TRACED = (
     "tests/journal", "tests/book", "tests/ratings", "tests/correcting", "tests/answers", "tests/audit",
-    "tests/policies", "tests/postgres", "tests/publishing", "tests/registering", "tests/test_states_agree.py",
-    "tests/test_columns_equal_rows.py", "tests/test_contracts.py", "tests/test_every_door.py",
-    "tests/test_error_catalogue.py", "tests/test_crashed_verbs.py", "tests/test_query_plans.py",
-    "tests/test_costs_of_few.py",
+    "tests/policies", "tests/postgres", "tests/publishing", "tests/registering", "tests/contracts", "tests/costs",
+    "tests/errors", "tests/crashes/test_killed_verbs.py",
 )  # fmt: skip
-RAILS = ("tests/test_one_road.py", "tests/test_properties.py")
+RAILS = ("tests/histories/test_drawn_histories.py", "tests/histories/test_properties.py")
 NEAR, FAR = 80, 120  # at most so many tests that run a line, of its own file and of others
 SECONDS = 1_200.0  # for one run of tests: a program that hangs is killed, too
 _COMPARED: dict[type[ast.cmpop], str] = {

@@ -1,7 +1,7 @@
-"""Every refusal that a person may read, provoked, against the words in ``tests/errors``.
+"""The error catalogue: every error that a user may read, caused on purpose and compared with its text.
 
-A file there has the class of the error on its first line and its text below. Each class of ``ledger.errors`` and each
-rule has at least one.
+The tables of cases (``rule_cases`` and the others here) say by name what is done. ``texts/NAME.txt`` has the class of
+the error on its first line and its message below. Each class of ``ledger.errors`` and each rule has at least one case.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.ratings import projectors, trials
 from ledger.ratings.view_tables import HISTORY
-from tests.kit.checkpoint_refusals import REFUSALS
+from tests.errors.checkpoint_cases import REFUSALS
+from tests.errors.copy_cases import COPY_REFUSALS
+from tests.errors.export_cases import EXPORT_REFUSALS
+from tests.errors.names_cases import NAMES_REFUSALS
+from tests.errors.people_cases import PEOPLE_REFUSALS
+from tests.errors.postgres_cases import POSTGRES_REFUSALS
+from tests.errors.rule_cases import CASES, is_named, prepared
+from tests.errors.server_cases import SERVER_REFUSALS
+from tests.errors.token_cases import TOKEN_REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
-from tests.kit.copy_refusals import COPY_REFUSALS
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
-from tests.kit.export_refusals import EXPORT_REFUSALS
 from tests.kit.games import game_recorded
-from tests.kit.names_refusals import NAMES_REFUSALS
-from tests.kit.people_refusals import PEOPLE_REFUSALS
 from tests.kit.places import TESTS
-from tests.kit.postgres_refusals import POSTGRES_REFUSALS
 from tests.kit.reasons import changed_reason, propose
-from tests.kit.refusals import CASES, is_named, prepared
-from tests.kit.server_refusals import SERVER_REFUSALS
 from tests.kit.tampering import run_sql
-from tests.kit.token_refusals import TOKEN_REFUSALS
 
-FOLDER = TESTS / "errors"
+FOLDER = TESTS / "errors" / "texts"
 
 
 Provoke = Callable[[ClubOfTwo], object]
@@ -224,7 +224,7 @@ def missing_row(scene: ClubOfTwo) -> None:
 
 
 def taken_name(scene: ClubOfTwo) -> None:
-    twin = EntryPoint("second", "tests.test_error_catalogue:SECOND_HISTORY", "ledger.projectors")
+    twin = EntryPoint("second", "tests.errors.test_catalogue:SECOND_HISTORY", "ledger.projectors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projectors, "entry_points", lambda **_: [twin])
         Ledger.open(scene.ledger.path, projectors=projectors._installed.__wrapped__()[0])

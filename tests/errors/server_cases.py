@@ -1,4 +1,4 @@
-"""What goes wrong with a ledger whose journal is on a server, provoked for the error catalogue."""
+"""The error catalogue's cases about ledgers whose journal is on a server."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ledger.journal.settings_file import ServerPlace
 from ledger.journal.tokens_file import TokensFile
 from ledger.ledger import Ledger
 from ledger.players.server_stores import sql_of
+from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.postgres_refusals import shared_server
 from tests.kit.server_ledgers import empty_database, new_place, run_sql_on, settings_of
 
 Provoke = Callable[[ClubOfTwo], object]

@@ -1,4 +1,4 @@
-"""What goes wrong with a copy of the tables on a server of PostgreSQL, provoked for the error catalogue."""
+"""The error catalogue's cases about copies of the tables on a server of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ledger.answers.exports.server_copy import copy_tables
 from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
 from ledger.ratings.projector import FactProjector, FactRows, Kept
+from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.postgres_refusals import shared_server
 from tests.kit.server_copies import SCHEMA
 
 Provoke = Callable[[ClubOfTwo], object]

@@ -1,4 +1,4 @@
-"""How each refusal about keys, checkpoints and receipts comes about, for the catalogue of errors."""
+"""The error catalogue's cases about keys, checkpoints and receipts: by name what is done until the ledger refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong with a copy of a ledger onto a server or from one, provoked for the error catalogue."""
+"""The error catalogue's cases about copies of a whole ledger onto a server, and back into files."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
+from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.postgres_journals import SCHEMA
-from tests.kit.postgres_refusals import shared_server
 
 Provoke = Callable[[ClubOfTwo], object]
 

@@ -1,4 +1,4 @@
-"""What goes wrong with names on a server of PostgreSQL, provoked for the error catalogue."""
+"""The error catalogue's cases about names on a server of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from ledger.players import postgres_people
 from ledger.players.postgres_people import PostgresPeople
+from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.postgres_refusals import shared_server
 
 Provoke = Callable[[ClubOfTwo], object]
 TWO = {"id:ann": "Ann", "id:bob": "Bob"}

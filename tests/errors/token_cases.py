@@ -1,4 +1,4 @@
-"""What a ledger says of tokens that it refuses, each provoked in the club of two."""
+"""The error catalogue's cases about tokens: by name what is done in the club of two until the ledger refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong with a journal on PostgreSQL, provoked for the error catalogue."""
+"""The error catalogue's cases about journals on PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ledger says of a people file that is missing, older, changed or another ledger's; each provoked.
+"""The error catalogue's cases about names files: missing, older, changed, or of another ledger.
 
 The scene is the club of two.
 """
