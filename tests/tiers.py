@@ -129,7 +129,8 @@ class TierSelection:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Give each test its tier as a mark, and deselect those that the run does not take."""
-        selected, left_out = [], []
+        selected: list[pytest.Item] = []
+        left_out: list[pytest.Item] = []
         for item in items:
             tier = tier_of(item)
             item.add_marker(tier)
@@ -141,8 +142,9 @@ class TierSelection:
 
     def pytest_sessionfinish(self) -> None:
         """Hand the counts of a worker to the process that reports."""
-        if hasattr(self._config, "workeroutput"):
-            self._config.workeroutput["left_out"] = dict(self._left_out)
+        output: dict[str, object] | None = getattr(self._config, "workeroutput", None)
+        if output is not None:
+            output["left_out"] = dict(self._left_out)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
