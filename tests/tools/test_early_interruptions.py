@@ -21,6 +21,8 @@ from tests.kit.processes import HANGS
 # Runs a script or a module as the interpreter would, and interrupts itself at one of its own events.
 DRIVER = """
 import os, runpy, signal, sys
+from tests.tiers import few_quick
+from tests.tiers import few_quick
 
 way, first, at, *sys.argv = sys.argv[1:]
 count = None
@@ -84,7 +86,7 @@ def event_counts(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
     return counts
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", few_quick(MOMENTS, "0.4"))
 @pytest.mark.parametrize("way", ["module", "script"])
 def test_an_interruption_is_silent_or_told_in_one_line(
     way: str, moment: float, event_counts: dict[str, int], sample_club: Path, tmp_path: Path
