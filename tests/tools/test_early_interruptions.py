@@ -17,12 +17,11 @@ import pytest
 
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
+from tests.tiers import few_quick
 
 # Runs a script or a module as the interpreter would, and interrupts itself at one of its own events.
 DRIVER = """
 import os, runpy, signal, sys
-from tests.tiers import few_quick
-from tests.tiers import few_quick
 
 way, first, at, *sys.argv = sys.argv[1:]
 count = None
