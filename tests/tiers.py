@@ -66,9 +66,14 @@ def load_profile() -> None:
     settings.load_profile(PROFILE)
 
 
-def in_tiers(cases: Iterable[str], tier: Callable[[str], str]) -> list[Any]:
-    """Return the named cases of a test as its parameters, each with the tier that a rule gives it."""
-    return [pytest.param(case, marks=getattr(pytest.mark, tier(case)), id=case) for case in cases]
+def in_tiers(cases: Iterable[Any], tier: Callable[[Any], str], name: Callable[[Any], str] = str) -> list[Any]:
+    """Return the cases of a test as its parameters, each with the tier that a rule gives it."""
+    return [pytest.param(case, marks=getattr(pytest.mark, tier(case)), id=name(case)) for case in cases]
+
+
+def few_quick(cases: Iterable[Any], *quick: str, others: str = "slow", name: Callable[[Any], str] = str) -> list[Any]:
+    """Return the cases of a test as its parameters: those of these names stand for all in the quick tests."""
+    return in_tiers(cases, lambda case: "quick" if name(case) in quick else others, name)
 
 
 @cache

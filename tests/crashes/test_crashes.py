@@ -35,7 +35,7 @@ from tests.kit.disks import mounted, remount
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
-from tests.tiers import in_tiers, times
+from tests.tiers import few_quick, in_tiers, times
 
 SCENARIOS = {
     "import, then a first build": (),
@@ -83,7 +83,7 @@ def killed_after(folder: Path, options: tuple[str, ...], seconds: float) -> bool
         return process.wait() != 0
 
 
-@pytest.mark.parametrize("scenario", in_tiers(SCENARIOS, lambda name: "quick" if "import" in name else "slow"))
+@pytest.mark.parametrize("scenario", few_quick(SCENARIOS, "import, then a first build"))
 def test_killed_at_any_moment_the_same_command_completes_it(
     scenario: str, undisturbed: Callable[[str], tuple[Path, float, int]], tmp_path: Path
 ) -> None:
@@ -230,9 +230,7 @@ def test_a_read_only_disk_is_named(small_disk: Path, folder_of_600_games: Path) 
     assert {name: (folder / name).read_bytes() for name in LEDGER_FILES} == before
 
 
-@pytest.mark.parametrize(
-    "what", in_tiers(["folder", *LEDGER_FILES], lambda what: "quick" if what == "club.db" else "slow")
-)
+@pytest.mark.parametrize("what", few_quick(["folder", *LEDGER_FILES], "club.db"))
 def test_a_file_that_may_not_be_written_is_named(what: str, copy_of_600_games: Path) -> None:
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("permissions do not bind root, and there is no setpriv to take that right away")

@@ -20,7 +20,7 @@ from tests.kit.backups import LEDGER_FILES
 from tests.kit.clubs import NOW, open_ledger
 from tests.kit.crashes import audited, check_journal, derived
 from tests.kit.games import source_games
-from tests.tiers import in_tiers, times
+from tests.tiers import few_quick, times
 
 # --- locked -------------------------------------------------------------------------------------------------
 
@@ -89,7 +89,7 @@ def hurt(file: Path, random: Random, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["truncated", "bit-flipped"])
-@pytest.mark.parametrize("file", in_tiers(LEDGER_FILES, lambda file: "quick" if file == "club.db" else "slow"))
+@pytest.mark.parametrize("file", few_quick(LEDGER_FILES, "club.db"))
 def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, folder_of_600_games: Path, tmp_path: Path) -> None:
     random = Random(file + how)
     refusals: list[LedgerError] = []

@@ -22,19 +22,15 @@ from ledger.schemes import built_in_names
 from ledger.testing.kit import bits
 from tests.kit.derived import rows_by_identity
 from tests.kit.places import SAMPLE
-from tests.tiers import in_tiers
+from tests.tiers import few_quick
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 # By the rules of 2026, for those of 2005 list nobody below 1801; and somebody must be rated before others can be.
 SETTINGS = {"fide": {"rules_day": 20_500, "start": 1800}}
 EXPLAINED = 60  # games of one player, the oldest and the newest
 KINDS = ("chessworld", "glicko2", "fide")  # which rate by game, by period and by tournament
-each_scheme = pytest.mark.parametrize(
-    "ledger", in_tiers(built_in_names(), lambda name: "quick" if name in KINDS else "slow"), indirect=True
-)
-each_kind = pytest.mark.parametrize(
-    "ledger", in_tiers(built_in_names(), lambda name: "quick" if name in KINDS else "nightly"), indirect=True
-)
+each_scheme = pytest.mark.parametrize("ledger", few_quick(built_in_names(), *KINDS), indirect=True)
+each_kind = pytest.mark.parametrize("ledger", few_quick(built_in_names(), *KINDS, others="nightly"), indirect=True)
 
 
 @pytest.fixture(name="games", scope="module")
