@@ -44,6 +44,7 @@ TRACED = (
 )  # fmt: skip
 RAILS = ("tests/histories/test_drawn_histories.py", "tests/histories/test_properties.py")
 NEAR, FAR = 80, 120  # at most so many tests that run a line, of its own file and of others
+AROUND = {"LEDGER_PROFILE": "ci", "POLARS_MAX_THREADS": "1"}  # what "sh tools/run test --all" runs notices a change
 SECONDS = 1_200.0  # for one run of tests: a program that hangs is killed, too
 _COMPARED: dict[type[ast.cmpop], str] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
@@ -154,7 +155,7 @@ def trace(folder: Path, at_once: int) -> int:
     tests = sorted({str(path.relative_to(ROOT)) for part in TRACED for path in _test_files(ROOT / part)})
 
     def run(part: int) -> int:
-        around = {**os.environ, TELLS: str(folder / f"seconds.{part}.json"), "POLARS_MAX_THREADS": "1"}
+        around = {**os.environ, **AROUND, TELLS: str(folder / f"seconds.{part}.json")}
         include = ",".join(f"ledger/{room}/*" for room in ROOMS)
         command = [
             sys.executable, "-m", "coverage", "run", f"--data-file={folder / f'lines.{part}'}", f"--include={include}",
@@ -216,7 +217,7 @@ def survives(mutant: Mutant, copy: Path, traced: Traced) -> bool:
     file = copy / mutant.path
     whole = file.read_bytes()
     file.write_bytes(whole[: mutant.begin] + mutant.text.encode() + whole[mutant.end :])
-    around = {**os.environ, "PYTHONPATH": str(copy), "POLARS_MAX_THREADS": "1"}  # for what the tests start, too
+    around = {**os.environ, **AROUND, "PYTHONPATH": str(copy)}  # for what the tests start, too
     try:
         for tests in filter(None, runs_of(mutant, traced)):
             command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
