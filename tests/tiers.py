@@ -24,6 +24,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from heapq import nlargest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +126,7 @@ class TierSelection:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._left_out = Counter[str]()  # by tier
-        self._seconds = Counter[str]()  # by quick test
+        self._seconds: dict[str, float] = {}  # by quick test
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         """Leave a file unread if the run takes no test of it."""
@@ -159,13 +161,13 @@ class TierSelection:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add up what a quick test takes with its set-up."""
         if "quick" in report.keywords:
-            self._seconds[report.nodeid] += report.duration
+            self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the slowest quick tests, or what a quick run leaves out."""
         if PROFILE != "quick":
             terminalreporter.section(f"the {self.SLOWEST} slowest quick tests")
-            for test, seconds in self._seconds.most_common(self.SLOWEST):
+            for test, seconds in nlargest(self.SLOWEST, self._seconds.items(), key=itemgetter(1)):
                 terminalreporter.line(f"{seconds:6.2f} s  {test}")
         for line in left_out(self._left_out):
             terminalreporter.line(line)
