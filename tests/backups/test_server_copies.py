@@ -23,8 +23,8 @@ from ledger.players.postgres_people import PostgresPeople
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
+from tests.errors.copy_cases import run_past_guards
 from tests.kit.clubs import copied
-from tests.kit.copy_refusals import run_past_guards
 from tests.kit.corrections import approve, ask
 from tests.kit.games import source_games
 from tests.kit.postgres import Server

@@ -199,7 +199,7 @@ def real(name: str) -> tuple[int, Reading, Counter[str]]:
 @pytest.mark.parametrize(
     ("name", "games", "faults"),
     [
-        ("otb_replay_strict.csv.gz", 960_311, 0),
+        pytest.param("otb_replay_strict.csv.gz", 960_311, 0, marks=pytest.mark.slow),
         ("lichess_small.csv", 2000, 0),
         ("lichess_slice_20211001.csv", 999, 0),
         ("lichess_full.csv.gz", 51_343, 0),

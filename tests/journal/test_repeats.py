@@ -18,9 +18,9 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.imports.reading import frames
+from tests.errors.rule_cases import CONVERSION, adoption, later, source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, source_games, tournament_closed
-from tests.kit.refusals import CONVERSION, adoption, later, source
 
 FULL = {
     "tournament": "Club",

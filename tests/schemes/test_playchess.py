@@ -41,7 +41,7 @@ from ledger.schemes.scheme import (
 from ledger.schemes.settings import with_settings
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
-from tools.vectors.playchess import FUNCTIONS
+from tests.vectors.playchess import FUNCTIONS
 
 EXACT = 1e-9
 State = tuple[float, ...]

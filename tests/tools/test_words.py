@@ -67,6 +67,7 @@ def completed(*words: str) -> list[str]:
     return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 
 
+@pytest.mark.slow
 def test_a_shell_completes_commands_options_schemes_and_pools(sample_club: Path) -> None:
     assert completed("ra") == ["ratings"]
     assert completed("audit", str(sample_club), "--si") == ["--since"]
