@@ -10,12 +10,7 @@ import pytest
 from attrs import evolve
 
 from ledger.errors import ConflictError
-from ledger.facts.events import (
-    ConversionRange,
-    Event,
-    PlayerChanged,
-    PlayerRegistered,
-)
+from ledger.facts.events import ConversionRange, Event, PlayerChanged, PlayerRegistered
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.imports.reading import frames
 from tests.errors.rule_cases import CONVERSION, adoption, later, source
@@ -138,8 +133,7 @@ def test_the_same_fact_again_is_success_and_writes_nothing(club_of_two: ClubOfTw
         later(),
         later(carry=Carry.RESTART, effective_from="2026-11-01T00:00:00Z"),
         later(
-            carry=Carry.CONVERT,
-            conversion=(*CONVERSION, ConversionRange(from_rating="2000", factor="1", offset="0")),
+            carry=Carry.CONVERT, conversion=(*CONVERSION, ConversionRange(from_rating="2000", factor="1", offset="0"))
         ),
         run_closed("2026-10"),
         run_closed("2026-10-31T23:59:59.999Z"),
