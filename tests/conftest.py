@@ -83,18 +83,23 @@ def club_of_two(tmp_path: Path) -> Iterator[ClubOfTwo]:
 # --- servers of PostgreSQL ----------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="session")
+def folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of this run have."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
 @pytest.fixture(scope="session", params=["oldest", "newest"])
-def each_server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A server of each of the two versions."""
-    with postgres.running(postgres.needed(newest=request.param == "newest")) as server:
-        yield server
+def each_server(request: pytest.FixtureRequest, folder_of_the_run: Path) -> Server:
+    """The run's server of each of the two versions."""
+    return postgres.shared(folder_of_the_run, newest=request.param == "newest")
 
 
 @pytest.fixture(scope="session")
-def oldest_server() -> Iterator[Server]:
-    """A server of the oldest version."""
-    with postgres.running(postgres.needed()) as server:
-        yield server
+def oldest_server(folder_of_the_run: Path) -> Server:
+    """The run's server of the oldest version."""
+    return postgres.shared(folder_of_the_run)
 
 
 # --- a disk that refuses ------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 from ledger.runtime.lazy import psycopg
 
+from . import servers_guard
+
 OLDEST = 15  # what ledgers may be kept on
 # Debian's programs, and those that "sh tools/run test" takes from npm, which has the newest version.
 PLACES = (
@@ -83,11 +85,12 @@ class Server:
         """The address of one database, for one user."""
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
 
-    def new_database(self, encoding: str = "UTF8") -> str:
-        """The address of a new, empty database."""
-        name = f"club{next(_numbers)}"
+    def new_database(self, encoding: str = "UTF8", template: str | None = None) -> str:
+        """The address of a new database: an empty one, or a copy of the template."""
+        name = f"club{os.getpid()}{next(_numbers):04}"  # other processes make databases on the same server
+        made_as = template or f"template0 ENCODING '{encoding}' LOCALE 'C'"
         with psycopg.connect(self.url(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {made_as}")
         return self.url(name)
 
     def start(self, **settings: str) -> None:
@@ -129,9 +132,39 @@ def reached_by_others(place: Path | None) -> Path | None:
     return None
 
 
+def guarded(folder: Path, held: int) -> subprocess.Popen[bytes]:
+    """Start the guard of a folder of servers.
+
+    Args:
+        folder: in which the servers work.
+        held: the standard input of the guard, as ``subprocess`` takes it: the servers end when it ends.
+    """
+    command = [sys.executable, "-I", servers_guard.__file__, str(folder)]
+    return subprocess.Popen(command, stdin=held, cwd="/", start_new_session=True)  # noqa: S603
+
+
+def started(programs: Programs, folder: Path, **settings: str) -> Server:
+    """Make the files of a server in an empty folder, and start it."""
+    if os.geteuid() == 0:
+        shutil.chown(folder, other_user())
+    subprocess.run(  # noqa: S603
+        [programs.folder / "initdb", "-D", folder / "data", "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C",
+         "--no-sync", "--no-instructions"],
+        check=True, capture_output=True, **as_other_user(),
+    )  # fmt: skip
+    server = Server(programs, folder, *free_ports(1))
+    server.start(unix_socket_directories=str(folder), listen_addresses="127.0.0.1", **settings)
+    return server
+
+
+def new_folder(place: Path | None = None) -> Path:
+    """A new folder for a server, in a place that its user reaches; else where temporary files are."""
+    return Path(tempfile.mkdtemp(prefix="ledger-postgres-", dir=reached_by_others(place))).resolve()
+
+
 @contextmanager
 def running(programs: Programs, place: Path | None = None, **settings: str) -> Iterator[Server]:
-    """A new server that runs within the block.
+    """A new server that runs within the block. A guard ends it where this process cannot, as when it is killed.
 
     Args:
         programs: of the version.
@@ -139,23 +172,16 @@ def running(programs: Programs, place: Path | None = None, **settings: str) -> I
             user than root, where temporary files are.
         settings: that differ from those of ``QUICK``.
     """
-    folder = Path(tempfile.mkdtemp(prefix="ledger-postgres-", dir=reached_by_others(place)))
+    folder = new_folder(place)
+    guard = guarded(folder, subprocess.PIPE)
     try:
-        if os.geteuid() == 0:
-            shutil.chown(folder, other_user())
-        subprocess.run(  # noqa: S603
-            [programs.folder / "initdb", "-D", folder / "data", "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C",
-             "--no-sync", "--no-instructions"],
-            check=True, capture_output=True, **as_other_user(),
-        )  # fmt: skip
-        server = Server(programs, folder, *free_ports(1))
-        server.start(unix_socket_directories=str(folder), listen_addresses="127.0.0.1", **settings)
+        server = started(programs, folder, **settings)
         try:
             yield server
         finally:
             server.stop()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        guard.communicate()
 
 
 def other_user() -> str:

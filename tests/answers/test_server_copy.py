@@ -252,8 +252,6 @@ MORE, ROUND = Kept("more", "REAL", 0, "more"), Kept("round", "INTEGER", 0, "a nu
 def test_a_table_that_has_other_columns_now_stays_the_same_table(tmp_path: Path, database: str) -> None:
     path = tmp_path / "club.db"
     take_made_up_games(tmp_path, 50, 50)
-    if not asked(database, "SELECT 1 FROM pg_roles WHERE rolname = 'reader'"):
-        asked(database, "CREATE ROLE reader")
     with Ledger.open(path, projectors=(noted("notes", 1, (GAME,), (NOTE, ROUND)),)) as ledger:
         copy_tables(ledger, database, SCHEMA)
         asked(database, f"GRANT SELECT ON {SCHEMA}.notes TO reader")

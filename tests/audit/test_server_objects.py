@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from ledger.audit.server_objects import server_faults
@@ -9,7 +11,7 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.journal.postgres_tokens import PostgresTokens
 from ledger.players.postgres_people import PostgresPeople
-from tests.kit.postgres import Server
+from tests.kit.postgres import Server, needed, running
 from tests.kit.postgres_journals import SCHEMA, run_as_superuser
 
 pytestmark = pytest.mark.outside  # PostgreSQL
@@ -261,6 +263,13 @@ RIGHTS = {
 }
 
 
+@pytest.fixture(name="lone_server", scope="module", params=["oldest", "newest"])
+def _lone_server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server whose roles no other test sees: those of the whole server are changed here."""
+    with running(needed(newest=request.param == "newest")) as server:
+        yield server
+
+
 def new_ledger(server: Server) -> str:
     """The address of a new database with an empty ledger, for its superuser."""
     address = server.new_database()
@@ -270,24 +279,24 @@ def new_ledger(server: Server) -> str:
     return address
 
 
-def test_nothing_is_told_of_a_ledger_as_it_was_made(each_server: Server) -> None:
-    address = new_ledger(each_server)
+def test_nothing_is_told_of_a_ledger_as_it_was_made(lone_server: Server) -> None:
+    address = new_ledger(lone_server)
     assert server_faults(address, SCHEMA) == []
     database = address.rpartition("/")[2]
     user = f"audits_{database}"
-    run_as_superuser(each_server, address, f"CREATE USER {user} IN ROLE club_reader, club_names_reader")
-    assert server_faults(each_server.url(database, user), SCHEMA) == []
+    run_as_superuser(lone_server, address, f"CREATE USER {user} IN ROLE club_reader, club_names_reader")
+    assert server_faults(lone_server.url(database, user), SCHEMA) == []
 
 
 @pytest.mark.parametrize("cases", [OBJECTS, RIGHTS], ids=["objects", "rights"])
-def test_what_is_foreign_or_missing_is_told_once(each_server: Server, cases: dict[str, tuple[str, str]]) -> None:
-    address = new_ledger(each_server)
+def test_what_is_foreign_or_missing_is_told_once(lone_server: Server, cases: dict[str, tuple[str, str]]) -> None:
+    address = new_ledger(lone_server)
     try:
         for statements, _ in cases.values():
-            run_as_superuser(each_server, address, statements)
+            run_as_superuser(lone_server, address, statements)
         faults = server_faults(address, SCHEMA)
     finally:
-        run_as_superuser(each_server, address, *UNDONE)
+        run_as_superuser(lone_server, address, *UNDONE)
     for case, (_, words) in cases.items():
         assert len([fault for fault in faults if words in fault]) == 1, (case, faults)
     assert len(faults) == len(cases), faults
@@ -303,9 +312,9 @@ UNDONE = (
 )
 
 
-def test_tokens_that_are_not_there_are_told_in_one_sentence(oldest_server: Server) -> None:
-    address = new_ledger(oldest_server)
-    run_as_superuser(oldest_server, address, "DROP SCHEMA club_tokens CASCADE")
+def test_tokens_that_are_not_there_are_told_in_one_sentence(lone_server: Server) -> None:
+    address = new_ledger(lone_server)
+    run_as_superuser(lone_server, address, "DROP SCHEMA club_tokens CASCADE")
     (fault,) = server_faults(address, SCHEMA)
     assert fault.startswith("schema club_tokens is not there, for the ledger was made by an earlier release")
     assert "'rating-ledger init DB --sql'" in fault

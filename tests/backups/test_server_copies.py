@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -85,10 +87,23 @@ def everything(path: Path) -> dict[str, Any]:
         }
 
 
-def on_a_server(server: Server, path: Path) -> tuple[str, Arrival]:
-    """The address of a new database, in which the ledger of these files stands."""
-    address = server.new_database()
-    return address, copy_to_server(path, address, SCHEMA)
+OnAServer = Callable[[Server], tuple[str, Arrival]]
+
+
+@pytest.fixture(name="on_a_server", scope="module")
+def _on_a_server(varied_club: Path) -> OnAServer:
+    """Makes a new database in which that ledger stands; its address, and what was said when it was copied there."""
+
+    @cache
+    def template(server: Server) -> tuple[str, Arrival]:
+        address = server.new_database()
+        return address.rpartition("/")[2], copy_to_server(varied_club, address, SCHEMA)
+
+    def on_a_server(server: Server) -> tuple[str, Arrival]:
+        name, arrival = template(server)
+        return server.new_database(template=name), arrival
+
+    return on_a_server
 
 
 def judged(address: str, folder: Path, since: TreeHead | None = None) -> Verdict:
@@ -99,10 +114,10 @@ def judged(address: str, folder: Path, since: TreeHead | None = None) -> Verdict
 
 
 def test_a_ledger_goes_onto_a_server_and_comes_back_as_it_was(
-    each_server: Server, club_for_a_server: Path, tmp_path: Path
+    each_server: Server, on_a_server: OnAServer, club_for_a_server: Path, tmp_path: Path
 ) -> None:
     before = contents(club_for_a_server)
-    address, arrival = on_a_server(each_server, club_for_a_server)
+    address, arrival = on_a_server(each_server)
     assert dict(arrival.content.digests) == before
     assert arrival.faults == ()
     assert arrival.content.rows["texts"]
@@ -133,8 +148,8 @@ def test_a_ledger_goes_onto_a_server_and_comes_back_as_it_was(
     assert everything(path) == everything(club_for_a_server)
 
 
-def test_a_ledger_that_came_back_goes_on(oldest_server: Server, club_for_a_server: Path, tmp_path: Path) -> None:
-    address, arrival = on_a_server(oldest_server, club_for_a_server)
+def test_a_ledger_that_came_back_goes_on(oldest_server: Server, on_a_server: OnAServer, tmp_path: Path) -> None:
+    address, arrival = on_a_server(oldest_server)
     path = tmp_path / "back.db"
     copy_to_files(address, SCHEMA, path)
     with Ledger.open(path) as ledger:
@@ -173,18 +188,18 @@ FALSE_ON_A_SERVER = {
 
 @pytest.mark.parametrize(("change", "falsehood"), FALSE_ON_A_SERVER.values(), ids=FALSE_ON_A_SERVER)
 def test_the_audit_of_a_copy_names_what_is_false_on_the_server(
-    each_server: Server, club_for_a_server: Path, tmp_path: Path, change: str, falsehood: str
+    each_server: Server, on_a_server: OnAServer, tmp_path: Path, change: str, falsehood: str
 ) -> None:
-    address, _ = on_a_server(each_server, club_for_a_server)
+    address, _ = on_a_server(each_server)
     run_past_guards(address, change)
     verdict = judged(address, tmp_path)
     assert str(verdict.falsehoods[0]).startswith(falsehood), verdict.falsehoods
 
 
 def test_a_tail_that_was_deleted_is_found_by_a_head_kept_outside(
-    oldest_server: Server, club_for_a_server: Path, tmp_path: Path
+    oldest_server: Server, on_a_server: OnAServer, tmp_path: Path
 ) -> None:
-    address, arrival = on_a_server(oldest_server, club_for_a_server)
+    address, arrival = on_a_server(oldest_server)
     last = arrival.head.size - 3
     run_past_guards(address, f"DELETE FROM club.journal WHERE position > {last}")
     verdict = judged(address, tmp_path, since=arrival.head)
@@ -193,9 +208,9 @@ def test_a_tail_that_was_deleted_is_found_by_a_head_kept_outside(
 
 
 def test_a_row_that_no_file_can_hold_is_named_and_nothing_is_made(
-    oldest_server: Server, club_for_a_server: Path, tmp_path: Path
+    oldest_server: Server, on_a_server: OnAServer, tmp_path: Path
 ) -> None:
-    address, _ = on_a_server(oldest_server, club_for_a_server)
+    address, _ = on_a_server(oldest_server)
     run_past_guards(
         address,
         "ALTER TABLE club.journal DROP CONSTRAINT journal_key",
@@ -208,9 +223,9 @@ def test_a_row_that_no_file_can_hold_is_named_and_nothing_is_made(
 
 
 def test_a_policy_that_hides_rows_is_no_way_past_a_copy(
-    oldest_server: Server, club_for_a_server: Path, tmp_path: Path
+    oldest_server: Server, on_a_server: OnAServer, club_for_a_server: Path, tmp_path: Path
 ) -> None:
-    address, _ = on_a_server(oldest_server, club_for_a_server)
+    address, _ = on_a_server(oldest_server)
     database = address.rpartition("/")[2]
     run_past_guards(
         address,
@@ -226,9 +241,9 @@ def test_a_policy_that_hides_rows_is_no_way_past_a_copy(
 
 
 def test_what_others_write_meanwhile_is_not_in_a_copy(
-    oldest_server: Server, club_for_a_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    oldest_server: Server, on_a_server: OnAServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address, arrival = on_a_server(oldest_server, club_for_a_server)
+    address, arrival = on_a_server(oldest_server)
     original = server_copies.take
 
     def with_others(*words: Any) -> int:
@@ -246,8 +261,10 @@ def test_what_others_write_meanwhile_is_not_in_a_copy(
     assert audit(tmp_path / "back.db").falsehoods == ()
 
 
-def test_a_file_that_stands_there_is_never_overwritten(oldest_server: Server, club_for_a_server: Path) -> None:
-    address, _ = on_a_server(oldest_server, club_for_a_server)
+def test_a_file_that_stands_there_is_never_overwritten(
+    oldest_server: Server, on_a_server: OnAServer, club_for_a_server: Path
+) -> None:
+    address, _ = on_a_server(oldest_server)
     before = club_for_a_server.read_bytes()
     with pytest.raises(StorageError, match="exists already; a ledger is never overwritten"):
         copy_to_files(address, SCHEMA, club_for_a_server)
@@ -311,9 +328,9 @@ def test_a_copy_that_was_stopped_goes_on_after_what_stands_there(
     ids=["journal", "people", "secret", "more"],
 )
 def test_a_copy_does_not_go_on_after_rows_of_another_ledger(
-    oldest_server: Server, club_for_a_server: Path, change: str, words: str
+    oldest_server: Server, on_a_server: OnAServer, club_for_a_server: Path, change: str, words: str
 ) -> None:
-    address, _ = on_a_server(oldest_server, club_for_a_server)
+    address, _ = on_a_server(oldest_server)
     run_past_guards(address, change)
     with pytest.raises(StorageError, match=words):
         copy_to_server(club_for_a_server, address, SCHEMA)
@@ -386,10 +403,10 @@ def test_a_server_that_changes_what_it_takes_is_no_place_for_a_ledger(
 
 
 def test_a_copy_waits_for_nobody_for_ever(
-    oldest_server: Server, club_for_a_server: Path, monkeypatch: pytest.MonkeyPatch
+    oldest_server: Server, on_a_server: OnAServer, club_for_a_server: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server_copies, "LOCK_SECONDS", 1)
-    address, _ = on_a_server(oldest_server, club_for_a_server)
+    address, _ = on_a_server(oldest_server)
     with psycopg.connect(address) as other:
         other.execute("SELECT pg_advisory_xact_lock('club.journal'::regclass::oid::bigint)")
         with pytest.raises(StorageError, match="another process is writing to it"):

@@ -16,7 +16,8 @@ import pytest
 
 from ledger.errors import StorageError
 from tests.kit.places import ROOT
-from tools.cluster import guard, nodes
+from tools import servers_guard as guard
+from tools.cluster import nodes
 from tools.cluster.__main__ import Watch
 from tools.cluster.judging import Load
 from tools.cluster.load import CLIENTS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from itertools import count
 
 import pytest
 
@@ -13,50 +12,40 @@ from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime.lazy import psycopg
 from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
+from tests.kit.postgres_journals import SCHEMA, run_as_superuser
 
 Provoke = Callable[[ClubOfTwo], object]
 TWO = {"id:ann": "Ann", "id:bob": "Bob"}
-_numbers = count(1)
-
-
-def run(*statements: str) -> None:
-    """Run statements as the server's operator."""
-    with psycopg.connect(shared_server().url(), autocommit=True) as connection:
-        for statement in statements:
-            connection.execute(statement.encode())
 
 
 def new_names() -> str:
-    """The schema of a journal whose names are those of Ann and Bob."""
-    schema = f"names_{next(_numbers)}"
-    with closing(PostgresPeople.create(shared_server().url(), schema)) as people:
+    """The address of a new database with the names of Ann and Bob."""
+    address = shared_server().new_database()
+    with closing(PostgresPeople.create(address, SCHEMA)) as people:
         people.number(TWO, "2020")
-    return schema
+    return address
 
 
-def opened(schema: str) -> None:
-    PostgresPeople(shared_server().url(), schema).close()
+def opened(address: str) -> None:
+    PostgresPeople(address, SCHEMA).close()
 
 
-def numbered(schema: str) -> None:
+def numbered(address: str) -> None:
     """Give two more people numbers."""
-    with closing(PostgresPeople(shared_server().url(), schema)) as people:
+    with closing(PostgresPeople(address, SCHEMA)) as people:
         people.number({"id:zoe": "Zoe", "id:eve": "Eve"}, "2020")
 
 
-def erased(schema: str) -> None:
+def erased(address: str) -> None:
     """Forget Bob."""
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        closing(PostgresPeople(shared_server().url(), schema)) as people,
-    ):
+    with pytest.MonkeyPatch.context() as patch, closing(PostgresPeople(address, SCHEMA)) as people:
         patch.setattr(postgres_people, "READER_SECONDS", 0.0)
         people.erasures.begin([2], "officer")
         people.clean_whole()
 
 
-def secret_asked(schema: str) -> None:
-    with closing(PostgresPeople(shared_server().url(), schema)) as people:
+def secret_asked(address: str) -> None:
+    with closing(PostgresPeople(address, SCHEMA)) as people:
         people.secret()
 
 
@@ -64,37 +53,40 @@ def changed(*statements: str, then: Callable[[str], None] = opened) -> Provoke:
     """Do something after the server's operator ran these statements, in which NAMES is the schema."""
 
     def provoke(_: ClubOfTwo) -> None:
-        schema = new_names()
-        run(*(statement.replace("NAMES", f"{schema}_names") for statement in statements))
-        then(schema)
+        address = new_names()
+        names = f"{SCHEMA}_names"
+        run_as_superuser(shared_server(), address, *(statement.replace("NAMES", names) for statement in statements))
+        then(address)
 
     return provoke
 
 
 def by_a_reader(_: ClubOfTwo) -> None:
-    schema = new_names()
-    run("DROP USER IF EXISTS reader", "CREATE USER reader", f"GRANT {schema}_names_reader TO reader")
-    with closing(PostgresPeople(shared_server().url(user="reader"), schema)) as people:
+    address = new_names()
+    database = address.rpartition("/")[2]
+    user = f"reader_of_{database}"
+    run_as_superuser(shared_server(), address, f"CREATE USER {user} IN ROLE {SCHEMA}_names_reader")
+    with closing(PostgresPeople(shared_server().url(database, user), SCHEMA)) as people:
         people.number({"id:zoe": "Zoe"}, "2020")
 
 
 def made_twice(_: ClubOfTwo) -> None:
-    PostgresPeople.create(shared_server().url(), new_names())
+    PostgresPeople.create(new_names(), SCHEMA)
 
 
 def still_read(_: ClubOfTwo) -> None:
-    schema = new_names()
-    with psycopg.connect(shared_server().url()) as reader:
+    address = new_names()
+    with psycopg.connect(address) as reader:
         reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         reader.execute("SELECT 1")
-        erased(schema)
+        erased(address)
 
 
 SWALLOW = "CREATE FUNCTION NAMES.swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
 TRIGGER = "CREATE TRIGGER swallow BEFORE INSERT ON NAMES.people FOR EACH ROW WHEN (new.player = 4) EXECUTE FUNCTION "
 
 NAMES_REFUSALS: dict[str, Provoke] = {
-    "storage-names-no-schema": lambda _: opened("names_0"),
+    "storage-names-no-schema": lambda _: opened(shared_server().new_database()),
     "storage-names-foreign": changed("DROP TABLE NAMES.about"),
     "storage-names-later-layout": changed("UPDATE NAMES.about SET layout = 9"),
     "storage-names-exist": made_twice,

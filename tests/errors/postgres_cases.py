@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Callable
-from contextlib import ExitStack, closing
-from functools import cache
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ import pytest
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.runtime import lazy, postgres
-from ledger.runtime.lazy import psycopg
 from ledger.testing.journal_contract import append, filled, sealed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.poolers import pooling
@@ -23,18 +20,17 @@ from tests.kit.postgres_journals import SCHEMA, as_reader, as_superuser, new_jou
 Provoke = Callable[[ClubOfTwo], object]
 
 
-@cache
+_servers: list[Server] = []
+
+
+def use_server(server: Server) -> None:
+    """Take the server on which the cases that follow provoke their refusals."""
+    _servers[:] = [server]
+
+
 def shared_server() -> Server:
-    """A server for whoever wants to see a refusal, stopped with the tests; the role ``locked`` needs a password."""
-    stack = ExitStack()
-    server = stack.enter_context(running(needed()))
-    atexit.register(stack.close)
-    rules = server.folder / "data" / "pg_hba.conf"
-    rules.write_text(f"host all locked 127.0.0.1/32 scram-sha-256\n{rules.read_text()}")
-    with closing(psycopg.connect(server.url(), autocommit=True)) as connection:
-        connection.execute("CREATE USER locked PASSWORD 'right'")
-        connection.execute("SELECT pg_reload_conf()")
-    return server
+    """Return it; the role ``locked`` needs a password there."""
+    return _servers[0]
 
 
 def opened(address: str, **words: Any) -> None:

@@ -32,7 +32,7 @@ from tests.errors.copy_cases import COPY_REFUSALS
 from tests.errors.export_cases import EXPORT_REFUSALS
 from tests.errors.names_cases import NAMES_REFUSALS
 from tests.errors.people_cases import PEOPLE_REFUSALS
-from tests.errors.postgres_cases import POSTGRES_REFUSALS
+from tests.errors.postgres_cases import POSTGRES_REFUSALS, use_server
 from tests.errors.rule_cases import CASES, is_named, prepared
 from tests.errors.server_cases import SERVER_REFUSALS
 from tests.errors.token_cases import TOKEN_REFUSALS
@@ -362,7 +362,11 @@ ON_A_SERVER = {*COPY_REFUSALS, *EXPORT_REFUSALS, *NAMES_REFUSALS, *POSTGRES_REFU
 
 
 @pytest.mark.parametrize("name", in_tiers(CATALOGUE, lambda name: "outside" if name in ON_A_SERVER else "quick"))
-def test_the_words_are_those_of_the_catalogue(name: str, club_of_two: ClubOfTwo) -> None:
+def test_the_words_are_those_of_the_catalogue(
+    name: str, club_of_two: ClubOfTwo, request: pytest.FixtureRequest
+) -> None:
+    if name in ON_A_SERVER:
+        use_server(request.getfixturevalue("oldest_server"))
     told = as_told(provoked(name, club_of_two), club_of_two)
     assert told == (FOLDER / f"{name}.txt").read_text("utf-8")
 

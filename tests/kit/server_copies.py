@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Union
 
 from ledger.answers.querying import tables_described
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import psycopg
 
+if TYPE_CHECKING:
+    from psycopg import Connection
+
 Rows = list[tuple[Any, ...]]
+Where = Union[str, "Connection[Any]"]
 SCHEMA = "ratings"
 BESIDE = {"names", "origin"}  # tables there that the views do not have
 
 
-def asked(url: str, statement: str, values: Sequence[Any] = ()) -> Rows:
-    """What a server answers to one statement, in a transaction of its own."""
-    with psycopg.connect(url) as connection:
-        cursor = connection.execute(statement, values or None)  # % is one where there are none
-        return list(cursor.fetchall()) if cursor.description else []
+def asked(where: Where, statement: str, values: Sequence[Any] = ()) -> Rows:
+    """What a server answers to one statement: on a connection, or at an address in a transaction of its own."""
+    if isinstance(where, str):
+        with psycopg.connect(where) as connection:
+            return asked(connection, statement, values)
+    cursor = where.execute(statement.encode(), values or None)  # % is one where there are none
+    return list(cursor.fetchall()) if cursor.description else []
 
 
-def tables_there(url: str, schema: str = SCHEMA) -> set[str]:
+def tables_there(where: Where, schema: str = SCHEMA) -> set[str]:
     """The names of the tables of a schema."""
-    return {name for (name,) in asked(url, "SELECT tablename FROM pg_tables WHERE schemaname = %s", [schema])}
+    return {name for (name,) in asked(where, "SELECT tablename FROM pg_tables WHERE schemaname = %s", [schema])}
 
 
-def columns_there(url: str, table: str, schema: str = SCHEMA) -> list[str]:
+def columns_there(where: Where, table: str, schema: str = SCHEMA) -> list[str]:
     """The columns of a table, in their order."""
     query = (
         "SELECT column_name FROM information_schema.columns WHERE table_schema = %s AND table_name = %s "
         "ORDER BY ordinal_position"
     )
-    return [name for (name,) in asked(url, query, [schema, table])]
+    return [name for (name,) in asked(where, query, [schema, table])]
 
 
 def in_bits(rows: Rows) -> Rows:
@@ -47,35 +53,38 @@ def rows_of_views(ledger: Ledger, table: str, columns: Sequence[str], key: Seque
     return [tuple(row) for row in ledger.views.connection.execute(f'SELECT {names} FROM "{table}" ORDER BY {order}')]
 
 
-def key_there(url: str, table: str, schema: str = SCHEMA) -> list[str]:
+def key_there(where: Where, table: str, schema: str = SCHEMA) -> list[str]:
     """The columns of the primary key of a table, in its order."""
     query = (
         "SELECT attname FROM pg_constraint, unnest(conkey) WITH ORDINALITY AS part(number, place) "
         "JOIN pg_attribute ON attnum = number WHERE contype = 'p' AND attrelid = conrelid "
         "AND conrelid = format('%%I.%%I', %s::text, %s::text)::regclass ORDER BY place"
     )
-    return [name for (name,) in asked(url, query, [schema, table])]
+    return [name for (name,) in asked(where, query, [schema, table])]
 
 
 def differences(ledger: Ledger, url: str, schema: str = SCHEMA, *, names: bool = False) -> list[str]:
     """The documented tables that are not there, or differ from the views in a row, a bit or their order."""
     ledger.level()
-    there, wrong = tables_there(url, schema), []
-    described = tables_described(ledger)
+    with psycopg.connect(url) as connection:  # to ask by a new one each time costs as much as a copy
+        return list(_differences(ledger, connection, schema, names=names))
+
+
+def _differences(ledger: Ledger, connection: Connection[Any], schema: str, *, names: bool) -> Iterator[str]:
+    there, described = tables_there(connection, schema), tables_described(ledger)
     for table in described:
         if table not in there:
-            wrong.append(f"{table} is not there")
+            yield f"{table} is not there"
             continue
-        columns, key = columns_there(url, table, schema), key_there(url, table, schema)
+        columns, key = columns_there(connection, table, schema), key_there(connection, table, schema)
         expected = {name for name in described[table].columns if names or name != "birth_year"}
         if set(columns) != expected:
-            wrong.append(f"{table} has columns {columns}")
+            yield f"{table} has columns {columns}"
             continue
         order = ", ".join(f'"{name}"' for name in key)
         selected = ", ".join(f'"{name}"' for name in columns)
-        rows = asked(url, f'SELECT {selected} FROM "{schema}"."{table}" ORDER BY {order}')
+        rows = asked(connection, f'SELECT {selected} FROM "{schema}"."{table}" ORDER BY {order}')
         if not key or in_bits(rows) != in_bits(rows_of_views(ledger, table, columns, key)):
-            wrong.append(f"{table} differs")
+            yield f"{table} differs"
     if there - described.keys() != (BESIDE if names else BESIDE - {"names"}):
-        wrong.append(f"beside the views: {sorted(there - described.keys())}")
-    return wrong
+        yield f"beside the views: {sorted(there - described.keys())}"

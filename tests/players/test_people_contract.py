@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,7 @@ from ledger.players.people import People
 from ledger.players.postgres_people import PostgresPeople
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.testing import PeopleContract
-from tests.kit import postgres
-
-_numbers = count(1)  # of schemas: to make one is quicker than to make a database
+from tests.kit.postgres import Server, new_copy
 
 
 class TestSqlitePeople(PeopleContract):
@@ -28,13 +25,17 @@ class TestSqlitePeople(PeopleContract):
         return SqlitePeople(people.path)
 
 
+def make_people(address: str) -> None:
+    PostgresPeople.create(address, "club").close()
+
+
 class TestPostgresPeople(PeopleContract):
     @pytest.fixture(autouse=True)
-    def _on_a_server(self, each_server: postgres.Server) -> None:
-        self.address, self.schema = each_server.url(), f"club{next(_numbers)}"
+    def _on_a_server(self, each_server: Server) -> None:
+        self.address = new_copy(each_server, make_people)
 
     def make(self) -> People:
-        return PostgresPeople.create(self.address, self.schema)
+        return PostgresPeople(self.address, "club")
 
     def again(self, _people: People) -> People:
-        return PostgresPeople(self.address, self.schema)
+        return PostgresPeople(self.address, "club")

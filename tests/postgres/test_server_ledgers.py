@@ -143,7 +143,8 @@ def test_init_is_for_whoever_may_or_prints_what_somebody_else_runs(
 def test_schemas_of_any_name_that_is_taken_are_as_they_should_be(
     schema: str, oldest_server: Server, tmp_path: Path
 ) -> None:
-    place = new_place(oldest_server, schema)
+    place = ServerPlace(empty_database(oldest_server), schema)
+    run_sql_on(oldest_server, place, sql_of(place))
     with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
         ledger.register("name:ann", "Ann")
         ledger.tokens.add("eve", [Role.APPROVER])

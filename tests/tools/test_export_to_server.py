@@ -29,10 +29,6 @@ from tests.kit.server_copies import SCHEMA, Rows, asked, columns_there, differen
 @pytest.fixture(name="read_by_others")
 def _read_by_others(oldest_server: Server) -> str:
     """The address of an empty database on a server that has users ``member`` and ``reader``."""
-    with psycopg.connect(oldest_server.url(), autocommit=True) as connection:
-        for role in ("member", "reader"):
-            if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
-                connection.execute(f"CREATE ROLE {role} LOGIN".encode())
     return oldest_server.new_database()
 
 

@@ -25,8 +25,7 @@ from urllib.request import Request, urlopen
 
 from ledger.errors import StorageError
 
-from ..postgres_servers import as_other_user, free_ports, other_user, signal_server
-from . import guard as guard_script
+from ..postgres_servers import as_other_user, free_ports, guarded, other_user, signal_server
 
 TTL = 20  # seconds until a leader that says nothing more is followed by another: the least that Patroni takes
 LOOP, RETRY = 2, 3  # seconds between two looks of a node at itself, and for which it asks etcd again
@@ -357,10 +356,7 @@ def running(folder: Path | None = None) -> Iterator[Cluster]:
         ClusterError: it did not start.
     """
     place = Path(tempfile.mkdtemp(prefix="ledger-cluster-", dir=folder)).resolve()
-    guard = subprocess.Popen(
-        [sys.executable, "-I", guard_script.__file__, str(place)],
-        stdin=subprocess.PIPE, cwd="/", start_new_session=True,
-    )  # fmt: skip
+    guard = guarded(place, subprocess.PIPE)
     try:
         place.chmod(0o755)
         cluster = Cluster(place)

@@ -1,7 +1,8 @@
-"""Ends what is left of a cluster when whoever started it is gone, however that happened: a process of its own.
+"""Ends the servers of a folder when those who use them are gone, however that happened: a process of its own.
 
-``python guard.py FOLDER`` waits until its standard input ends, kills every process of the cluster in that folder, and
-takes the folder away. A process that is killed outright cannot do so itself, and PostgreSQL and etcd would run on.
+``python servers_guard.py FOLDER`` waits until its standard input ends: until every process has ended that holds the
+other end. Then it kills every process of a server in that folder and deletes the folder. A process that is killed
+outright cannot do so itself, and PostgreSQL and etcd would run on.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ROUNDS = 50  # a process that ends may leave children for a moment
 
 
 def members(folder: Path) -> list[int]:
-    """The processes of the cluster: servers work in the folder; all others were started in / and name the folder.
+    """The servers' processes: those of PostgreSQL work in the folder; all others were started in / and name the folder.
 
     Whoever else looks into it, such as a reader of a log, is left alone.
     """
@@ -50,7 +51,7 @@ def main(folder: Path) -> None:
         time.sleep(0.1)
     for line in Path("/proc/self/mounts").read_text("utf-8", "replace").splitlines():
         if (place := line.split()[1]).startswith(f"{folder}/"):  # a small disk of a node
-            subprocess.run(["umount", "-l", place], check=False)
+            subprocess.run(["umount", "-l", place], check=False)  # noqa: S603, S607
     shutil.rmtree(folder, ignore_errors=True)
 
 
