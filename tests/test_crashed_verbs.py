@@ -28,7 +28,7 @@ from tests.tiers import few_quick, times
 from tools import cli
 from tools.attack.families import folder as folder_in_memory
 
-KILLS_OF_A_PATH = times(quick=2, ci=20, nightly=200)
+KILLS_OF_A_PATH = times(quick=2, ci=10, nightly=1_000)
 NEVER = 1 << 40  # a statement that no verb comes to
 
 
