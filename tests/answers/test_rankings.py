@@ -29,8 +29,8 @@ from ledger.schemes.chessworld import strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
 from tests.tiers import few_quick
+from tests.vectors.published import rating_class
 from tools import cli
-from tools.vectors.published import rating_class
 
 DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
 

@@ -297,8 +297,4 @@ def test_a_run_and_a_tournament_change_no_rating_where_every_game_is_rated_by_it
         ledger.catch_up()
     verdict = audit(club_of_300_games)
     assert verdict.falsehoods == ()
-    assert {table for table in TABLES if verdict.digests[table] != before[table]} == {
-        "openings",
-        "runs",
-        "tournaments",
-    }
+    assert {table for table in TABLES if verdict.digests[table] != before[table]} == {"openings", "runs", "tournaments"}

@@ -1,6 +1,6 @@
 """Histories of corrections that once went wrong, and what was known at an earlier position of any history.
 
-Any history at all is asked for in ``tests/test_one_road.py``.
+Any history at all is asked for in ``tests/histories/test_drawn_histories.py``.
 """
 
 from __future__ import annotations

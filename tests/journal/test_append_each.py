@@ -23,10 +23,10 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal, SqliteWriter
 from ledger.ledger import Ledger
 from ledger.testing.kit import MemoryJournal
+from tests.errors.rule_cases import adoption
 from tests.kit.clubs import NAME, NOON, Clock, ClubOfTwo, new_club_of_two
 from tests.kit.crashes import check_journal, driven
 from tests.kit.games import game_recorded, run_closed, tournament_closed, tournament_opened
-from tests.kit.refusals import adoption
 from tests.tiers import times
 
 MOVES = ("1. e4 e5", "1. d4 d5 2. c4")

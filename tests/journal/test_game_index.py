@@ -18,9 +18,9 @@ from ledger.journal.alike import AlikeGames
 from ledger.ledger import Ledger
 from ledger.players import name_indexes
 from ledger.ratings.recording import LikeGames
+from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
 from tests.kit.corrections import approve, ask
-from tests.kit.refusals import source
 from tests.tiers import times
 
 NAMES = (

@@ -15,10 +15,10 @@ from ledger.facts.codec import facts_mapping
 from ledger.facts.tellings import compared
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.reading import frames
+from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded
-from tests.kit.refusals import source
 from tests.kit.tellings import tellings
 from tests.tiers import examples
 

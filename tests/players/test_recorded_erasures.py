@@ -24,13 +24,13 @@ from ledger.ledger import Ledger
 from ledger.players import erasing
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
+from tests.errors.rule_cases import source
 from tests.kit.backups import bytes_of
 from tests.kit.clubs import ClubOfTwo, copied
 from tests.kit.commands import Run
 from tests.kit.crashes import check_journal, driven
 from tests.kit.erasures import erasures, pending
 from tests.kit.people import THREE_NAMES, everybody, won_by_the_first
-from tests.kit.refusals import source
 from tests.kit.tampering import execute, run_sql
 from tests.tiers import times
 

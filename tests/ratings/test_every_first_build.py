@@ -168,10 +168,7 @@ def other_schemes(scheme: Scheme, settings: Settings) -> list[Event]:
     """One of another rhythm from March on, and the same scheme again from July on; told the other way round."""
     is_by_period = scheme.rhythm is Rhythm.PERIOD
     other = schemes.named("uschess" if is_by_period else "fide")
-    return [
-        adopted(scheme, settings, "2020-07-01"),
-        adopted(other, {} if is_by_period else WHOLE, "2020-03-15"),
-    ]
+    return [adopted(scheme, settings, "2020-07-01"), adopted(other, {} if is_by_period else WHOLE, "2020-03-15")]
 
 
 def correct(ledger: Ledger) -> None:

@@ -143,7 +143,7 @@ def test_a_closed_standard_input_is_said_to_be_none(sample_club: Path) -> None:
     assert done == (REFUSED, "", "error: -: there is no standard input: give a file\n")
     done = shell(f"ledger erase {sample_club} ann <&-")
     assert (done.code, done.err.splitlines()[-1]) == (USAGE, "error: nobody can be asked here: give --yes")
-    done = shell(f"{sys.executable} -m tools.vectors - <&-")
+    done = shell(f"{sys.executable} -m tests.vectors - <&-")
     assert (done.code, done.err) == (REFUSED, "-: there is no standard input: give a file\n")
 
 

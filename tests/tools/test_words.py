@@ -16,8 +16,6 @@ from tests.kit.commands import Run
 from tests.kit.places import ROOT
 from tools.commands import REFUSED, USAGE
 
-LONG = "9" * 5_000  # digits; Python reads no more than some thousands
-
 # --- commands -----------------------------------------------------------------------------------------------
 
 
@@ -54,26 +52,6 @@ def test_a_mistyped_name_is_answered_by_the_right_one(words: list[str], says: st
     done = run(words[0], sample_club, *words[1:])
     assert (done.code, done.out) == (REFUSED, "")
     assert says in done.err
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (["changes", "DB", "1", "--since", LONG], REFUSED, "no entry"),
-        (["ratings", "DB", "--known-at", LONG], REFUSED, "no entry"),
-        (["erase", "DB", LONG, "--yes"], REFUSED, "no player"),
-        (["player", "rename", "DB", LONG, "Nobody"], REFUSED, "no player"),
-        (["query", "DB", "SELECT 1", "--seconds", "nan"], USAGE, "'nan' is not a number"),
-        (["crosstable", "DB", "Club evening", "--quiet-days", "nan"], USAGE, "'nan' is not a number"),
-        (["follow", "DB", "--every", "nan"], USAGE, "'nan' is not a number"),
-    ],
-)
-def test_a_number_that_is_none_is_refused_in_one_line(
-    words: list[str], code: int, says: str, sample_club: Path, run: Run
-) -> None:
-    done = run(*(sample_club if word == "DB" else word for word in words))
-    assert (done.code, done.out) == (code, "")
-    assert says in done.err.splitlines()[-1]
 
 
 # --- completion ---------------------------------------------------------------------------------------------
