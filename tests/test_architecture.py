@@ -406,7 +406,7 @@ CLOCKS = r"\btime\.(?:time|monotonic|perf_counter|process_time|thread_time)(?:_n
 
 
 def test_no_test_asserts_a_time() -> None:
-    """On a busy machine it fails: count the work, or tell it in yardsticks (``tools.attack.yardsticks``)."""
+    """On a busy machine it fails: count the work, or tell it in yardsticks (``tests.kit.yardsticks``)."""
 
     def clocks(module: str) -> list[str]:
         text = re.sub(r"while time\.process_time\(\) < ", "", sources("tests")[module].read_text("utf-8"))  # keeps busy

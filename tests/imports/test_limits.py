@@ -37,7 +37,7 @@ from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.floods import HEADER, MIB, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tests.kit.source_files import LICHESS_GAME
-from tools.attack.yardsticks import within
+from tests.kit.yardsticks import within
 
 
 @pytest.fixture(autouse=True)

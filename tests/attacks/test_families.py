@@ -1,0 +1,66 @@
+"""Some attacks of each family: nothing false is recorded, shown or called TRUE, and no command breaks down.
+
+One attack of each stands among the quick tests; ``python -m tests.attacks`` makes as many as one likes.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.attacks.families import ALL_PLAYS, BY_NAME
+from tests.attacks.judge import AttackJudge, report
+
+SOME = {  # attacks, or rounds of a scene
+    "older-copies": 14, "mixed-logs": 9, "stopped-builds": 12, "swapped-files": 14, "bit-flips": 28, "pages": 28,
+    "triggers": 24, "foreign-objects": 18, "removals": 18, "headers": 12, "checkpoints": 20, "encodings": 14,
+    "torn-logs": 16, "hot-journals": 12, "values": 40, "clocks": 3, "concurrency": 10, "rights-and-names": 18,
+    "full-disks": 3, "power-cuts": 200, "outputs": 8,
+}  # fmt: skip
+ON_SERVER = {
+    "values": 12, "older-copies": 3, "swapped-files": 2, "triggers": 4, "stopped-builds": 4, "checkpoints": 4,
+    "foreign-objects": 8, "removals": 6,
+}  # fmt: skip
+NOT_AT_ONCE = {"power-cuts"}  # whose commands take long to record: test_power_cuts has a quick one
+MANY = 20  # times as many attacks
+
+
+def holds(judge: AttackJudge, family: str, count: int, plays: int = 2, options: str = "") -> None:
+    tried = BY_NAME[family].tries(judge, count, plays=plays)
+    assert tried.made > 0
+    again = f"python -m tests.attacks {options}--family {family} --only"
+    lines = "\n".join(report(tried.findings, lambda name: f"{again} {name!r}"))
+    assert not tried.findings, f"{len(tried.findings)} things did not hold:\n{lines}"
+
+
+def test_every_family_is_tried() -> None:
+    assert SOME.keys() == BY_NAME.keys()
+    assert ON_SERVER.keys() == {family.name for family in BY_NAME.values() if family.fits_servers}
+
+
+@pytest.mark.parametrize("family", [name for name in SOME if name not in NOT_AT_ONCE])
+def test_one_attack_of_a_family_deceives_no_command(judge: AttackJudge, family: str) -> None:
+    holds(judge, family, 1, plays=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", SOME)
+def test_some_attacks_of_each_kind_deceive_no_command(judge: AttackJudge, family: str) -> None:
+    holds(judge, family, SOME[family])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("family", SOME)
+def test_many_attacks_deceive_no_command_whatever_is_run(judge: AttackJudge, family: str) -> None:
+    holds(judge, family, MANY * SOME[family], ALL_PLAYS)
+
+
+@pytest.mark.outside
+@pytest.mark.parametrize("family", ON_SERVER)
+def test_some_attacks_on_a_server_deceive_no_command(judge_on_server: AttackJudge, family: str) -> None:
+    holds(judge_on_server, family, ON_SERVER[family], options="--server ")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("family", ON_SERVER)
+def test_many_attacks_on_a_server_deceive_no_command(judge_on_server: AttackJudge, family: str) -> None:
+    holds(judge_on_server, family, MANY * ON_SERVER[family], ALL_PLAYS, "--server ")
