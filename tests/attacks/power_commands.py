@@ -8,6 +8,7 @@ import attrs
 
 from ledger.facts.source_games import SourceGame
 from tests.attacks.histories import game, written
+from tests.kit.killed_verbs import proposed
 from tools import cli
 
 _LIVE = "tests.attacks.live_program"
@@ -23,10 +24,6 @@ class Command:
     is_whole: bool = True  # it records all that it records in one transaction
     forgets: bool = False  # it must leave nothing of the names that it takes away
     makes: tuple[str, ...] = ()  # files whose paths begin so are whole once the command has said its last word
-
-
-def _proposed(*words: str) -> tuple[str, ...]:
-    return ("correct", "{club}", *words, "--reason", "it was typed wrong", "--by", "eve")
 
 
 # One after the other, each on the files as the one before left them.
@@ -50,9 +47,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("rebuild", ("rebuild", "{club}")),
     Command("checkpoint-key", ("checkpoint-key", "{club}", "--new", "example.org/club"), makes=("club.key",)),
     Command("the first checkpoint", ("checkpoint", "{club}"), makes=("club.checkpoints",)),
-    Command("a proposal", _proposed("result", "power-3", "--to", "0-1")),
+    Command("a proposal", proposed("result", "power-3", "--to", "0-1")),
     Command("an approval", ("correct", "{club}", "approve", "1", "--by", "adam"), makes=("club.checkpoints",)),
-    Command("a proposal of a late game", _proposed("late", "club:100", "club:101", "--to", "1-0", "--ended", "2020")),
+    Command("a proposal of a late game", proposed("late", "club:100", "club:101", "--to", "1-0", "--ended", "2020")),
     Command(
         "the approval that records it",
         ("correct", "{club}", "approve", "2", "--by", "adam"),
