@@ -83,8 +83,8 @@ def _tried(family: Family, judge: AttackJudge, command: Sequence[str], beginning
     impossible = f", {judge.impossible} of them not possible here" if judge.impossible else ""
     judge.impossible = 0
     output.answer(f"{family.name}: {family.about}: {made:,}{of} tried{impossible}: {verdict}")
-    can_repeat = tried.of or family.is_numbered
-    for line in report(findings, lambda name: shlex.join([*command, *(["--only", name] if can_repeat else [])])):
+    can_repeat = family.scene is None or family.is_numbered
+    for line in report(findings, lambda name: shlex.join([*command, *["--only", name] * can_repeat])):
         output.answer(f"  {line}")
     return not findings
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from itertools import islice
 from pathlib import Path
 
 import attrs
 
-from tests.attacks import file_attacks, histories, object_attacks, power_loss, scenes, server_attacks
+from tests.attacks import file_attacks as files
+from tests.attacks import histories, power_loss, scenes
+from tests.attacks import object_attacks as objects
+from tests.attacks import server_attacks as schemas
 from tests.attacks.histories import History
-from tests.attacks.judge import Attack, AttackJudge, Finding, next_attacks, shortened
+from tests.attacks.judge import AttackJudge, Finding
+from tests.attacks.plays import Attack, next_attacks, shortened
 from tests.attacks.truth import Truth
 from tests.attacks.workers import Worker
 from tests.kit.server_ledgers import new_place
 from tools.postgres_servers import Server
 
 ALL_PLAYS = 99
+FITS_SERVERS = {
+    "older-copies", "stopped-builds", "swapped-files", "triggers", "foreign-objects", "removals", "checkpoints",
+    "values",
+}  # fmt: skip
 
 
 @attrs.frozen
@@ -24,7 +33,7 @@ class TriedAttacks:
     """What came of a part of a family."""
 
     made: int
-    of: int | None  # how many there are; None of scenes, whose rounds go on for ever
+    of: int | None  # how many there are; None where nobody counted them, or rounds go on for ever
     findings: list[Finding]
 
 
@@ -39,12 +48,20 @@ class Family:
     about: str  # what it tries
     makers: tuple[Callable[[History], Iterable[Attack]], ...] = ()
     scene: Scene | None = None
-    is_numbered: bool = False  # a round of its scene is repeated by its number, with which the name of a finding ends
-    fits_servers: bool = False
 
-    def attacks(self, history: History) -> list[Attack]:
-        """Return every attack of the family on copies of a ledger."""
-        return [attack for maker in self.makers for attack in maker(history)]
+    @property
+    def is_numbered(self) -> bool:
+        """True if a round of its scene is repeated by its number, with which the name of a finding ends."""
+        return self.name == "power-cuts"
+
+    @property
+    def fits_servers(self) -> bool:
+        """True if it attacks a ledger on a server, too."""
+        return self.name in FITS_SERVERS
+
+    def attacks(self, history: History) -> Iterator[Attack]:
+        """Yield every attack of the family on copies of a ledger."""
+        return (attack for maker in self.makers for attack in maker(history))
 
     def tries(
         self, judge: AttackJudge, count: int, beginning: int = 0, *, only: str | None = None, plays: int = ALL_PLAYS
@@ -54,11 +71,14 @@ class Family:
             if only is not None and self.is_numbered:
                 count, beginning = 1, _number_in(only)
             return TriedAttacks(count, None, [*self.scene(judge, count, beginning)])
-        every = self.attacks(judge.history)
-        named = [attack for attack in every if attack.name == only]
-        chosen = next_attacks(every, count, beginning) if only is None else named
+        if only is None:
+            every = [*self.attacks(judge.history)]
+            chosen, of = next_attacks(every, count, beginning), len(every)
+        else:
+            named = (attack for attack in self.attacks(judge.history) if attack.name == only)
+            chosen, of = [*islice(named, 1)], None
         found = [finding for attack in shortened(chosen, plays) for finding in judge.findings(attack)]
-        return TriedAttacks(len(chosen), len(every), found)
+        return TriedAttacks(len(chosen), of, found)
 
 
 def _number_in(name: str) -> int:
@@ -88,51 +108,30 @@ def attacked_ledger(scratch: Path, source: Path | None = None, server: Server | 
 
 
 FAMILIES: tuple[Family, ...] = (
-    Family("older-copies", "sets of files from an earlier point", (file_attacks.older,), fits_servers=True),
-    Family("mixed-logs", "files of one age beside logs of another", (file_attacks.mixed_logs,)),
+    Family("older-copies", "sets of files from an earlier point", (files.older,)),
+    Family("mixed-logs", "files of one age beside logs of another", (files.mixed_logs,)),
     Family(
         "stopped-builds",
-        "what stopped builds and moves leave behind, of any ledger",
-        (file_attacks.stopped_builds, file_attacks.stopped_moves),
-        fits_servers=True,
+        "what stopped builds and moves leave, of any ledger",
+        (files.stopped_builds, files.stopped_moves),
     ),
-    Family("swapped-files", "files of another ledger", (file_attacks.foreign,), fits_servers=True),
-    Family("bit-flips", "one bit of every byte of every file", (file_attacks.flips,)),
-    Family("pages", "pages zeroed, swapped, doubled; files cut", (file_attacks.pages,)),
-    Family(
-        "triggers",
-        "foreign triggers on every table",
-        (object_attacks.triggers, server_attacks.triggers),
-        fits_servers=True,
-    ),
-    Family(
-        "foreign-objects",
-        "tables, views, indexes and rights that no ledger has",
-        (object_attacks.additions, server_attacks.additions),
-        fits_servers=True,
-    ),
-    Family(
-        "removals",
-        "tables, indexes, triggers and columns that are gone or became others",
-        (object_attacks.removals, server_attacks.removals),
-        fits_servers=True,
-    ),
-    Family("headers", "headers of the files", (object_attacks.headers,)),
-    Family(
-        "checkpoints",
-        "position and settings of the views, and where a journal says that it is",
-        (object_attacks.checkpoints, server_attacks.words),
-        fits_servers=True,
-    ),
-    Family("encodings", "text that is no text in every column", (object_attacks.encodings,)),
-    Family("torn-logs", "write-ahead logs cut, damaged, of another file", (file_attacks.torn_logs,)),
-    Family("hot-journals", "rollback journals beside the files", (file_attacks.hot_journals,)),
-    Family("values", "every value and every row changed", (object_attacks.values,), fits_servers=True),
+    Family("swapped-files", "files of another ledger", (files.foreign,)),
+    Family("bit-flips", "one bit of every byte of every file", (files.flips,)),
+    Family("pages", "pages zeroed, swapped, doubled; files cut", (files.pages,)),
+    Family("triggers", "foreign triggers on every table", (objects.triggers, schemas.triggers)),
+    Family("foreign-objects", "tables, indexes and rights that no ledger has", (objects.additions, schemas.additions)),
+    Family("removals", "objects and columns that are gone or became others", (objects.removals, schemas.removals)),
+    Family("headers", "headers of the files", (objects.headers,)),
+    Family("checkpoints", "what views and journals say of themselves", (objects.checkpoints, schemas.words)),
+    Family("encodings", "text that is no text in every column", (objects.encodings,)),
+    Family("torn-logs", "write-ahead logs cut, damaged, of another file", (files.torn_logs,)),
+    Family("hot-journals", "rollback journals beside the files", (files.hot_journals,)),
+    Family("values", "every value and every row changed", (objects.values,)),
     Family("clocks", "clocks that go back and jump ahead", scene=scenes.clocks),
     Family("concurrency", "commands side by side in several processes", scene=scenes.side_by_side),
     Family("rights-and-names", "read-only folders, links, odd names", (scenes.rights, scenes.names)),
     Family("full-disks", "files that may not grow", (scenes.full_disks,)),
-    Family("power-cuts", "the power cut at any moment of a command", scene=power_loss.power_cuts, is_numbered=True),
+    Family("power-cuts", "the power cut at any moment of a command", scene=power_loss.power_cuts),
     Family("outputs", "standard outputs closed or full", scene=scenes.outputs),
 )
 BY_NAME = {family.name: family for family in FAMILIES}

@@ -16,25 +16,16 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from tests.attacks import plays as play
 from tests.attacks.histories import BUILDING, History, Point
-from tests.attacks.judge import (
-    AUDIT,
-    IMPORT_FRESH,
-    IMPORT_KNOWN,
-    MAY_BE_UNREADABLE,
-    QUICK,
-    READS,
-    REBUILD,
-    REFUSED,
-    Attack,
-)
+from tests.attacks.plays import Attack
 from tests.attacks.stores import ROLES, Act, file_of, put, readable, roles_in_files, roles_on_server, store_of
 
 PAGE, SECTOR = 4_096, 512
 HEADER, FRAME = 32, 24  # bytes, of a log
 END = sys.maxsize  # of a file
-PLAYS = ((*READS, *AUDIT), AUDIT, IMPORT_KNOWN, IMPORT_FRESH, REBUILD)
-HOT: dict[str, Any] = {"plays": PLAYS, "audit_codes": MAY_BE_UNREADABLE, "refusal": "-journal"}
+PLAYS = ((*play.READS, *play.AUDIT), play.AUDIT, play.IMPORT_KNOWN, play.IMPORT_FRESH, play.REBUILD)
+HOT: dict[str, Any] = {"plays": PLAYS, "audit_codes": play.MAY_BE_UNREADABLE, "refusal": "-journal"}
 
 
 def spliced(role: str, start: int, end: int = END, new: bytes = b"", log: str = "") -> Act:
@@ -103,7 +94,7 @@ def pages(history: History) -> Iterator[Attack]:
 
 
 def _damage(history: History, name: str, kind: str, act: Act) -> Attack:
-    return Attack(name, history.last, act, QUICK, audit_codes=MAY_BE_UNREADABLE, kind=kind)
+    return Attack(name, history.last, act, play.QUICK, audit_codes=play.MAY_BE_UNREADABLE, kind=kind)
 
 
 # -- logs ------------------------------------------------------------------------------------------------------------
@@ -111,6 +102,7 @@ def _damage(history: History, name: str, kind: str, act: Act) -> Attack:
 
 def torn_logs(history: History) -> Iterator[Attack]:
     """Yield every log cut or damaged in every frame; the log of another file; no or noisy shared memory."""
+    codes = play.MAY_BE_UNREADABLE
     for point in history.points:
         for role in ROLES:
             log, page = _bytes_of(point.torn, role, "-wal"), _page_size(point, role)
@@ -135,7 +127,7 @@ def torn_logs(history: History) -> Iterator[Attack]:
                 name = f"the log of the {other} beside the {role} of '{point.name}'"
                 act = all_of(replaced(role, _bytes_of(point.torn, other, "-wal"), "-wal"), replaced(role, None, "-shm"))
                 if other != role:
-                    yield Attack(name, point, act, PLAYS, torn=True, audit_codes=MAY_BE_UNREADABLE, kind="other log")
+                    yield Attack(name, point, act, PLAYS, torn=True, audit_codes=codes, kind="other log")
             noises = ("missing", None), ("empty", b""), ("noise", b"\xa5" * 32_768), ("zeros", bytes(32_768))
             for what, noise in noises:
                 name = f"the shared memory of the {role} of '{point.name}' {what}"
@@ -226,7 +218,7 @@ def _pairs(history: History) -> Iterator[tuple[Point, Point]]:
 
 def mixed_logs(history: History) -> Iterator[Attack]:
     """Yield a file of one age beside the write-ahead log of another, or without the log that belongs to it."""
-    codes = MAY_BE_UNREADABLE  # what comes out of the two may be past reading
+    codes = play.MAY_BE_UNREADABLE  # what comes out of the two may be past reading
     for now, then in _pairs(history):
         for role in ROLES:
             name, act = f"{role} of '{then.name}', log of '{now.name}'", replaced(role, _bytes_of(then.db, role))
@@ -250,7 +242,7 @@ def _without_log(role: str) -> Act:
 
 def stopped_builds(history: History) -> Iterator[Attack]:
     """Yield what a stopped build of the views left, of any age and ledger, beside views and where there are none."""
-    plays = ((*READS, *AUDIT), IMPORT_KNOWN, IMPORT_FRESH, REBUILD)
+    plays = ((*play.READS, *play.AUDIT), play.IMPORT_KNOWN, play.IMPORT_FRESH, play.REBUILD)
     for then, whose in _of_both(history):
         for now in (history.last, history.points[len(history.points) // 2]):
             for where, act in (("beside the views", all_of()), ("where there are no views", replaced("views", None))):
@@ -261,10 +253,10 @@ def stopped_builds(history: History) -> Iterator[Attack]:
 
 def stopped_moves(history: History) -> Iterator[Attack]:
     """Yield files beside the settings of a ledger on a server, as a move leaves them that was stopped."""
-    plays = ((*READS, *AUDIT), AUDIT, IMPORT_KNOWN, REBUILD)
+    plays = ((*play.READS, *play.AUDIT), play.AUDIT, play.IMPORT_KNOWN, play.REBUILD)
     for then, whose in _of_both(history) if roles_on_server(history.last.db) else ():
         name, act = f"files of '{then.name}'{whose}, beside the settings of '{history.last.name}'", _files_beside(then)
-        codes, kind = (REFUSED,), f"{whose}files beside"
+        codes, kind = (play.REFUSED,), f"{whose}files beside"
         yield Attack(name, history.last, act, plays, reads_may_err=False, audit_codes=codes, kind=kind)
 
 

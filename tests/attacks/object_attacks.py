@@ -11,19 +11,9 @@ from itertools import product
 from math import inf, nextafter
 from pathlib import Path
 
+from tests.attacks import plays as play
 from tests.attacks.histories import History, Point
-from tests.attacks.judge import (
-    AUDIT,
-    FALSE,
-    IMPORT_KNOWN,
-    MAY_BE_UNREADABLE,
-    QUICK,
-    READING,
-    REBUILD,
-    USE_TOKENS,
-    WRITING,
-    Attack,
-)
+from tests.attacks.plays import Attack
 from tests.attacks.stores import (
     NOTHING_THERE,
     Act,
@@ -63,7 +53,7 @@ def triggers(history: History) -> Iterator[Attack]:
             for effect, statements in _trigger(table, columns, f"{when} {event}").items():
                 name = f"a trigger {when.lower()} {event.lower()} on {table} of the {role} that {effect}"
                 kind = f"{when} {event} {role} {effect}"
-                yield Attack(name, history.last, as_anybody(role, *statements), WRITING, kind=kind)
+                yield Attack(name, history.last, as_anybody(role, *statements), play.WRITING, kind=kind)
 
 
 def _trigger(table: str, columns: Sequence[str], moment: str) -> dict[str, list[str]]:
@@ -126,14 +116,14 @@ def removals(history: History) -> Iterator[Attack]:
     db, last = history.looked_at(), history.last
     for role in roles_in_files(db):
         for kind, name, table, sql in objects_of(file_of(db, role)):
-            codes = MAY_BE_UNREADABLE if (role, table) in MAIN_TABLES and kind == "table" else (FALSE,)
+            codes = play.MAY_BE_UNREADABLE if (role, table) in MAIN_TABLES and kind == "table" else (play.FALSE,)
             act = as_anybody(role, f'DROP {kind} "{name}"')
             if sql:
-                yield Attack(f"the {kind} {name} dropped from the {role}", last, act, READING, audit_codes=codes)
+                yield Attack(f"the {kind} {name} dropped from the {role}", last, act, play.READING, audit_codes=codes)
     for role, table, columns in tables_in_files(db):
-        codes = MAY_BE_UNREADABLE if (role, table) in MAIN_TABLES else (FALSE,)
+        codes = play.MAY_BE_UNREADABLE if (role, table) in MAIN_TABLES else (play.FALSE,)
         emptied = past_guards(role, f'DELETE FROM "{table}"')
-        yield Attack(f"the table {table} of the {role} emptied", last, emptied, READING)
+        yield Attack(f"the table {table} of the {role} emptied", last, emptied, play.READING)
         added = as_anybody(role, f'ALTER TABLE "{table}" ADD COLUMN guest TEXT')
         yield Attack(f"a column added to {table} of the {role}", last, added)
         for column in columns:
@@ -141,7 +131,7 @@ def removals(history: History) -> Iterator[Attack]:
                 f"the column {column} of {table} of the {role} renamed",
                 as_anybody(role, f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO guest'),
             )
-            yield Attack(name, last, act, READING, audit_codes=codes)
+            yield Attack(name, last, act, play.READING, audit_codes=codes)
 
 
 def headers(history: History) -> Iterator[Attack]:
@@ -149,7 +139,7 @@ def headers(history: History) -> Iterator[Attack]:
     words = ("application_id", 0), ("application_id", 1), ("user_version", 0), ("user_version", 99)
     for role, (word, value) in product(roles_in_files(history.last.db), words):
         name, act = f"{word} {value} in the header of the {role}", as_anybody(role, f"PRAGMA {word}={value}")
-        yield Attack(name, history.last, act, (*QUICK, REBUILD), audit_codes=MAY_BE_UNREADABLE)
+        yield Attack(name, history.last, act, (*play.QUICK, play.REBUILD), audit_codes=play.MAY_BE_UNREADABLE)
 
 
 LOOSE = (  # the same table without its constraints
@@ -183,9 +173,9 @@ def checkpoints(history: History) -> Iterator[Attack]:
     """Yield every change of the position up to which the views hold the journal, and of what they were built by."""
     for what, statements in POSITIONS.items():
         name, act = f"the position of the views {what}", as_anybody("views", *statements)
-        yield Attack(name, history.last, act, READING, reads_may_err=False)
+        yield Attack(name, history.last, act, play.READING, reads_may_err=False)
     for statement in FALSE_VIEWS:
-        yield Attack(f"views: {statement}", history.last, as_anybody("views", statement), READING)
+        yield Attack(f"views: {statement}", history.last, as_anybody("views", statement), play.READING)
 
 
 def encodings(history: History) -> Iterator[Attack]:
@@ -198,7 +188,9 @@ def encodings(history: History) -> Iterator[Attack]:
                 spoilt = f'"{column}" = CAST(CAST("{column}" AS BLOB) || x\'{value}\' AS TEXT)'
                 where = f'WHERE "{column}" = (SELECT max("{column}") FROM "{table}")'
                 act = past_guards(role, f'UPDATE OR IGNORE "{table}" SET {spoilt} {where}')
-                yield Attack(f"{how} in {column} of {table} of the {role}", history.last, act, (*QUICK, REBUILD))
+                yield Attack(
+                    f"{how} in {column} of {table} of the {role}", history.last, act, (*play.QUICK, play.REBUILD)
+                )
 
 
 # -- values ----------------------------------------------------------------------------------------------------------
@@ -225,10 +217,10 @@ def values(history: History) -> Iterator[Attack]:
 
 
 def _edit(point: Point, db: Path, role: str, name: str, kind: str, edit: Statement) -> Attack:
-    plays = {"people": (AUDIT, IMPORT_KNOWN), "tokens": (AUDIT, USE_TOKENS)}.get(role, (AUDIT,))
+    more = {"people": (play.IMPORT_KNOWN,), "tokens": (play.USE_TOKENS,)}.get(role, ())
     # of a server an audit makes a copy first, which says of some rows that no file can hold them
-    codes = MAY_BE_UNREADABLE if role in roles_on_server(db) and role != "tokens" else (FALSE,)
-    return Attack(name, point, past_guards(role, edit), plays, audit_codes=codes, kind=kind)
+    codes = play.MAY_BE_UNREADABLE if role in roles_on_server(db) and role != "tokens" else (play.FALSE,)
+    return Attack(name, point, past_guards(role, edit), (play.AUDIT, *more), audit_codes=codes, kind=kind)
 
 
 def _others(value: object, kind: str) -> list[tuple[str, object]]:

@@ -30,7 +30,8 @@ from ledger.errors import CheckpointWarning, CorruptError, LedgerError, StorageE
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import RESTORE_PLAN, beside, restoring
 from tests.attacks.disk import Disk, WriteLoss, put_down
-from tests.attacks.judge import TRUE, AttackJudge, Finding
+from tests.attacks.judge import AttackJudge, Finding
+from tests.attacks.plays import TRUE
 from tests.attacks.power_commands import COMMANDS, INIT, Command, write_files
 from tests.attacks.recording import CommandRecording, RecordedAction, RecordingError, obstacle, record
 from tests.attacks.stores import copied, raw

@@ -18,23 +18,10 @@ from pathlib import Path
 from random import Random
 
 from ledger.journal.rules import CLOCK_SLACK_MS, FUTURE_SLACK_MS
+from tests.attacks import plays as play
 from tests.attacks.histories import History, game, written
-from tests.attacks.judge import (
-    AUDIT,
-    ERASE,
-    IMPORT_FRESH,
-    IMPORT_KNOWN,
-    MAY_BE_UNREADABLE,
-    READS,
-    REBUILD,
-    REFUSED,
-    REGISTER,
-    TRUE,
-    Attack,
-    AttackJudge,
-    Finding,
-    manners,
-)
+from tests.attacks.judge import AttackJudge, Finding, manners
+from tests.attacks.plays import Attack
 from tests.attacks.stores import ROLES, copied, file_of
 from tests.attacks.truth import JournalRow
 from tests.attacks.workers import HANG_SECONDS, HUNG, Circumstances, Done, Worker
@@ -42,8 +29,8 @@ from tests.kit.places import ROOT
 from tools import cli
 
 NOBODY = 65_534
-READING = ((*READS, *AUDIT), AUDIT)
-WRITING = (IMPORT_KNOWN[:1], IMPORT_FRESH[:1], REGISTER[:1], ERASE[:1], REBUILD[:1])
+READING = ((*play.READS, *play.AUDIT), play.AUDIT)
+WRITING = (play.IMPORT_KNOWN[:1], play.IMPORT_FRESH[:1], play.REGISTER[:1], play.ERASE[:1], play.REBUILD[:1])
 NOT_WRITABLE = r"read-only|readonly|permission|[Pp]ermissions|cannot be (opened|written|made)"
 FULL = r"full|disk|larger than|too large|cannot be written"
 
@@ -76,7 +63,7 @@ def rights(history: History) -> Iterator[Attack]:
                 )  # fmt: skip
             yield Attack(
                 f"{what} with logs at '{point.name}'", point, plays=READING, torn=True, place=place, circumstances=whom,
-                refusal=NOT_WRITABLE, reads_may_err=False, audit_codes=MAY_BE_UNREADABLE, kind=f"{what} with logs",
+                refusal=NOT_WRITABLE, reads_may_err=False, audit_codes=play.MAY_BE_UNREADABLE, kind=f"{what} with logs",
             )  # fmt: skip
         yield Attack(
             f"files that may not be read at '{point.name}'", point, plays=(*READING, *WRITING), circumstances=whom,
@@ -106,10 +93,10 @@ def names(history: History) -> Iterator[Attack]:
     for point in (history.points[0], history.last):
         at = f" at '{point.name}'"
         for word in odd:
-            plays, place = (*READING, IMPORT_KNOWN), _renamed(f"{word}.db")
+            plays, place = (*READING, play.IMPORT_KNOWN), _renamed(f"{word}.db")
             yield Attack(f"called {word!a}{at}", point, plays=plays, place=place, kind="name", reads_may_err=False)
         for what, place in links.items():
-            plays = (*READING, IMPORT_KNOWN, REBUILD)
+            plays = (*READING, play.IMPORT_KNOWN, play.REBUILD)
             yield Attack(
                 what + at, point, plays=plays, place=place, refusal="people file", kind=what, reads_may_err=False
             )
@@ -153,7 +140,7 @@ def full_disks(history: History) -> Iterator[Attack]:
     for limit in sorted({0, 4_096, *(size + pages * 4_096 for size in sizes for pages in (0, 1, 3, 8))}):
         yield Attack(
             f"no file may grow over {limit} bytes", history.last, plays=(*READING, *WRITING), refusal=FULL,
-            circumstances=Circumstances(largest_file=limit), audit_codes=(REFUSED,),
+            circumstances=Circumstances(largest_file=limit), audit_codes=(play.REFUSED,),
         )  # fmt: skip
 
 
@@ -170,9 +157,9 @@ def outputs(judge: AttackJudge, count: int, beginning: int) -> Iterator[Finding]
         done = _run_in_shell(command, files)
         wrong = list(manners(done))
         answer_lost = files.startswith(">") or (command[0] == "audit" and files.startswith("2"))
-        if files.startswith(">") and done.code == TRUE:
+        if files.startswith(">") and done.code == play.TRUE:
             wrong.append("ends with 0, though nobody got the answer")
-        if done.code not in ({TRUE, REFUSED} if answer_lost else {TRUE}):
+        if done.code not in ({play.TRUE, play.REFUSED} if answer_lost else {play.TRUE}):
             wrong.append(f"ends with {done.code}: {done.err.strip()}")
         yield from (Finding(f"outputs {files}", (" ".join(command),), what) for what in wrong)
 
@@ -223,7 +210,7 @@ def _judged(judge: AttackJudge, db: Path, answers: list[Done], keys: set[str]) -
     for done in answers:
         command = (" ".join(done.words),)
         yield from (Finding("side by side", command, what) for what in manners(done))
-        if done.code != TRUE and not any(word in done.said for word in WAITING):
+        if done.code != play.TRUE and not any(word in done.said for word in WAITING):
             yield Finding("side by side", command, f"ends with {done.code}: {done.said.strip()}")
         if done.words[0] == "import" and "): 1 game recorded" in done.said:
             recorded.add(Path(done.words[-1]).stem)
@@ -232,7 +219,7 @@ def _judged(judge: AttackJudge, db: Path, answers: list[Done], keys: set[str]) -
         yield Finding("side by side", (), f"said to be recorded and not held, or the reverse: {odd}")
     last = judge.worker.run("audit", db)
     faults = judge.truth.faults(db)
-    if last.code != TRUE or faults:
+    if last.code != play.TRUE or faults:
         yield Finding("side by side", (" ".join(last.words),), f"{last.said.strip()}; {'; '.join(faults)}")
 
 

@@ -12,27 +12,19 @@ from pathlib import Path
 from attrs import evolve
 
 from ledger.journal.settings_file import server_of
+from tests.attacks import plays as play
 from tests.attacks.histories import History
-from tests.attacks.judge import (
-    ERASE,
-    EVERYTHING,
-    IMPORT_FRESH,
-    MAY_BE_UNREADABLE,
-    READING,
-    USE_TOKENS,
-    WRITING,
-    Attack,
-    Play,
-)
+from tests.attacks.plays import Attack
 from tests.attacks.servers import PREFIXES, SCHEMAS, as_superuser, edited
 from tests.attacks.stores import Act, roles_on_server, store_of
 
 Script = tuple[str, ...]
-Plays = tuple[Play, ...]
 Columns = Mapping[str, str]  # of a table, with their types
 OTHER = "public.guest"  # where whoever may make objects makes them
 ABORT = "RAISE EXCEPTION 'not today';"
-WRITING_IN = {role: (*WRITING, USE_TOKENS) if role == "tokens" else WRITING for role in SCHEMAS}  # by what is written
+WRITING_IN = {
+    role: (*play.WRITING, play.USE_TOKENS) if role == "tokens" else play.WRITING for role in SCHEMAS
+}  # by what is written
 ANY_TYPE = {"bigint": "7", "integer": "7", "text": "'x'", "bytea": r"'\x00'", "bigint[]": "'{7}'"}
 
 
@@ -47,8 +39,8 @@ def running(*script: str) -> Act:
     return act
 
 
-def _attack(history: History, name: str, kind: str, script: Script, plays: Plays = EVERYTHING) -> Attack:
-    return Attack(name, history.last, running(*script), plays, audit_codes=MAY_BE_UNREADABLE, kind=kind)
+def _attack(history: History, name: str, kind: str, script: Script, plays: play.Plays = play.EVERYTHING) -> Attack:
+    return Attack(name, history.last, running(*script), plays, audit_codes=play.MAY_BE_UNREADABLE, kind=kind)
 
 
 def triggers(history: History) -> Iterator[Attack]:
@@ -208,7 +200,9 @@ def words(history: History) -> Iterator[Attack]:
         "is of a later layout": (f"UPDATE {about} SET value = '99' WHERE name = 'layout'",),
     }
     for what, script in scripts.items() if roles_on_server(history.looked_at()) else ():
-        attack = _attack(history, f"the journal says that it {what}", what, script, (*READING, IMPORT_FRESH, ERASE))
+        attack = _attack(
+            history, f"the journal says that it {what}", what, script, (*play.READING, play.IMPORT_FRESH, play.ERASE)
+        )
         yield evolve(attack, refusal=f"the ledger went to {ELSEWHERE}") if what == "went elsewhere" else attack
 
 
@@ -220,7 +214,7 @@ def removals(history: History) -> Iterator[Attack]:
         for what, scripts in _own(db, schema):
             for how, script in scripts.items():
                 kind = f"{what.split()[0]} {role} {how}"
-                yield _attack(history, f"{what} of the {role} {how}", kind, script, READING)
+                yield _attack(history, f"{what} of the {role} {how}", kind, script, play.READING)
         for table, columns in store_of(db, role).columns().items():
             name = f'{schema}."{table}"'
             scripts = {
@@ -235,7 +229,9 @@ def removals(history: History) -> Iterator[Attack]:
             for column in columns:
                 scripts[f"with the column {column} renamed"] = (f'ALTER TABLE {name} RENAME "{column}" TO guest',)
             for how, script in scripts.items():
-                yield _attack(history, f"the table {table} of the {role} {how}", f"table {role} {how}", script, READING)
+                yield _attack(
+                    history, f"the table {table} of the {role} {how}", f"table {role} {how}", script, play.READING
+                )
 
 
 _TRIGGERS = """

@@ -7,7 +7,6 @@ to stay as it is must be read from a copy. An attack that changes rows is writte
 from __future__ import annotations
 
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from functools import cache
@@ -132,32 +131,41 @@ def objects_of(path: Path) -> list[tuple[str, str, str, str]]:
 # -- stores ----------------------------------------------------------------------------------------------------------
 
 
-class Store(ABC):
-    """Where one part of a ledger is."""
+class Store:
+    """A part of a ledger that is a file."""
 
-    mark: str  # stands for a value in a statement
+    mark = "?"  # stands for a value in a statement
     within = ""  # stands before the name of a table
-    lenient = ""  # the word by which a statement passes over what a rule of the table forbids, where there is one
+    lenient = "OR IGNORE "  # the word by which a statement passes over what a rule of the table forbids
 
-    @abstractmethod
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cache  # noqa: B019  # there are a few for each history
     def columns(self) -> dict[str, dict[str, str]]:
         """Return, by table, its columns with their types."""
+        with closing(raw(self._path)) as connection:
+            query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+            return {
+                table: {row[1]: row[2] for row in connection.execute(f'PRAGMA table_info("{table}")')}
+                for (table,) in connection.execute(query).fetchall()
+            }
 
-    @abstractmethod
     def rows(self, table: str) -> list[Row]:
-        """Return all rows of a table."""
+        with closing(raw(self._path)) as connection:
+            return connection.execute(f'SELECT * FROM "{table}"').fetchall()
 
-    @abstractmethod
     def edited(self, *statements: Statement) -> None:
         """Run statements past the guards that stand there."""
+        edit(self._path, *statements)
 
-    @abstractmethod
     def take(self, other: Path, role: str) -> None:
-        """Hold what another ledger's part holds; of files with their logs."""
+        """Hold what another ledger's part holds; a file with its logs."""
+        put(file_of(other, role), self._path)
 
-    @abstractmethod
-    def same(self, column: str, kind: str) -> str:
+    def same(self, column: str, kind: str) -> str:  # noqa: ARG002  # SQLite compares values as they are
         """Return the condition that a column has a value, be it NULL."""
+        return f'"{column}" IS ?'
 
     def changed(self, table: str, row: Row, column: str, value: object) -> Statement:
         """Return what gives a column of a row another value."""
@@ -177,41 +185,10 @@ class Store(ABC):
         return " AND ".join(self.same(column, kind) for column, kind in self.columns()[table].items())
 
 
-class FileStore(Store):
-    """A part of a ledger that is a file."""
-
-    mark, lenient = "?", "OR IGNORE "
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @cache  # noqa: B019  # there are a few for each history
-    def columns(self) -> dict[str, dict[str, str]]:
-        with closing(raw(self._path)) as connection:
-            query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
-            return {
-                table: {row[1]: row[2] for row in connection.execute(f'PRAGMA table_info("{table}")')}
-                for (table,) in connection.execute(query).fetchall()
-            }
-
-    def rows(self, table: str) -> list[Row]:
-        with closing(raw(self._path)) as connection:
-            return connection.execute(f'SELECT * FROM "{table}"').fetchall()
-
-    def edited(self, *statements: Statement) -> None:
-        edit(self._path, *statements)
-
-    def take(self, other: Path, role: str) -> None:
-        put(file_of(other, role), self._path)
-
-    def same(self, column: str, kind: str) -> str:  # noqa: ARG002  # SQLite compares values as they are
-        return f'"{column}" IS ?'
-
-
 class ServerStore(Store):
     """A part of a ledger that is a schema of a server."""
 
-    mark = "%s"
+    mark, lenient = "%s", ""
 
     def __init__(self, place: ServerPlace, role: str) -> None:
         self._place = place
@@ -242,7 +219,7 @@ class ServerStore(Store):
 def store_of(db: Path, role: str) -> Store:
     """Return where a part of a ledger is; the views are a file wherever the journal is."""
     place = None if role == "views" else server_of(db)
-    return FileStore(file_of(db, role)) if place is None else ServerStore(place, role)
+    return Store(file_of(db, role)) if place is None else ServerStore(place, role)
 
 
 def roles_in_files(db: Path) -> tuple[str, ...]:
@@ -275,7 +252,7 @@ def readable(db: Path, folder: Path) -> Path:
             file = file_of(copy, role)
             file.write_bytes(empty)
             try:
-                FileStore(file).edited(*_filling(FileStore(file), connection, role))
+                Store(file).edited(*_filling(Store(file), connection, role))
             except (psycopg.Error, sqlite3.Error):
                 file.unlink()
     return copy
@@ -291,7 +268,7 @@ def _empty_files() -> tuple[bytes, bytes]:
         return journal.read_bytes(), people.read_bytes()
 
 
-def _filling(file: FileStore, connection: psycopg.Connection[Row], role: str) -> Iterator[Statement]:
+def _filling(file: Store, connection: psycopg.Connection[Row], role: str) -> Iterator[Statement]:
     """Yield what puts the rows of a schema into an empty file; indexes that names have in a file stay empty."""
     yield "PRAGMA ignore_check_constraints = ON"
     there = servers.columns_of(connection, role)

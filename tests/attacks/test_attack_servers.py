@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from ledger.journal.settings_file import server_of
 from tests.attacks.__main__ import attack
 from tests.attacks.families import BY_NAME
-from tests.attacks.judge import AUDIT, USE_TOKENS, Attack, AttackJudge
+from tests.attacks.judge import AttackJudge
+from tests.attacks.plays import AUDIT, USE_TOKENS, Attack
 from tests.attacks.server_attacks import running
 
 pytestmark = pytest.mark.outside

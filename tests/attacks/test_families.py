@@ -21,11 +21,14 @@ ON_SERVER = {
     "foreign-objects": 8, "removals": 6,
 }  # fmt: skip
 NOT_AT_ONCE = {"power-cuts"}  # whose commands take long to record: test_power_cuts has a quick one
+EARLY = {"bit-flips": "bit 3 of byte 1024 of page 2 of the journal"}  # the others are 300,000
 MANY = 20  # times as many attacks
 
 
-def holds(judge: AttackJudge, family: str, count: int, plays: int = 2, options: str = "") -> None:
-    tried = BY_NAME[family].tries(judge, count, plays=plays)
+def holds(
+    judge: AttackJudge, family: str, count: int, plays: int = 2, options: str = "", only: str | None = None
+) -> None:
+    tried = BY_NAME[family].tries(judge, count, plays=plays, only=only)
     assert tried.made > 0
     again = f"python -m tests.attacks {options}--family {family} --only"
     lines = "\n".join(report(tried.findings, lambda name: f"{again} {name!r}"))
@@ -39,7 +42,7 @@ def test_every_family_is_tried() -> None:
 
 @pytest.mark.parametrize("family", [name for name in SOME if name not in NOT_AT_ONCE])
 def test_one_attack_of_a_family_deceives_no_command(judge: AttackJudge, family: str) -> None:
-    holds(judge, family, 1, plays=1)
+    holds(judge, family, 1, plays=1, only=EARLY.get(family))
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(judge: Atta
     def scene(_: AttackJudge, count: int, beginning: int) -> list[Finding]:
         return [Finding(f"image {number}", (), "found") for number in range(beginning, beginning + count)]
 
-    family = Family("numbered", "for this test", scene=scene, is_numbered=True)
+    family = Family("power-cuts", "for this test", scene=scene)
     tried = family.tries(judge, 20, only="'init' cut at 3 of 9: image 17")
     assert (tried.made, [finding.attack for finding in tried.findings]) == (1, ["image 17"])
     with pytest.raises(ValueError, match="ends with no number"):
