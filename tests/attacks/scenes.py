@@ -121,8 +121,8 @@ def _linked(name: str, *roles: str) -> Place:
     def place(db: Path) -> Path:
         link = db.parent / "elsewhere" / name
         link.parent.mkdir()
-        for role in roles:
-            file_of(link, role).symlink_to(file_of(db, role))
+        for new, old in [(file_of(link, role), file_of(db, role)) for role in roles]:  # later they would be the same
+            new.symlink_to(old)
         return link
 
     return place

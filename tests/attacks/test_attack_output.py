@@ -413,7 +413,8 @@ def test_what_a_thief_writes_into_any_text_of_a_database_is_shown_harmless(
     columns = list(text_columns(file_of(evil, suffix)))
     assert known in {column for _, column in columns}
     shown = 0
-    for place, (table, column) in enumerate(columns):
+    every = 1 if LONG else 3
+    for place, (table, column) in [*enumerate(columns)][::every]:
         spoiled = copied(evil, tmp_path / str(place))
         spoil(file_of(spoiled, suffix), table, column, EVERYTHING)
         answers = answers_shown_harmless(spoiled, run_raw, None if LONG else place)

@@ -1,4 +1,4 @@
-"""Some attacks of each family: nothing false is recorded, shown or called TRUE, and no command breaks down.
+"""Attacks of each family: nothing false is recorded, shown or called TRUE, and no command breaks down.
 
 One attack of each stands among the quick tests; ``python -m tests.attacks`` makes as many as one likes.
 """
@@ -10,19 +10,19 @@ import pytest
 from tests.attacks.families import ALL_PLAYS, BY_NAME
 from tests.attacks.judge import AttackJudge, report
 
-SOME = {  # attacks, or rounds of a scene
-    "older-copies": 14, "mixed-logs": 9, "stopped-builds": 12, "swapped-files": 14, "bit-flips": 28, "pages": 28,
-    "triggers": 24, "foreign-objects": 18, "removals": 18, "headers": 12, "checkpoints": 20, "encodings": 14,
-    "torn-logs": 16, "hot-journals": 12, "values": 40, "clocks": 3, "concurrency": 10, "rights-and-names": 18,
-    "full-disks": 3, "power-cuts": 200, "outputs": 8,
+FEW = {  # attacks, or rounds of a scene
+    "older-copies": 5, "mixed-logs": 3, "stopped-builds": 4, "swapped-files": 5, "bit-flips": 9, "pages": 9,
+    "triggers": 8, "foreign-objects": 6, "removals": 6, "headers": 4, "checkpoints": 7, "encodings": 5,
+    "torn-logs": 5, "hot-journals": 4, "values": 14, "clocks": 1, "concurrency": 4, "rights-and-names": 10,
+    "full-disks": 2, "power-cuts": 200, "outputs": 6,
 }  # fmt: skip
 ON_SERVER = {
-    "values": 12, "older-copies": 3, "swapped-files": 2, "triggers": 4, "stopped-builds": 4, "checkpoints": 4,
-    "foreign-objects": 8, "removals": 6,
+    "values": 6, "older-copies": 2, "swapped-files": 1, "triggers": 2, "stopped-builds": 2, "checkpoints": 2,
+    "foreign-objects": 4, "removals": 3,
 }  # fmt: skip
 NOT_AT_ONCE = {"power-cuts"}  # whose commands take long to record: test_power_cuts has a quick one
 EARLY = {"bit-flips": "bit 3 of byte 1024 of page 2 of the journal"}  # the others are 300,000
-MANY = 20  # times as many attacks
+MANY = 60  # times as many attacks
 
 
 def holds(
@@ -36,30 +36,30 @@ def holds(
 
 
 def test_every_family_is_tried() -> None:
-    assert SOME.keys() == BY_NAME.keys()
+    assert FEW.keys() == BY_NAME.keys()
     assert ON_SERVER.keys() == {family.name for family in BY_NAME.values() if family.fits_servers}
 
 
-@pytest.mark.parametrize("family", [name for name in SOME if name not in NOT_AT_ONCE])
+@pytest.mark.parametrize("family", [name for name in FEW if name not in NOT_AT_ONCE])
 def test_one_attack_of_a_family_deceives_no_command(judge: AttackJudge, family: str) -> None:
     holds(judge, family, 1, plays=1, only=EARLY.get(family))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", SOME)
-def test_some_attacks_of_each_kind_deceive_no_command(judge: AttackJudge, family: str) -> None:
-    holds(judge, family, SOME[family])
+@pytest.mark.parametrize("family", FEW)
+def test_a_few_attacks_deceive_no_command(judge: AttackJudge, family: str) -> None:
+    holds(judge, family, FEW[family])
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("family", SOME)
+@pytest.mark.parametrize("family", FEW)
 def test_many_attacks_deceive_no_command_whatever_is_run(judge: AttackJudge, family: str) -> None:
-    holds(judge, family, MANY * SOME[family], ALL_PLAYS)
+    holds(judge, family, MANY * FEW[family], ALL_PLAYS)
 
 
 @pytest.mark.outside
 @pytest.mark.parametrize("family", ON_SERVER)
-def test_some_attacks_on_a_server_deceive_no_command(judge_on_server: AttackJudge, family: str) -> None:
+def test_a_few_attacks_on_a_server_deceive_no_command(judge_on_server: AttackJudge, family: str) -> None:
     holds(judge_on_server, family, ON_SERVER[family], options="--server ")
 
 
