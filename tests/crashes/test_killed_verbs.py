@@ -22,11 +22,11 @@ from tests.kit.clubs import NAME, copied, take_made_up_games
 from tests.kit.crashes import audited, check_journal
 from tests.kit.games import source_games
 from tests.kit.killed_verbs import ALIKE, BEFORE, FILES, GAMES, SEVERAL_TRANSACTIONS, VERBS
+from tests.kit.places import folder_in_memory
 from tests.kit.processes import run_module
 from tests.kit.verb_driver import ACKNOWLEDGED, words_of
 from tests.tiers import few_quick, times
 from tools import cli
-from tools.attack.families import folder as folder_in_memory
 
 KILLS_OF_A_PATH = times(quick=2, ci=10, nightly=1_000)
 NEVER = 1 << 40  # a statement that no verb comes to

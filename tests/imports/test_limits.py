@@ -37,8 +37,8 @@ from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.floods import HEADER, MIB, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tests.kit.source_files import LICHESS_GAME
+from tests.kit.yardsticks import within
 from tests.tiers import few_quick
-from tools.attack.yardsticks import within
 
 
 @pytest.fixture(autouse=True)

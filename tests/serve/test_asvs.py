@@ -131,9 +131,7 @@ def test_the_server_calls_nobody_but_the_witness() -> None:
     clients = {"urllib.request", "http.client", "httpx", "requests", "aiohttp", "ftplib", "smtplib", "telnetlib"}
     calling = set()
     for module, path in sources("ledger", "tools").items():
-        if module.startswith(
-            ("tools.attack", "tools.bench", "tools.cluster")
-        ):  # of a checkout alone; no server has them
+        if module.startswith(("tools.bench", "tools.cluster")):  # of a checkout alone; no server has them
             continue
         for node in nodes_of(path):
             names = {each.name for each in node.names} if isinstance(node, ast.Import) else set()

@@ -1,6 +1,6 @@
-"""Bytes to give an importer: small whole files, words that matter to a format, and seeded ways to spoil a file.
+"""Bytes to give an importer: small whole files, words that matter to a format, and files spoiled as Hypothesis draws.
 
-What is demanded of the importers is in ``importers``.
+What is demanded of the importers is in ``demands``.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 import bz2
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
 from random import Random
 
 import zstandard
+from hypothesis import strategies as st
+
+from tests.kit.places import SAMPLE
 
 _GAME = (
     b'{"id":"AbCdEf12","rated":true,"variant":"standard","speed":"blitz","createdAt":1633082400000,'
@@ -117,27 +119,19 @@ _SORTS: Mapping[str, Sequence[str]] = {
 
 
 def words(name: str) -> list[bytes]:
-    """What matters to the format of an importer."""
+    """Return what matters to the format of an importer."""
     return [word for sort in _SORTS[name] for word in WORDS[sort]]
 
 
 def built_in(name: str) -> list[bytes]:
-    """Small whole files that an importer reads without a fault, made here."""
-    club = resources.files(__package__.rpartition(".")[0]).joinpath("sample", "club.pgn").read_bytes()[:1500]
-    pgn, csv = [_PGN, club], list(_CSV)
+    """Return small whole files that an importer reads without a fault, made here."""
+    pgn, csv = [_PGN, SAMPLE.read_bytes()[:1500]], list(_CSV)
     made: Mapping[str, list[bytes]] = {
         "open": [*_packed(_PGN), *_packed(_PGN + b"\0" * 4000), _GAME, _OWN, *csv, b"a\rb\r"],
-        "pgn": pgn,
-        "lichess-ndjson": [_GAME, _GAME * 3],
-        "ledger-jsonl": [_OWN, _OWN * 2],
-        "chess-com": [_CHESS_COM],
-        "csv": csv,
-        "csv-rows": csv,
-        "csv-values": csv,
-        "trf": [_TRF],
-        "trf-lines": [_TRF_LINES],
+        "pgn": pgn, "csv": csv, "csv-rows": csv, "csv-values": csv, "trf": [_TRF], "trf-lines": [_TRF_LINES],
+        "lichess-ndjson": [_GAME, _GAME * 3], "ledger-jsonl": [_OWN, _OWN * 2], "chess-com": [_CHESS_COM],
         "import": [_GAME, _OWN, _TRF, _CHESS_COM, *csv, *pgn],
-    }
+    }  # fmt: skip
     return made[name]
 
 
@@ -148,51 +142,57 @@ def _packed(data: bytes) -> Iterator[bytes]:
         yield packed + packed[: len(packed) // 2]
 
 
-class Mutator:
-    """Spoils files; the same seed spoils them in the same ways."""
+# -- drawn files -----------------------------------------------------------------------------------------------------
 
-    def __init__(self, name: str, files: Sequence[bytes]) -> None:
-        self._words = words(name)
-        self._files = list(files)
 
-    def spoiled(self, random: Random, data: bytes | None = None, limit: int = 2**16) -> bytes:
-        """*data*, or one of the files, changed in a few places; at most *limit* bytes."""
-        file = bytearray(random.choice(self._files) if data is None else data)
-        for _ in range(random.choice((1, 1, 2, 3, 5, 8))):
-            self._spoil(random, file)
-        return bytes(file[:limit])
+BUNDLED = {"csv"}  # formats of which each reading takes long to begin: most files are bundles of spoiled lines
+LIMIT = 4_000  # bytes of a file
 
-    def bundle(self, random: Random, count: int, limit: int = 2**16) -> bytes:
-        """The header of a file and below it the lines of *count* spoiled files that begin with it."""
-        file = random.choice(self._files)
-        header, end, _ = file.partition(b"\n")
-        lines = (self.spoiled(random, file, limit).partition(b"\n")[2] for _ in range(count))
-        return header + end + b"\n".join(lines)
 
-    def _spoil(self, random: Random, file: bytearray) -> None:
-        place = random.randrange(len(file) + 1)
-        end = place + random.choice((1, 2, 8, 40, 300))
-        match random.randrange(9):
-            case 0 if place < len(file):
-                file[place] ^= 1 << random.randrange(8)
+def spoiled_files(name: str) -> st.SearchStrategy[bytes]:
+    """Draw a file for an importer, spoiled in one to eight places."""
+    files = st.sampled_from(built_in(name))
+    alone = files.flatmap(lambda file: _spoiled(name, file))
+    return st.one_of(files.flatmap(lambda file: _bundles(name, file)), alone) if name in BUNDLED else alone
+
+
+@st.composite
+def _bundles(draw: st.DrawFn, name: str, file: bytes) -> bytes:
+    """Draw the header of a file and below it the lines of some spoiled files that begin with it."""
+    header, end, _ = file.partition(b"\n")
+    spoiled = draw(st.lists(_spoiled(name, file), min_size=1, max_size=20))
+    return header + end + b"\n".join(data.partition(b"\n")[2] for data in spoiled)
+
+
+@st.composite
+def _spoiled(draw: st.DrawFn, name: str, whole: bytes) -> bytes:
+    file, others, some_words = bytearray(whole), st.sampled_from(built_in(name)), st.sampled_from(words(name))
+    for change in draw(st.lists(st.integers(0, 8), min_size=1, max_size=8)):
+        place = draw(st.integers(0, len(file)))
+        end = place + draw(st.sampled_from((1, 2, 8, 40, 300)))
+        match change:
+            case 0:
+                del file[place:]
             case 1:
-                file[place:place] = random.choice(self._words)
+                file[place:place] = draw(some_words)
             case 2:
                 del file[place:end]
             case 3:
-                file[place:end] = random.choice(self._words)
-            case 4:
-                lines = bytes(file).splitlines(keepends=True)
-                random.shuffle(lines)
-                file[:] = b"".join(lines)
+                file[place:end] = draw(some_words)
+            case 4 if place < len(file):
+                file[place] ^= 1 << draw(st.integers(0, 7))
             case 5:
-                other = random.choice(self._files)
-                start = random.randrange(len(other) + 1)
-                file[place:place] = other[start : start + random.choice((5, 50, 500))]
+                other = draw(others)
+                start = draw(st.integers(0, len(other)))
+                file[place:place] = other[start : start + draw(st.sampled_from((5, 50, 500)))]
             case 6:  # a flood of something that stands there, or of a word
-                flood = bytes(file[place:end]) or random.choice(self._words)
-                file[place:place] = flood * random.choice((2, 10, 100, 1000))
+                flood = bytes(file[place:end]) or draw(some_words)
+                file[place:place] = flood * draw(st.sampled_from((2, 10, 100, 1000)))
             case 7:
-                del file[place:]
+                lines = bytes(file).splitlines(keepends=True)
+                Random(draw(st.integers(0, 99))).shuffle(lines)
+                file[:] = b"".join(lines)
             case _:
-                file[place:place] = random.randbytes(random.choice((1, 3, 20)))
+                file[place:place] = draw(st.binary(min_size=1, max_size=20))
+        del file[LIMIT:]
+    return bytes(file)

@@ -1,4 +1,4 @@
-"""The judge: runs commands on a spoilt copy and says what of their answers is false. No attack is made here.
+"""The judge: runs commands on a spoilt copy and reports what of their answers is false. No attack is made here.
 
 What is demanded of every command, whatever was done to the files:
 
@@ -16,113 +16,42 @@ only an audit finds, and then the audit must.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import attrs
 
 from ledger.runtime.lazy import psycopg
 from ledger.runtime.sqlite import sqlite3
+from tests.attacks import advice
+from tests.attacks.histories import History, parsed
+from tests.attacks.plays import FALSE, REFUSED, TRUE, Attack, Command, Play
+from tests.attacks.stores import copied, readable
+from tests.attacks.truth import JournalRow, People, Truth, commitment, digest_of, entries, people
+from tests.attacks.workers import CRASHED, HUNG, Circumstances, Done, Worker
 
-from . import advice
-from .files import Act, copied
-from .histories import History, Point, parsed
-from .stores import readable
-from .truth import JournalRow, Truth, commitment, digest_of, entries, people
-from .workers import CRASHED, HUNG, Circumstances, Done, Worker
-
-TRUE, REFUSED, FALSE = 0, 1, 3
 SLOW_YARDSTICKS = 200.0  # a command on a small ledger takes one
-
-Command = tuple[str, ...]  # the first word, then what follows the ledger's path
-READS: tuple[Command, ...] = (("show", "{ann}"), ("ratings",), ("games", "1"))
-AUDIT: tuple[Command, ...] = (("audit",),)
-IMPORT_KNOWN: tuple[Command, ...] = (("import", "{known}"), ("ratings",), ("audit",))
-IMPORT_FRESH: tuple[Command, ...] = (("import", "{fresh}"), ("audit",))
-REGISTER: tuple[Command, ...] = (("register", "name:nora attacks", "Nora Attacks"), ("audit",))
-ERASE: tuple[Command, ...] = (("erase", "1", "--yes"), ("audit",))
-REBUILD: tuple[Command, ...] = (("rebuild",), ("ratings",), ("audit",))
-USE_TOKENS: tuple[Command, ...] = (("token-list",), ("token-log",), ("use-tokens",), ("audit",))
-EVERYTHING = ((*READS, *AUDIT), AUDIT, IMPORT_KNOWN, IMPORT_FRESH, REGISTER, ERASE, REBUILD)
-QUICK = ((*READS, *IMPORT_KNOWN), AUDIT)
 
 _GRAVE = ("error: ", "FALSE ", "FOREIGN ", "NOT COMPARED ")
 _AFTERWARDS = ("CLOCK ", "TRUE ", "there may be more", *_GRAVE)  # how lines begin behind a grave one
 _RECORDED = re.compile(r"\): ([\d,]+) games? recorded")
 _FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WRITES = {"import", "register", "erase", "rebuild", "use-tokens"}
+_RECORDS = {"import", "register", "use-tokens"}
 
-
-@attrs.frozen
-class Attack:
-    """One way to spoil one ledger.
-
-    Attributes:
-        name: all of it in words; the same every time.
-        point: what is copied and then spoilt.
-        act: spoils the copy.
-        plays: commands that are then run, each sequence on a fresh spoilt copy.
-        torn: take the point as a crash left it, its newest pages in the logs.
-        reads_may_err: the files still belong together, so that only an audit need find it.
-        audit_codes: exit codes of an audit that finds something; 1 where a file may be past reading.
-        refusal: a pattern of words that make a refusal right although everything follows; empty where nothing does.
-        place: changes where a copy stands and what may be done to it, and tells the path to give to commands.
-        circumstances: what the process is like that runs the commands.
-        kind: attacks of one kind are much alike: of each kind some are tried before all of one.
-    """
-
-    name: str
-    point: Point
-    act: Act
-    plays: tuple[tuple[Command, ...], ...] = EVERYTHING
-    torn: bool = False
-    reads_may_err: bool = True
-    audit_codes: tuple[int, ...] = (FALSE,)
-    refusal: str = ""
-    place: Callable[[Path], Path] = lambda db: db
-    circumstances: Circumstances = Circumstances()
-    kind: str = ""
-
-
-def next_attacks(attacks: Iterable[Attack], count: int, beginning: int = 0) -> list[Attack]:
-    """The next *count* attacks from *beginning* on, in an order that is always the same and takes kinds in turn."""
-    kinds: dict[str, list[Attack]] = {}
-    for attack in attacks:
-        kinds.setdefault(attack.kind, []).append(attack)
-    turns = (
-        (turn, crc32(kind.encode()), attack)
-        for kind, alike in kinds.items()
-        for turn, attack in enumerate(sorted(alike, key=lambda attack: crc32(attack.name.encode())))
-    )
-    ordered = sorted(turns, key=lambda turn: turn[:2])
-    return [attack for _, _, attack in ordered[beginning : beginning + count]]
-
-
-def shortened(attacks: Iterable[Attack]) -> list[Attack]:
-    """The same attacks with two plays each, others from attack to attack."""
-    found = []
-    for turn, attack in enumerate(attacks):
-        plays = {attack.plays[(turn + skip) % len(attack.plays)]: None for skip in (0, 2)}
-        found.append(attrs.evolve(attack, plays=tuple(plays)))
-    return found
+Aliases = Mapping[int, set[str | None]]  # by player number, all that an answer may call the player
 
 
 @attrs.frozen
 class Finding:
-    """Something that did not hold.
-
-    Attributes:
-        attack: name of the attack.
-        commands: the commands run until then, as one writes them.
-        what: what is wrong with the last one.
-    """
+    """Something that did not hold."""
 
     attack: str
-    commands: tuple[str, ...]
-    what: str
+    commands: tuple[str, ...]  # that were run until then, as one writes them
+    what: str  # is wrong with the last one
 
     def __str__(self) -> str:
         return f"{self.attack}: {' ; '.join(self.commands)}: {self.what}"
@@ -141,12 +70,8 @@ class AttackJudge:
         self.impossible = 0  # attacks for which the ledger gave no occasion
         self._unknown: dict[tuple[str, Command], Any] = {}
 
-    def judged(self, attacks: Iterable[Attack]) -> list[Finding]:
-        """What did not hold, in the order of the attacks."""
-        return [finding for attack in attacks for finding in self.findings(attack)]
-
     def findings(self, attack: Attack) -> Iterator[Finding]:
-        """What did not hold under one attack."""
+        """Yield what did not hold under one attack."""
         spoilt = copied(attack.point.torn if attack.torn else attack.point.db, self.scratch / "spoilt")
         try:
             attack.act(spoilt)
@@ -155,37 +80,34 @@ class AttackJudge:
             return
         faults = self.truth.faults(spoilt)
         for play in attack.plays:
-            yield from _Play(self, attack, copied(spoilt, self.scratch / "play"), faults).findings(play)
+            yield from _PlayedAttack(self, attack, copied(spoilt, self.scratch / "play"), faults).findings(play)
 
     def close(self) -> None:
-        """End the workers that were started for special circumstances."""
+        """End the workers."""
         for worker in self._workers.values():
-            if worker is not self.worker:
-                worker.close()
+            worker.close()
 
     def worker_in(self, circumstances: Circumstances) -> Worker:
-        """Who runs commands in these circumstances."""
+        """Return who runs commands in these circumstances."""
         return self._workers.setdefault(circumstances, Worker(circumstances))
 
     def words(self, command: Command) -> Command:
-        """A command with the history's players and files put in."""
+        """Return a command with the history's players and files put in."""
         history = self.history
         first = history.identities[min(history.identities)]
         meant = {"{ann}": first, "{known}": str(history.known), "{fresh}": str(history.fresh)}
         return tuple(meant.get(word, word) for word in command)
 
     def journal(self, db: Path) -> list[JournalRow] | None:
-        """The journal's rows, read without touching it."""
+        """Return the journal's rows, read without touching it."""
         return entries(readable(db, self.scratch / "read"))
 
-    def people(self, db: Path) -> dict[int, tuple[object, ...]] | None:
-        """The people, read without touching their file."""
-        return people(readable(db, self.scratch / "read"))
+    def people(self, db: Path) -> People:
+        """Return the people, read without touching their file; nobody where it cannot be read."""
+        return people(readable(db, self.scratch / "read")) or {}
 
-    def true_answer(
-        self, db: Path, journal: list[JournalRow], question: Command
-    ) -> tuple[Any, dict[int, set[str | None]]]:
-        """What the untouched ledger answers, or None, with the aliases of its players.
+    def true_answer(self, db: Path, journal: list[JournalRow], question: Command) -> tuple[Any, Aliases]:
+        """Return what the untouched ledger answers, or None, with the aliases of its players.
 
         For a journal that no point has, the answer is what views built anew from it give, without names.
         """
@@ -202,7 +124,7 @@ class AttackJudge:
         return self._unknown[digest, question], {}
 
 
-class _Play:
+class _PlayedAttack:
     """One sequence of commands on one spoilt copy."""
 
     def __init__(self, judge: AttackJudge, attack: Attack, db: Path, faults: list[str]) -> None:
@@ -215,8 +137,8 @@ class _Play:
         self._said: list[str] = []
         self._journal = judge.journal(db)
 
-    def findings(self, play: Sequence[Command]) -> Iterator[Finding]:
-        """Run the commands one after the other; what did not hold."""
+    def findings(self, play: Play) -> Iterator[Finding]:
+        """Run the commands one after the other; yield what did not hold."""
         for command in play:
             words = self._judge.words(command)
             done = self._worker.run(words[0], self._path, *words[1:])
@@ -226,21 +148,24 @@ class _Play:
             yield from (Finding(self._attack.name, tuple(self._said), what) for what in wrong)
 
     def _of_kind(self, words: Command, done: Done, before: list[JournalRow] | None) -> Iterator[str]:
-        """What is wrong with the answer of a command of this kind."""
+        """Yield what is wrong with the answer of a command of this kind."""
         if done.code in {HUNG, CRASHED}:
             return
-        grown = None if before is None or self._journal is None else _grown(before, self._journal)
-        if before is not None and grown is None:
+        after = self._journal
+        grown: list[JournalRow] = []
+        if before is not None and (after is None or after[: len(before)] != before):
             yield "rows of the journal that were there are not there any more"
-        grown = [entry for entry in grown or [] if not self._is_erasure(entry)]  # any command completes a stopped one
+        elif before is not None and after is not None:
+            grown = after[len(before) :]
+        grown = [entry for entry in grown if not self._is_erasure(entry)]  # any command completes a stopped one
         if words[0] == "audit":
             yield from self._audit(done)
-        elif words[0] in {"import", "register", "erase", "rebuild", "use-tokens"}:
+        elif words[0] in _WRITES:
             yield from self._writing(words, done, grown)
             self._faults = self._judge.truth.faults(self._db)
         else:
             yield from self._reading(words, done)
-        if words[0] not in {"import", "register", "use-tokens"} and grown:
+        if words[0] not in _RECORDS and grown:
             yield f"wrote {len(grown)} entries into the journal"
 
     def _audit(self, done: Done) -> Iterator[str]:
@@ -260,10 +185,8 @@ class _Play:
         if done.code != TRUE:
             if true is not None and not self._is_justified(done):
                 yield f"everything follows, but it refuses: {_brief(done)}"
-            return
-        answer = parsed(done.out)
-        if true is not None and not _same(answer, true, aliases):
-            yield f"answers {_difference(answer, true, aliases)}"
+        elif true is not None and (difference := _difference(parsed(done.out), true, aliases)):
+            yield f"answers {difference}"
 
     def _writing(self, words: Command, done: Done, grown: list[JournalRow]) -> Iterator[str]:
         if done.code != TRUE and not self._faults and not self._is_justified(done):
@@ -281,21 +204,24 @@ class _Play:
 
     def _erasing(self, done: Done) -> Iterator[str]:
         said = _FORGOTTEN.search(done.err)
-        persons = self._judge.people(self._db) or {}
-        if said is not None and persons.get(int(said[1]), (None, None, None))[:3] != (None, None, None):
-            yield f"says that player {said[1]} is forgotten; the row holds {persons[int(said[1])][:2]}"
+        if said is None:
+            return
+        row = self._judge.people(self._db).get(int(said[1]), (None, None, None))
+        if row[:3] != (None, None, None):
+            yield f"says that player {said[1]} is forgotten; the row holds {row[:2]}"
         keys = {entry.key for entry in self._journal or []}
-        if said is not None and f"player:{said[1]}" in keys and f"erased:{said[1]}" not in keys:
+        if f"player:{said[1]}" in keys and f"erased:{said[1]}" not in keys:
             yield f"says that player {said[1]} is forgotten; the journal does not"
 
     def _is_erasure(self, entry: JournalRow) -> bool:
-        """True for the entry that somebody was erased of whom the people file knows nothing more."""
-        persons = self._judge.people(self._db) or {}
-        return entry.kind == "person-erased/1" and not any(persons.get(entry.facts.get("player", 0), ())[:3])
+        """Return whether an entry erases somebody of whom the people file knows nothing more."""
+        if entry.kind != "person-erased/1":
+            return False
+        return not any(self._judge.people(self._db).get(entry.facts.get("player", 0), ())[:3])
 
     def _identities(self, games: list[JournalRow]) -> Iterator[str]:
-        """Games sealed under a number that is not their player's."""
-        persons = self._judge.people(self._db) or {}
+        """Yield games sealed under a number that is not their player's."""
+        persons = self._judge.people(self._db) if games else {}
         registered = {str(entry.key): entry for entry in self._journal or [] if entry.kind == "player-registered/1"}
         for entry in games:
             sides = zip(("white", "black"), self._judge.history.people_in[str(entry.key)[len("game:") :]], strict=True)
@@ -312,18 +238,18 @@ class _Play:
                     yield f"sealed a game of {identity} under player {number}, who is {whose or 'nobody known'}"
 
     def _advice(self, words: Command, done: Done) -> Iterator[str]:
-        """What it advises to run must be a command, and where that is said to mend files, it must mend these."""
+        """Yield advice that is no command, or mends nothing where it is said to mend files."""
         yield from (f"advises {word!r}, which is no command" for word in advice.unknown_commands(done.said))
         mended = self._judge.scratch / "mended"
         yield from advice.disappointments(words, done, self._db, str(self._path), self._judge.worker, mended)
 
     def _is_justified(self, done: Done) -> bool:
-        """True for a refusal that the attack makes right, though everything follows."""
+        """Return whether the attack makes a refusal right, though everything follows."""
         return bool(self._attack.refusal) and re.search(self._attack.refusal, done.said) is not None
 
 
 def manners(done: Done) -> Iterator[str]:
-    """What no command may do, whatever happened."""
+    """Yield what no command may do, whatever happened."""
     if done.code in {HUNG, CRASHED}:
         yield done.err
         return
@@ -343,32 +269,23 @@ def manners(done: Done) -> Iterator[str]:
 
 
 def _place(trace: str) -> str:
-    """The last file and line of the library in a traceback, and the error."""
+    """Return the last file and line of the program in a traceback, and the error."""
     lines = trace.strip().splitlines()
-    places = [line.strip() for line in lines if re.search(r'File ".*/(ledger|tools)/', line) and "/attack/" not in line]
+    places = [line.strip() for line in lines if re.search(r'File ".*/(ledger|tools)/[^"]*"', line)]
     where = re.sub(r'File ".*?/((?:ledger|tools)/[^"]*)", line (\d+).*', r"\1:\2", places[-1]) if places else "?"
     return f"{where}: {lines[-1][:200]}"
 
 
 def _brief(done: Done) -> str:
-    """The thing that a command complained of."""
+    """Return the thing that a command complained of."""
     lines = [line for line in done.said.splitlines() if line.strip()] or ["nothing"]
     if "Traceback" in done.said:
         return lines[-1][:300]
     return next((line for line in lines if line.startswith(("error:", "FALSE", "FOREIGN"))), lines[0])[:300]
 
 
-def _grown(before: list[JournalRow], after: list[JournalRow]) -> list[JournalRow] | None:
-    """The entries that were added; None where those before are not all there."""
-    return after[len(before) :] if after[: len(before)] == before else None
-
-
-def _same(answer: Any, true: Any, aliases: dict[int, set[str | None]]) -> bool:
-    return _difference(answer, true, aliases) == ""
-
-
-def _difference(answer: Any, true: Any, aliases: dict[int, set[str | None]], place: str = "") -> str:
-    """The first place where an answer is not the true one; a player may bear any of their names."""
+def _difference(answer: Any, true: Any, aliases: Aliases, place: str = "") -> str:
+    """Return the first place where an answer is not the true one; a player may bear any of their names."""
     if isinstance(answer, dict) and isinstance(true, dict):
         pairs: Iterable[tuple[str, Any, Any]] = (
             (f"{place}.{name}", answer.get(name), true.get(name)) for name in answer.keys() | true.keys()
@@ -376,12 +293,41 @@ def _difference(answer: Any, true: Any, aliases: dict[int, set[str | None]], pla
     elif isinstance(answer, list) and isinstance(true, list) and len(answer) == len(true):
         pairs = ((f"{place}[{i}]", a, t) for i, (a, t) in enumerate(zip(answer, true, strict=True)))
     else:
-        if answer == true or any(answer in names and true in names for names in aliases.values() if _hashable(answer)):
+        is_name = answer is None or isinstance(answer, str)
+        if answer == true or any(answer in names and true in names for names in aliases.values() if is_name):
             return ""
         unnamed = not aliases and place.rpartition(".")[2] in {"name", "identity", "opponent"}
         return "" if unnamed else f"{place}: {answer!r}, the truth is {true!r}"
     return next((found for where, a, t in pairs if (found := _difference(a, t, aliases, where))), "")
 
 
-def _hashable(value: Any) -> bool:
-    return value is None or isinstance(value, str)
+# -- what did not hold, by cause -------------------------------------------------------------------------------------
+
+
+_PATH = re.compile(r"(?<![\w.])/[^\s:;,'\")]*/")
+_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\(\[[^)]*\)|\[[^\]]*\]")
+_NUMBER = re.compile(r"(?<!:)\b\d+(\.\d+)?\b")
+_TRACE = re.compile(r"(ends in a traceback at [^ ]*:\d+: [\w.]+)")
+LONGEST = 400
+
+
+def by_cause(findings: Iterable[Finding]) -> Sequence[list[Finding]]:
+    """Return the findings of each cause, which has no values of single cases, the most frequent cause first."""
+    causes: dict[str, list[Finding]] = {}
+    for finding in findings:
+        traced = _TRACE.search(finding.what)
+        cause = traced[1] if traced else _NUMBER.sub("N", _VALUE.sub("…", _PATH.sub("", finding.what)))[:LONGEST]
+        causes.setdefault(cause, []).append(finding)
+    return sorted(causes.values(), key=len, reverse=True)
+
+
+def report(findings: Iterable[Finding], repeating: Callable[[str], str]) -> Iterator[str]:
+    """Yield a few lines for each cause: how often, which commands, one case, and the command that repeats it."""
+    for cases in by_cause(findings):
+        first = cases[0]
+        commands = sorted({case.commands[-1].split()[0] for case in cases if case.commands})
+        attacks = len({case.attack for case in cases})
+        yield f"* {first.what[:LONGEST]}"
+        yield f"  in {', '.join(commands)}; {len(cases)} times under {attacks} attacks, such as: {first.attack}"
+        yield f"  after: {' ; '.join(_PATH.sub('', command) for command in first.commands)}"
+        yield f"  again: {repeating(first.attack)}"

@@ -29,35 +29,27 @@ from ledger.audit.audit import audit
 from ledger.errors import CheckpointWarning, CorruptError, LedgerError, StorageError
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import RESTORE_PLAN, beside, restoring
+from tests.attacks.disk import Disk, WriteLoss, put_down
+from tests.attacks.judge import AttackJudge, Finding
+from tests.attacks.plays import TRUE
+from tests.attacks.power_commands import COMMANDS, INIT, Command, write_files
+from tests.attacks.recording import CommandRecording, RecordedAction, RecordingError, obstacle, record
+from tests.attacks.stores import copied, raw
+from tests.attacks.truth import JournalRow, People, Truth, entries, people
+from tests.kit.places import ROOT
+from tools import cli
 
-from .. import cli
-from .disk import Disk, WriteLoss, put_down
-from .files import copied, raw
-from .power_commands import COMMANDS, INIT, Command, write_files
-from .recording import CommandRecording, RecordedAction, RecordingError, obstacle, record
-from .truth import JournalRow, Truth, entries, people
-from .verdicts import TRUE, AttackJudge, Finding
-
-CHECKOUT = Path(__file__).parents[2]
 _LOSSES = (*WriteLoss, WriteLoss.SECTORS, WriteLoss.END, WriteLoss.BEGINNING)  # those that may tear come twice
 _LEAST = 8  # bytes of a name that can be looked for among all the others
-
-People = dict[int, tuple[object, ...]]
 
 
 @attrs.frozen
 class State:
-    """What a ledger held.
-
-    Attributes:
-        journal: its entries.
-        people: rows by player number.
-        others: rows of what else is promised, by table and number: reasons of corrections, tokens, refusals.
-    """
+    """What a ledger held."""
 
     journal: list[JournalRow]
     people: People
-    others: dict[tuple[str, int], tuple[object, ...]]
+    others: dict[tuple[str, int], tuple[object, ...]]  # by table and number: reasons of corrections, tokens, refusals
 
 
 class RecordedCommand:
@@ -73,27 +65,26 @@ class RecordedCommand:
 
     @property
     def club(self) -> Path:
-        """The journal's file."""
         return self.folder / "club.db"
 
     def state(self, cut: int) -> State:
-        """What a ledger holds of which nothing is lost, once the program has opened it after so many records."""
+        """Return what a ledger holds of which nothing is lost, opened by the program after so many records."""
         if cut not in self._known:
             disk = Disk(self.recording)
             for done in self.recording.records[:cut]:
                 disk.do(done)
-            _put(disk.after_power_cut(WriteLoss.NOTHING, Random(0)), self.folder)  # noqa: S311  # nothing is chosen
+            _put(disk.after_power_cut(WriteLoss.NOTHING, Random(0)), self.folder)  # nothing is chosen
             self._known[cut] = _state(self.club)
         return self._known[cut]
 
     def spoken_before(self, cut: int) -> State:
-        """What the ledger held when the command last spoke."""
+        """Return what the ledger held when the command last spoke."""
         records = self.recording.records
         return self.state(next((at for at in range(cut, 0, -1) if records[at - 1].kind == RecordedAction.SAID), 0))
 
     @property
     def has_spoken(self) -> int:
-        """After how many records the command has said its last word."""
+        """The number of records after which the command has said its last word."""
         return max(at for at, done in enumerate(self.recording.records, 1) if done.kind == RecordedAction.SAID)
 
     def words(self) -> list[str]:
@@ -103,29 +94,21 @@ class RecordedCommand:
 
 @attrs.frozen
 class Image:
-    """One power cut.
+    """One power cut."""
 
-    Attributes:
-        number: the seed of all that is chosen.
-        recorded: the command under which it happens.
-        cut: how many of its records were done.
-        loss: what is lost.
-    """
-
-    number: int
-    recorded: RecordedCommand
-    cut: int
+    number: int  # the seed of all that is chosen
+    recorded: RecordedCommand  # under which it happens
+    cut: int  # how many of its records were done
     loss: WriteLoss
 
     @property
     def name(self) -> str:
-        """All of it in words."""
         of = len(self.recorded.recording.records)
         return f"'{self.recorded.command.name}' cut at {self.cut} of {of}, {self.loss.value}: image {self.number}"
 
 
-def power_cuts(judge: AttackJudge, count: int, beginning: int = 0) -> Iterator[Finding]:
-    """Images with the numbers from *beginning* on, of every command in turn."""
+def power_cuts(judge: AttackJudge, count: int, beginning: int) -> Iterator[Finding]:
+    """Yield what does not hold in images with the numbers from *beginning* on, of every command in turn."""
     if obstacle():
         judge.impossible += count
         return
@@ -139,7 +122,7 @@ def power_cuts(judge: AttackJudge, count: int, beginning: int = 0) -> Iterator[F
 
 @cache
 def recordings(club: Path, scratch: Path) -> tuple[RecordedCommand, ...]:
-    """Every command, recorded on a copy of a ledger that is called ``club.db`` in a folder under *scratch*.
+    """Record every command on a copy of a ledger that is called ``club.db`` in a folder under *scratch*.
 
     Raises:
         RecordingError: a command fails, or cannot be recorded.
@@ -155,7 +138,7 @@ def recordings(club: Path, scratch: Path) -> tuple[RecordedCommand, ...]:
     return tuple(made)
 
 
-def recorded(command: Command, folder: Path, checkout: Path = CHECKOUT) -> RecordedCommand:
+def recorded(command: Command, folder: Path, checkout: Path = ROOT) -> RecordedCommand:
     """Record a command on the ledger in *folder*, which is left as the command leaves it.
 
     Raises:
@@ -179,18 +162,18 @@ def _words(command: Command, folder: Path) -> list[str]:
 
 
 def images(recorded: Sequence[RecordedCommand], numbers: Sequence[int]) -> list[Image]:
-    """The images of these numbers, of each command in turn; the same ones every time."""
+    """Return the images of these numbers, of each command in turn; the same ones every time."""
     found = []
     for number in numbers:
         under = recorded[number % len(recorded)]
-        random = Random(f"where {number}")  # noqa: S311  # the same images every time
+        random = Random(f"where {number}")  # the same images every time
         cut = random.randint(0, len(under.recording.records))
         found.append(Image(number, under, cut, random.choice(_LOSSES)))
     return found
 
 
 def findings(chosen: Sequence[Image], truth: Truth) -> Iterator[Finding]:
-    """What does not hold in these images."""
+    """Yield what does not hold in these images."""
     judged: dict[str, list[str]] = {}  # by the bytes of all files, which two of three images share with one before
     ordered = sorted(chosen, key=lambda image: (image.recorded.command.name, image.cut))
     for _, alike in groupby(ordered, key=lambda image: image.recorded.command.name):
@@ -202,7 +185,7 @@ def findings(chosen: Sequence[Image], truth: Truth) -> Iterator[Finding]:
                 disk.do(act)
             done = image.cut
             then = image.recorded.spoken_before(image.cut)
-            found = disk.after_power_cut(image.loss, Random(f"what {image.number}"))  # noqa: S311  # as above
+            found = disk.after_power_cut(image.loss, Random(f"what {image.number}"))
             _put(found, image.recorded.folder)
             wrong = [*_not_forgotten(image, then, found), *_unmade(image, disk, found)]
             wrong += _opened(image, then, truth, judged)
@@ -210,7 +193,7 @@ def findings(chosen: Sequence[Image], truth: Truth) -> Iterator[Finding]:
 
 
 def _not_forgotten(image: Image, then: State, found: dict[str, bytes | None]) -> Iterator[str]:
-    """What of forgotten people is still in a file."""
+    """Yield what of forgotten people is still in a file."""
     if not image.recorded.command.forgets:
         return
     for player, row in image.recorded.first.people.items():
@@ -226,10 +209,10 @@ def _not_forgotten(image: Image, then: State, found: dict[str, bytes | None]) ->
 
 
 def _unmade(image: Image, disk: Disk, found: dict[str, bytes | None]) -> Iterator[str]:
-    """What of the files that the command has made is not there."""
+    """Yield what of the files that the command has made is not there."""
     names = image.recorded.command.makes
     if names and image.cut >= image.recorded.has_spoken:
-        whole = disk.after_power_cut(WriteLoss.NOTHING, Random(0))  # noqa: S311  # nothing is chosen
+        whole = disk.after_power_cut(WriteLoss.NOTHING, Random(0))  # nothing is chosen
         yield from (
             f"{path} is {'damaged' if path in found else 'gone'}, though the command has spoken"
             for path, content in whole.items()
@@ -260,7 +243,7 @@ def _opened(image: Image, then: State, truth: Truth, judged: dict[str, list[str]
 
 
 def _false(club: Path, truth: Truth) -> Iterator[str]:
-    """What does not follow in a ledger, by the truth and by an audit."""
+    """Yield what does not follow in a ledger, by the truth and by an audit."""
     yield from truth.faults(club)
     verdict = audit(club)
     yield from (f"the audit says FALSE {falsehood}" for falsehood in verdict.falsehoods[:1])
@@ -299,7 +282,7 @@ def _bring_level(club: Path) -> None:
 
 
 def _are_as_written(found: Sequence[JournalRow], written: Sequence[JournalRow]) -> bool:
-    """Whether entries are the first of those that were written; a stopped erasure is recorded when it is found."""
+    """Return whether entries are the first of those written; a stopped erasure is recorded when it is found."""
     return len(found) <= len(written) and all(
         entry == true or ((entry.kind, entry.key) == (true.kind, true.key) and entry.kind == "person-erased/1")
         for entry, true in zip(found, written, strict=False)
@@ -307,7 +290,7 @@ def _are_as_written(found: Sequence[JournalRow], written: Sequence[JournalRow]) 
 
 
 def _lost(image: Image, then: State, *, is_again: bool) -> Iterator[str]:
-    """What is not there that was *then*, when the command last spoke, or is there that it never wrote."""
+    """Yield what is not there that was *then*, when the command last spoke, or is there that it never wrote."""
     under, now = image.recorded, _raw_state(image.recorded.club)
     first, last = under.first.journal, under.last.journal
     if now.journal[: len(then.journal)] != then.journal and now.journal != last:
@@ -336,7 +319,7 @@ def _put(found: dict[str, bytes | None], folder: Path) -> None:
 
 
 def _state(club: Path) -> State:
-    """What a ledger holds once the program has opened it; nothing where there is none."""
+    """Return what a ledger holds once the program has opened it; nothing where there is none."""
     if not club.exists():
         return State([], {}, {})
     Ledger.open(club).close()

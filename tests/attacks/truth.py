@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ledger.runtime.lazy import zstandard
-
-from .files import READ_ERRORS, ROLES, Contents, contents, file_of, raw
-from .servers import objects_of
-from .stores import is_in_two_places, readable
-from .token_rows import token_faults
+from tests.attacks import servers
+from tests.attacks.stores import READ_ERRORS, ROLES, Contents, contents, file_of, is_in_two_places, raw, readable
+from tests.attacks.token_rows import token_faults
+from tests.kit.raw_journals import mth
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
 TILE = 256
-SALT_BYTES = 16
-SECRET_BYTES = 32
+SALT_BYTES, SECRET_BYTES = 16, 32
+
+People = dict[int, tuple[object, ...]]  # identity, name, salt and day of joining by number
 
 
 @attrs.frozen
@@ -52,7 +52,7 @@ class JournalRow:
 
 
 def entries(db: Path) -> list[JournalRow] | None:
-    """Every row of a copy of a journal in its order, or None where it cannot be read."""
+    """Return every row of a copy of a journal in its order, or None where it cannot be read."""
     try:
         with closing(raw(db)) as connection:
             query = "SELECT position, kind, key, body, leaf FROM journal ORDER BY position"
@@ -61,8 +61,8 @@ def entries(db: Path) -> list[JournalRow] | None:
         return None
 
 
-def people(db: Path) -> dict[int, tuple[object, ...]] | None:
-    """Identity, name, salt and day of joining by number, of a copy; None where that cannot be read."""
+def people(db: Path) -> People | None:
+    """Return the people of a copy; None where they cannot be read."""
     try:
         with closing(raw(file_of(db, "people"))) as connection:
             query = "SELECT player, identity, name, salt, joined_at FROM people"
@@ -72,15 +72,18 @@ def people(db: Path) -> dict[int, tuple[object, ...]] | None:
 
 
 def digest_of(found: list[JournalRow]) -> str:
-    """A name for exactly these rows."""
+    """Return a name for exactly these rows."""
     digest = sha256()
     for entry in found:
         digest.update(repr((entry.position, entry.kind, entry.key, entry.body, entry.leaf)).encode())
     return digest.hexdigest()
 
 
+# -- journal ---------------------------------------------------------------------------------------------------------
+
+
 def journal_faults(db: Path, found: list[JournalRow]) -> Iterator[str]:
-    """What of a journal is not as it was sealed."""
+    """Yield what of a journal is not as it was sealed."""
     leaves = []
     for expected, entry in enumerate(found, 1):
         try:
@@ -99,19 +102,12 @@ def journal_faults(db: Path, found: list[JournalRow]) -> Iterator[str]:
         yield from _text_faults(connection, found)
 
 
-def _nodes(leaves: list[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
-    level, hashes = 1, leaves
+def _nodes(hashes: list[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
+    level = 1
     while len(hashes) >= TILE:
-        hashes = [_root(hashes[start : start + TILE]) for start in range(0, len(hashes) // TILE * TILE, TILE)]
+        hashes = [mth(hashes[start : start + TILE]) for start in range(0, len(hashes) // TILE * TILE, TILE)]
         yield from (((level, number), node) for number, node in enumerate(hashes))
         level += 1
-
-
-def _root(hashes: list[bytes]) -> bytes:
-    while len(hashes) > 1:
-        pairs = zip(hashes[::2], hashes[1::2], strict=True)
-        hashes = [sha256(b"\x01" + left + right).digest() for left, right in pairs]
-    return hashes[0]
 
 
 def _text_faults(connection: Connection, found: list[JournalRow]) -> Iterator[str]:
@@ -130,47 +126,53 @@ def _text_faults(connection: Connection, found: list[JournalRow]) -> Iterator[st
             yield f"the text of entry {entry.position} is missing"
 
 
-def people_faults(found: list[JournalRow], persons: dict[int, tuple[object, ...]]) -> Iterator[str]:
-    """What of the people is not what the journal sealed."""
+# -- names -----------------------------------------------------------------------------------------------------------
+
+
+def commitment(identity: object, name: object, salt: object) -> str:
+    """Return what an entry about this person's name seals; a text that no entry holds where a value is of no use."""
+    if not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
+        return "nobody"
+    return _sealed(salt, f"{identity}\x00{name}")
+
+
+def _sealed(salt: bytes, text: str) -> str:
+    return hmac.digest(salt, text.encode("utf-8", "surrogateescape"), "sha256").hex()
+
+
+def people_faults(found: list[JournalRow], persons: People) -> Iterator[str]:
+    """Yield what of the people is not what the journal sealed."""
     renamed = {
         entry.facts.get("player", 0): entry.facts for entry in found if entry.kind == "player-renamed/1"
     }  # the newest of each
     for entry in found:
-        if entry.kind == "person-erased/1" and any(persons.get(entry.facts.get("player", 0), ())[:3]):
-            yield f"player {entry.facts.get('player')} was erased and is known all the same"
+        facts, player = entry.facts, entry.facts.get("player", 0)
+        if entry.kind == "person-erased/1" and any(persons.get(player, ())[:3]):
+            yield f"player {player} was erased and is known all the same"
         if entry.kind != "player-registered/1":
             continue
-        facts = entry.facts
-        player = facts.get("player", 0)
         if player not in persons:
             yield f"player {player} is missing"
             continue
-        identity, name, salt, joined_at = persons[player]
+        *person, joined_at = persons[player]
         if joined_at != facts.get("joined_at"):
             yield f"player {player} joined at another time"
-        sealed = renamed.get(player, facts)
-        if (identity, name, salt) != (None, None, None) and not is_sealed(identity, name, salt, sealed):
+        if person != [None] * 3 and commitment(*person) != str(renamed.get(player, facts).get("commitment", "")):
             yield f"player {player} is not the one who was sealed"
 
 
-def secret_faults(db: Path) -> Iterator[str]:
-    """What is wrong with the secret of a copy that makes keys; *which* 32 bytes it is, nothing in the journal says."""
-    with closing(raw(file_of(db, "people"))) as connection:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'secret'").fetchone():
-            return
-        rows = connection.execute("SELECT number, typeof(secret), length(secret) FROM secret").fetchall()
+def secret_faults(connection: Connection) -> Iterator[str]:
+    """Yield what is wrong with the secret that makes keys; *which* 32 bytes it is, nothing in the journal says."""
+    rows = connection.execute("SELECT number, typeof(secret), length(secret) FROM secret").fetchall()
     if rows != [(1, "blob", SECRET_BYTES)]:
         yield "the secret that makes keys is not one of 32 bytes"
 
 
-def reason_faults(db: Path, found: list[JournalRow]) -> Iterator[str]:
-    """What of the reasons of a copy is not what the journal sealed; the newest may be without an entry."""
+def reason_faults(connection: Connection, found: list[JournalRow]) -> Iterator[str]:
+    """Yield what of the reasons is not what the journal sealed; the newest may be without an entry."""
     sealed = {(entry.key, entry.facts.get("reason")): entry.position for entry in found}
-    with closing(raw(file_of(db, "people"))) as connection:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'reasons'").fetchone():
-            return
-        query = "SELECT number, commitment, entry, salt, text FROM reasons ORDER BY number"
-        rows = connection.execute(query).fetchall()
+    query = "SELECT number, commitment, entry, salt, text FROM reasons ORDER BY number"
+    rows = connection.execute(query).fetchall()
     places = [sealed.get((entry, reason)) for _, reason, entry, _, _ in rows]
     known = [place for place in places if isinstance(place, int)]
     if known != sorted(known) or None in places[: len(known)]:
@@ -178,26 +180,18 @@ def reason_faults(db: Path, found: list[JournalRow]) -> Iterator[str]:
     for place, (number, reason, _, salt, text), expected in zip(places, rows, range(1, len(rows) + 1), strict=True):
         blank = salt is text is None and place is not None
         fits = isinstance(salt, bytes) and isinstance(text, str) and len(salt) == SALT_BYTES
-        if number != expected or not (blank or (fits and reason_commitment(salt, text) == reason)):
+        if number != expected or not (blank or (fits and _sealed(salt, text) == reason)):
             yield f"reason {number} is not the one that was sealed"
 
 
-def reason_commitment(salt: bytes, text: str) -> str:
-    """What an entry seals of a reason."""
-    return hmac.digest(salt, text.encode("utf-8", "surrogateescape"), "sha256").hex()
+def _other_faults_of_names(db: Path, found: list[JournalRow]) -> Iterator[str]:
+    with closing(raw(file_of(db, "people"))) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        yield from secret_faults(connection) if "secret" in tables else ()
+        yield from reason_faults(connection, found) if "reasons" in tables else ()
 
 
-def is_sealed(identity: object, name: object, salt: object, facts: dict[str, Any]) -> bool:
-    """True when the commitment of a registration, or of a renaming, is that of this person."""
-    return commitment(identity, name, salt) == str(facts.get("commitment", ""))
-
-
-def commitment(identity: object, name: object, salt: object) -> str:
-    """What an entry about this person's name seals; a text that no entry holds where a value is of no use."""
-    if not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
-        return "nobody"
-    message = f"{identity}\x00{name}".encode("utf-8", "surrogateescape")
-    return hmac.digest(salt, message, "sha256").hex()
+# -- the whole -------------------------------------------------------------------------------------------------------
 
 
 _BOUNDS = "rating_bounds"
@@ -208,7 +202,7 @@ LEFT JOIN {_BOUNDS} USING (pool, player) WHERE rating IS NULL OR typeof(rating) 
 
 
 def _low_bounds(views: Path) -> bool:
-    """Whether the history has a rating above its player's bound, or it cannot be asked."""
+    """Return whether the history has a rating above its player's bound, or cannot be asked."""
     try:
         with closing(raw(views)) as connection:
             return connection.execute(_LOW_BOUNDS).fetchone() is not None
@@ -224,12 +218,7 @@ class Truth:
     """
 
     def __init__(self, scratch: Path, derive: Callable[[Path, Path, int], bool]) -> None:
-        """Prepare.
-
-        Args:
-            scratch: a folder to work in.
-            derive: builds the views of a journal's first entries into a new file; False where that fails.
-        """
+        """Take a folder to work in, and what builds the views of a journal's first entries, or returns False."""
         self._scratch = scratch
         self._derive = derive
         self._known: dict[str, set[tuple[object, object]]] = {role: set() for role in ROLES}
@@ -238,7 +227,7 @@ class Truth:
 
     def know(self, db: Path) -> None:
         """Learn what belongs into the files from an undamaged ledger."""
-        self._objects.add(objects_of(db))
+        self._objects.add(servers.objects_of(db))
         copy = readable(db, self._scratch / "known")
         for role in ROLES:
             if file_of(copy, role).exists():
@@ -247,10 +236,10 @@ class Truth:
                 self._known[role].add((held.schema, held.header))
 
     def faults(self, db: Path) -> list[str]:
-        """What does not follow, in words; nothing where an audit should say TRUE. *db* is left as it is."""
+        """Return what does not follow; nothing where an audit should say TRUE. *db* is left as it is."""
         if is_in_two_places(db):
             return ["a file and a server both hold a journal"]
-        if objects_of(db) not in self._objects:
+        if servers.objects_of(db) not in self._objects:
             return ["server: objects are not those of a ledger"]
         copy = readable(db, self._scratch / "judged")
         held: dict[str, Contents] = {}
@@ -270,7 +259,7 @@ class Truth:
         return wrong or [*self._row_faults(db, copy, held)]
 
     def _are_derived(self, copy: Path, views: Contents) -> bool:
-        """True for objects that views have at another point than those we were shown: columns grow with the schemes."""
+        """Return whether views have such objects at another point than we saw: columns grow with the schemes."""
         found, position = entries(copy), self._position(copy)
         if found is None or position is None or position > len(found) or any(journal_faults(copy, found)):
             return False
@@ -278,7 +267,7 @@ class Truth:
         return isinstance(true, Contents) and (true.schema, true.header) == (views.schema, views.header)
 
     def _position(self, copy: Path) -> int | None:
-        """The one position that the views tell, or None."""
+        """Return the one position that the views tell, or None."""
         try:
             with closing(raw(file_of(copy, "views"))) as connection:
                 ((position,),) = connection.execute("SELECT position FROM progress").fetchall()
@@ -291,8 +280,7 @@ class Truth:
         if found is None or persons is None:
             yield "a file cannot be read"
             return
-        wrong = [*journal_faults(copy, found), *people_faults(found, persons)]
-        wrong += [*secret_faults(copy), *reason_faults(copy, found)]
+        wrong = [*journal_faults(copy, found), *people_faults(found, persons), *_other_faults_of_names(copy, found)]
         yield from wrong
         issued = {entry.position: entry.facts for entry in found if entry.kind == "token-issued/1"}
         yield from token_faults(db, found[0].body if found else None, issued)

@@ -15,17 +15,15 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from ledger.journal.settings_file import ServerPlace, SettingsFile, server_of
-from ledger.players.server_stores import sql_of
 from ledger.runtime.lazy import psycopg
-
-from ..postgres_servers import USER, Server
+from tests.kit.server_ledgers import SCHEMA
+from tests.kit.tampering import Statement
+from tools.postgres_servers import USER
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-SCHEMA = "club"
-RECORDER = "ledger"  # the user who records in every ledger of the server
-# By role, as ``files.ROLES``, and what is kept of tokens, which belongs to the roles of the names.
+# By role, as ``stores.ROLES``, and what is kept of tokens, which belongs to the roles of the names.
 SCHEMAS = {"journal": SCHEMA, "people": f"{SCHEMA}_names", "tokens": f"{SCHEMA}_tokens"}
 PREFIXES = {"journal": SCHEMA, "people": f"{SCHEMA}_names", "tokens": f"{SCHEMA}_names"}  # of the roles who have it
 ROLES_OF_A_LEDGER = tuple(
@@ -33,23 +31,11 @@ ROLES_OF_A_LEDGER = tuple(
 )
 
 Row = tuple[object, ...]
-Statement = str | tuple[str, Sequence[object]]  # SQL, with what its marks stand for
-
-
-def new_place(server: Server) -> ServerPlace:
-    """A new database of the server with empty schemas of a ledger, and the address of the user who records there."""
-    address = server.new_database()
-    place = ServerPlace(server.url(address.rpartition("/")[2], RECORDER), SCHEMA)
-    with as_superuser(place) as connection:
-        if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [RECORDER]).fetchone():
-            connection.execute(f"CREATE USER {RECORDER}".encode())
-        connection.execute(sql_of(place).encode())
-    return place
 
 
 @contextmanager
 def as_superuser(place: ServerPlace) -> Iterator[Connection[Row]]:
-    """A connection that guards and policies do not bind."""
+    """Open a connection that guards and policies do not bind."""
     with closing(psycopg.connect(re.sub("//[^@]*@", f"//{USER}@", place.address), autocommit=True)) as connection:
         connection.execute("SET session_replication_role = replica")
         connection.execute("SET row_security = off")
@@ -78,7 +64,7 @@ def edited(place: ServerPlace, *statements: Statement) -> None:
 
 
 def columns_of(connection: Connection[Row], role: str) -> dict[str, dict[str, str]]:
-    """By table, its columns with their types."""
+    """Return, by table, its columns with their types."""
     query = (
         "SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
         "JOIN pg_class c ON c.oid = a.attrelid WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind = 'r' "
@@ -91,7 +77,7 @@ def columns_of(connection: Connection[Row], role: str) -> dict[str, dict[str, st
 
 
 def rows_of(connection: Connection[Row], role: str, table: str, columns: Sequence[str]) -> list[Row]:
-    """All rows of a table, in their order."""
+    """Return all rows of a table, in their order."""
     listed = ", ".join(f'"{column}"' for column in columns)
     query = f'SELECT {listed} FROM {SCHEMAS[role]}."{table}" ORDER BY {listed}'
     return connection.execute(query.encode()).fetchall()
@@ -158,7 +144,7 @@ _ANY_WORD = re.compile(r"""\{"name": "(gone", .*|journal", "value": "[0-9a-f]{32
 
 
 def objects_of(db: Path) -> str | None:
-    """All that stands in the schemas of a ledger besides rows, and what those say of themselves; None of files."""
+    """Return all that stands in the schemas besides rows, and what those say of themselves; None of files."""
     place = server_of(db)
     if place is None:
         return None

@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import attrs
 
+from tests.kit.places import ROOT
+
 _SOURCE = Path(__file__).with_name("recorder.c")
 _HEAD = struct.Struct("=4I2Q")  # struct head of recorder.c
 _COMPILERS = ("cc", "gcc", "clang")
@@ -41,40 +43,27 @@ class RecordedAction(IntEnum):
 
 
 class Record(NamedTuple):
-    """One thing that was done.
-
-    Attributes:
-        kind: what.
-        file: number of the file on its disk; of what was said 1 for standard output and 2 for standard error.
-        place: where in the file it was written, in bytes, or to how many bytes it was cut.
-        data: the bytes that were written or said.
-        path: the name, below the recorded folder.
-        new_path: the name that it was given.
-    """
+    """One thing that was done."""
 
     kind: RecordedAction
-    file: int
-    place: int
-    data: bytes = b""
-    path: str = ""
-    new_path: str = ""
+    file: int  # its number on its disk; of what was said 1 for standard output and 2 for standard error
+    place: int  # where in the file it was written, in bytes, or to how many bytes it was cut
+    data: bytes = b""  # written or said
+    path: str = ""  # below the recorded folder
+    new_path: str = ""  # that it was given
 
 
 @attrs.frozen
 class CommandRecording:
-    """A command that was run on a folder.
+    """A command that was run on a folder."""
 
-    Attributes:
-        before: path below the folder -> number of the file and its bytes; None for a folder.
-        records: what was done, in order.
-        code: exit code of the command.
-        said: all that it said.
-    """
-
-    before: dict[str, tuple[int, bytes] | None]
+    before: dict[str, tuple[int, bytes] | None]  # path below the folder -> number of the file and bytes; None: a folder
     records: tuple[Record, ...]
     code: int
     said: str
+
+
+_OF_FILES = {RecordedAction.CREATED, RecordedAction.WRITTEN, RecordedAction.CUT, RecordedAction.FLUSHED}
 
 
 class RecordingError(Exception):
@@ -82,7 +71,7 @@ class RecordingError(Exception):
 
 
 def obstacle() -> str:
-    """Why nothing can be recorded on this machine; empty where it can."""
+    """Return why nothing can be recorded on this machine; empty where it can."""
     if not sys.platform.startswith("linux"):
         return "recording what a command writes needs Linux"
     if _compiler() is None:
@@ -96,36 +85,23 @@ def _compiler() -> str | None:
 
 
 def compiled(folder: Path) -> Path:
-    """The recorder as a library that can be preloaded, made in *folder* where it is not there yet.
-
-    Raises:
-        RecordingError: it cannot be compiled.
-    """
+    """Return the recorder as a library that can be preloaded, made in *folder* where it is not there yet."""
     library = folder / "recorder.so"
     compiler = _compiler()
     if not library.exists():
         if compiler is None:
             raise RecordingError(obstacle())
-        made = subprocess.run(  # noqa: S603  # our own source
-            [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(_SOURCE), "-ldl", "-lpthread"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        words = [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(_SOURCE), "-ldl", "-lpthread"]
+        made = subprocess.run(words, capture_output=True, text=True, check=False)
         if made.returncode != 0:
             raise RecordingError(f"{_SOURCE.name} does not compile: {made.stderr.strip()[:500]}")
     return library
 
 
 def record(folder: Path, scratch: Path, module: str, words: Sequence[str], code_at: Path) -> CommandRecording:
-    """Run ``python -m module words`` and note what it does to the files in *folder*.
+    """Run ``python -m module words`` and note what it does to the files in *folder*, which is left as it leaves it.
 
-    Args:
-        folder: of a ledger; it is left as the command leaves it.
-        scratch: for the recorder.
-        module: what to run.
-        words: its arguments.
-        code_at: the checkout that it is imported from.
+    The recorder is made in *scratch*. The program is imported from the checkout *code_at*, the tests from this one.
 
     Raises:
         RecordingError: nothing can be recorded here, or it did what the recorder does not know.
@@ -138,19 +114,13 @@ def record(folder: Path, scratch: Path, module: str, words: Sequence[str], code_
         "LD_PRELOAD": str(compiled(scratch)),
         "LEDGER_RECORD_FOLDER": str(folder),
         "LEDGER_RECORD_LOG": str(log),
-        "PYTHONPATH": str(code_at),
+        "PYTHONPATH": f"{code_at}{os.pathsep}{ROOT}",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    done = subprocess.run(  # noqa: S603  # our own code
-        [sys.executable, "-m", module, *words],
-        cwd=code_at,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_SECONDS,
-    )
+    done = subprocess.run(
+        [sys.executable, "-m", module, *words], cwd=code_at, env=environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False, timeout=_SECONDS,
+    )  # fmt: skip
     if not log.exists():
         raise RecordingError(f"the recorder was not loaded: {done.stderr.strip()[:500]}")
     records = tuple(_counting(_read(log.read_bytes(), f"{folder}/"), before))
@@ -158,7 +128,7 @@ def record(folder: Path, scratch: Path, module: str, words: Sequence[str], code_
 
 
 def contents(folder: Path) -> dict[str, tuple[int, bytes] | None]:
-    """By path below *folder*, each file's number and bytes, and None for each folder; without what never counts."""
+    """Return by path below *folder* each file's number and bytes, None for each folder; without what never counts."""
     found: dict[str, tuple[int, bytes] | None] = {}
     for path in sorted(folder.rglob("*")):
         if not path.name.endswith(_LOST):
@@ -184,18 +154,12 @@ def _read(log: bytes, folder: str) -> Iterator[Record]:
 
 
 def _counting(records: Iterator[Record], before: dict[str, tuple[int, bytes] | None]) -> Iterator[Record]:
-    """Without what was done to files that are lost in any case."""
+    """Leave out what was done to files that are lost in any case."""
     known = {held[0] for held in before.values() if held is not None}
     for found in records:
         if found.kind == RecordedAction.CREATED:
             known.discard(found.file)
             if not found.path.endswith(_LOST):
                 known.add(found.file)
-        of_file = found.kind in {
-            RecordedAction.CREATED,
-            RecordedAction.WRITTEN,
-            RecordedAction.CUT,
-            RecordedAction.FLUSHED,
-        }
-        if found.file in known if of_file else not found.path.endswith(_LOST):
+        if found.file in known if found.kind in _OF_FILES else not found.path.endswith(_LOST):
             yield found

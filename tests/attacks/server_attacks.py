@@ -1,6 +1,6 @@
-"""What no ledger has in its schemas on a server: foreign objects, own ones gone or changed into others, foreign rights.
+"""What a server's superuser can do to the schemas of a ledger: foreign objects and rights, own objects gone or others.
 
-Each is made as the server's superuser would make it. Of a ledger in files there is nothing to attack here.
+Of a ledger in files there is nothing to attack here.
 """
 
 from __future__ import annotations
@@ -12,28 +12,25 @@ from pathlib import Path
 from attrs import evolve
 
 from ledger.journal.settings_file import server_of
-
-from .files import Act
-from .foreign_objects import MAY_BE_UNREADABLE, READING, WRITING, looked_at
-from .histories import History
-from .servers import PREFIXES, SCHEMAS, as_superuser, edited
-from .stores import roles_on_server, store_of
-from .verdicts import ERASE, EVERYTHING, IMPORT_FRESH, USE_TOKENS, Attack, Command
+from tests.attacks import plays as play
+from tests.attacks.histories import History
+from tests.attacks.plays import Attack
+from tests.attacks.servers import PREFIXES, SCHEMAS, as_superuser, edited
+from tests.attacks.stores import Act, roles_on_server, store_of
 
 Script = tuple[str, ...]
-Plays = tuple[tuple[Command, ...], ...]
 Columns = Mapping[str, str]  # of a table, with their types
 OTHER = "public.guest"  # where whoever may make objects makes them
 ABORT = "RAISE EXCEPTION 'not today';"
-WRITING_IN = {role: (*WRITING, USE_TOKENS) if role == "tokens" else WRITING for role in SCHEMAS}  # by what is written
+WRITING_IN = {
+    role: (*play.WRITING, play.USE_TOKENS) if role == "tokens" else play.WRITING for role in SCHEMAS
+}  # by what is written
 ANY_TYPE = {"bigint": "7", "integer": "7", "text": "'x'", "bytea": r"'\x00'", "bigint[]": "'{7}'"}
 
 
-def _attack(history: History, name: str, kind: str, script: Script, plays: Plays = EVERYTHING) -> Attack:
-    return Attack(name, history.last, _running(script), plays, audit_codes=MAY_BE_UNREADABLE, kind=kind)
+def running(*script: str) -> Act:
+    """Return an act that runs statements as a superuser."""
 
-
-def _running(script: Script) -> Act:
     def act(spoilt: Path) -> None:
         place = server_of(spoilt)
         assert place is not None
@@ -42,9 +39,13 @@ def _running(script: Script) -> Act:
     return act
 
 
+def _attack(history: History, name: str, kind: str, script: Script, plays: play.Plays = play.EVERYTHING) -> Attack:
+    return Attack(name, history.last, running(*script), plays, audit_codes=play.MAY_BE_UNREADABLE, kind=kind)
+
+
 def triggers(history: History) -> Iterator[Attack]:
-    """A trigger at every moment of every write of every table of every schema."""
-    db = looked_at(history)
+    """Yield a trigger at every moment of every write of every table of every schema."""
+    db = history.looked_at()
     for role in roles_on_server(db):
         for table, columns in store_of(db, role).columns().items():
             name = f'{SCHEMAS[role]}."{table}"'
@@ -61,7 +62,7 @@ def triggers(history: History) -> Iterator[Attack]:
 
 
 def _moments(table: str, columns: Columns) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Each moment at which a trigger acts, how it is made, and by its effect what its function does."""
+    """Yield each moment at which a trigger acts, how it is made, and by its effect what its function does."""
     for when, event in product(("BEFORE", "AFTER"), ("INSERT", "UPDATE", "DELETE")):
         bodies = _effects(table, columns, f"{when} {event}")
         yield f"{when} {event}".lower(), f"TRIGGER guest {when} {event} ON {table} FOR EACH ROW", bodies
@@ -82,7 +83,7 @@ def _moments(table: str, columns: Columns) -> Iterator[tuple[str, str, dict[str,
 
 
 def _effects(table: str, columns: Columns, moment: str) -> dict[str, str]:
-    """By its effect, what the function of a trigger of single rows does."""
+    """Return, by its effect, what the function of a trigger of single rows does."""
     row = "old" if moment.endswith("DELETE") else "new"
     end = f"RETURN {row};"
     bodies = {"aborts it": ABORT, "keeps a copy": f"INSERT INTO {OTHER} SELECT {row}.*; {end}"}
@@ -97,8 +98,8 @@ def _effects(table: str, columns: Columns, moment: str) -> dict[str, str]:
 
 
 def additions(history: History) -> Iterator[Attack]:
-    """Objects that no ledger has in the schemas, on their tables, or elsewhere with rows of theirs; foreign rights."""
-    db = looked_at(history)
+    """Yield objects that no ledger has, in its schemas or elsewhere with rows of its tables, and foreign rights."""
+    db = history.looked_at()
     for role in roles_on_server(db):
         schema = SCHEMAS[role]
         for name, script in _in_schema(schema).items():
@@ -112,7 +113,7 @@ def additions(history: History) -> Iterator[Attack]:
 
 
 def _in_schema(schema: str) -> dict[str, Script]:
-    """By name, what can be added to a schema, or to the whole database."""
+    """Return, by name, what can be added to a schema, or to the whole database."""
     reading = f"CREATE FUNCTION {schema}.guest() RETURNS int LANGUAGE sql AS 'SELECT 1'"
     nothing = f"CREATE FUNCTION {OTHER}() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'"
     return {
@@ -134,7 +135,7 @@ def _in_schema(schema: str) -> dict[str, Script]:
 
 
 def _on_table(role: str, table: str, columns: Columns) -> dict[str, Script]:
-    """By name, what can be put on a table, or made of its rows."""
+    """Return, by name, what can be put on a table, or made of its rows."""
     schema, prefix = SCHEMAS[role], PREFIXES[role]
     readers = f"{prefix}_writer" if role == "tokens" else f"{prefix}_reader"  # only recorders read those
     name, first = f'{schema}."{table}"', next(iter(columns))
@@ -161,17 +162,16 @@ def _on_table(role: str, table: str, columns: Columns) -> dict[str, Script]:
         "guards switched off on": (f"ALTER TABLE {name} DISABLE TRIGGER ALL",),
         "a view elsewhere of": (f"CREATE VIEW {OTHER} AS SELECT * FROM {name}",),
         "a kept copy elsewhere of": (f"CREATE MATERIALIZED VIEW {OTHER} AS SELECT * FROM {name}",),
-        "a table elsewhere that refers to": (f"CREATE TABLE {OTHER} AS SELECT * FROM {name}", *_referring(name, first)),
+        "a table elsewhere that refers to": (
+            f"CREATE TABLE {OTHER} AS SELECT * FROM {name}",
+            f'ALTER TABLE {OTHER} ADD FOREIGN KEY ("{first}") REFERENCES {name}("{first}")',
+        ),
         "a publication of": (f"CREATE PUBLICATION guest FOR TABLE {name}",),
     }
 
 
-def _referring(name: str, column: str) -> Script:
-    return (f'ALTER TABLE {OTHER} ADD FOREIGN KEY ("{column}") REFERENCES {name}("{column}")',)
-
-
 def _on_column(schema: str, table: str, column: str, kind: str) -> dict[str, Script]:
-    """By name, what a column can be changed into."""
+    """Return, by name, what a column can be changed into."""
     alter = f'ALTER TABLE {schema}."{table}" ALTER COLUMN "{column}"'
     changes: dict[str, Script] = {
         "a default for": (f"{alter} SET DEFAULT {ANY_TYPE[kind]}",),
@@ -191,7 +191,7 @@ ELSEWHERE = "postgresql://db9/chess, schema club"  # where a ledger says that it
 
 
 def words(history: History) -> Iterator[Attack]:
-    """What a journal on a server says of where it is: that it went elsewhere, or that it is another one than it was."""
+    """Yield what a journal may say of where it is: that it went elsewhere, or that it is another one than it was."""
     about = f"{SCHEMAS['journal']}.about"
     scripts = {
         "went elsewhere": (f"INSERT INTO {about} VALUES ('gone', '{ELSEWHERE}')",),
@@ -199,37 +199,39 @@ def words(history: History) -> Iterator[Attack]:
         "is none": (f"UPDATE {about} SET value = 'nobody' WHERE name = 'journal'",),
         "is of a later layout": (f"UPDATE {about} SET value = '99' WHERE name = 'layout'",),
     }
-    for what, script in scripts.items() if roles_on_server(looked_at(history)) else ():
-        attack = _attack(history, f"the journal says that it {what}", what, script, (*READING, IMPORT_FRESH, ERASE))
+    for what, script in scripts.items() if roles_on_server(history.looked_at()) else ():
+        attack = _attack(
+            history, f"the journal says that it {what}", what, script, (*play.READING, play.IMPORT_FRESH, play.ERASE)
+        )
         yield evolve(attack, refusal=f"the ledger went to {ELSEWHERE}") if what == "went elsewhere" else attack
 
 
 def removals(history: History) -> Iterator[Attack]:
-    """Every object of every schema gone, and another one in its place under its name; every table emptied."""
-    db = looked_at(history)
+    """Yield every object of every schema gone, or another one in its place under its name; every table emptied."""
+    db = history.looked_at()
     for role in roles_on_server(db):
         schema = SCHEMAS[role]
         for what, scripts in _own(db, schema):
             for how, script in scripts.items():
-                yield _attack(
-                    history, f"{what} of the {role} {how}", f"{what.split()[0]} {role} {how}", script, READING
-                )
+                kind = f"{what.split()[0]} {role} {how}"
+                yield _attack(history, f"{what} of the {role} {how}", kind, script, play.READING)
         for table, columns in store_of(db, role).columns().items():
+            name = f'{schema}."{table}"'
             scripts = {
-                "dropped": (f'DROP TABLE {schema}."{table}" CASCADE',),
-                "emptied": (f'TRUNCATE {schema}."{table}"',),
+                "dropped": (f"DROP TABLE {name} CASCADE",),
+                "emptied": (f"TRUNCATE {name}",),
                 "a view": (
-                    f'ALTER TABLE {schema}."{table}" SET SCHEMA public',
-                    f'CREATE VIEW {schema}."{table}" AS SELECT * FROM public."{table}"',
-                    f'GRANT SELECT, INSERT ON {schema}."{table}" TO {PREFIXES[role]}_writer',
+                    f"ALTER TABLE {name} SET SCHEMA public",
+                    f'CREATE VIEW {name} AS SELECT * FROM public."{table}"',
+                    f"GRANT SELECT, INSERT ON {name} TO {PREFIXES[role]}_writer",
                 ),
             }
-            scripts |= {
-                f"with the column {column} renamed": (f'ALTER TABLE {schema}."{table}" RENAME "{column}" TO guest',)
-                for column in columns
-            }
+            for column in columns:
+                scripts[f"with the column {column} renamed"] = (f'ALTER TABLE {name} RENAME "{column}" TO guest',)
             for how, script in scripts.items():
-                yield _attack(history, f"the table {table} of the {role} {how}", f"table {role} {how}", script, READING)
+                yield _attack(
+                    history, f"the table {table} of the {role} {how}", f"table {role} {how}", script, play.READING
+                )
 
 
 _TRIGGERS = """
@@ -252,7 +254,7 @@ WHERE c.relnamespace = to_regnamespace(%s) AND o.contype IN ('c', 'u', 'p') ORDE
 
 
 def _own(db: Path, schema: str) -> Iterator[tuple[str, dict[str, Script]]]:
-    """Each trigger, function, index and constraint of a schema, with what can be done to it."""
+    """Yield each trigger, function, index and constraint of a schema, with what can be done to it."""
     place = server_of(db)
     assert place is not None
     with as_superuser(place) as connection:

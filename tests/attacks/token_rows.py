@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ledger.journal.settings_file import server_of
-
-from . import servers
+from tests.attacks import servers
 
 HALF_A_DAY_MS, MINUTE_MS = 43_200_000, 60_000
 ROLES = ("recorder", "corrector", "approver", "auditor")
@@ -32,13 +31,7 @@ Issued = dict[object, dict[str, Any]]  # the facts of an entry that issued a tok
 
 
 def token_faults(db: Path, first: object, issued: Issued) -> Iterator[str]:
-    """What of the tokens of a ledger on a server does not follow; nothing of one in files.
-
-    Args:
-        db: of the ledger.
-        first: the body of the journal's first entry; None without one.
-        issued: the facts of each entry that issued a token, by its position.
-    """
+    """Yield what of the tokens of a ledger on a server does not follow, whose journal has that *first* body."""
     place = server_of(db)
     if place is None:
         return
@@ -63,14 +56,14 @@ def token_faults(db: Path, first: object, issued: Issued) -> Iterator[str]:
 
 
 def _is_of(kept: dict[str, list[Kept]], first: object) -> bool:
-    """Whether there is a key, which is of the ledger whose journal begins so, or nothing that needs one."""
+    """Return whether the key is of the ledger whose journal begins so; without one, whether nothing needs it."""
     if not kept["file"]:
         return not any(kept[table] for table in ("tokens", "refusals", "sessions", "sendings"))
     return isinstance(first, bytes) and kept["file"][0]["ledger"] == sha256(b"\x00" + first).digest()
 
 
 def _of_earlier_releases(kept: dict[str, list[Kept]], issued: Issued) -> Iterator[str]:
-    """Tokens without an entry: once there is one, each that holds was taken along by one that says the same."""
+    """Yield what is wrong with tokens without an entry: the first entry takes along each that holds, as it is."""
     key = kept["file"][0]["hash_key"].hex() if kept["file"] else ""
     along = {facts["number"]: facts for facts in issued.values() if facts["salt"] == key}
     for row in kept["tokens"]:
@@ -90,7 +83,7 @@ def _of_earlier_releases(kept: dict[str, list[Kept]], issued: Issued) -> Iterato
 
 
 def _is_line(row: Kept) -> bool:
-    """Whether a line of the log is one that a program writes."""
+    """Return whether a program writes such a line of the log."""
     is_of_token = row["token"] is None or row["token"] > 0
     return _is_instant(row["at"]) and _RULE.fullmatch(row["rule"]) is not None and bool(row["tried"]) and is_of_token
 

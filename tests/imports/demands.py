@@ -1,16 +1,11 @@
-"""What is demanded of each importer for any bytes whatever: for the fuzzer, and for its short form in the tests.
-
-Nothing here makes up bytes (``mutation``) or runs for long (``fuzzing``).
-"""
+"""What is demanded of each importer for any bytes whatever. Which bytes, is the business of ``spoiled_files``."""
 
 from __future__ import annotations
 
 import io
-import os
-import re
 import resource
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,15 +31,14 @@ from ledger.imports.trf import lines
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from ledger.testing.importer_contract import check_game
+from tests.kit.places import MEMORY
+from tests.kit.yardsticks import yardsticks
 
-from .yardsticks import yardsticks
-
-Attack = Callable[[bytes], None]
+Demand = Callable[[bytes], None]
 
 MAX_YARDSTICKS = 400.0  # for one input
 MAX_MESSAGE = 1_100  # characters of a fault
 MAX_GROWTH = 300 * 1024  # KiB by which the process may grow over one input
-SEED = 800  # bytes of the beginning of a file
 
 
 class _Drip(io.RawIOBase):
@@ -69,7 +63,7 @@ def _pieces(data: bytes) -> Iterator[bytes]:
 
 
 def check_faults(reading: Reading, lines: int) -> None:
-    """Faults have a line of the file, and one line of words of bounded length; their number is told."""
+    """Demand that faults have a line of the file, one line of words of bounded length, and a number."""
     assert reading.fault_count >= len(reading.faults) == min(reading.fault_count, KEPT_FAULTS)
     for fault in reading.faults:
         assert 1 <= fault.line <= max(lines, 1), fault
@@ -78,11 +72,11 @@ def check_faults(reading: Reading, lines: int) -> None:
         fault.message.encode()
 
 
-def line_importer(read: Callable[[Iterator[bytes], Reading], Iterable[SourceGame]]) -> Attack:
-    """The attack on a reader of lines."""
+def line_importer(read: Callable[[Iterator[bytes], Reading], Iterable[SourceGame]]) -> Demand:
+    """Return the demands on a reader of lines."""
 
-    def attack(data: bytes) -> None:
-        first, again = Reading("attack"), Reading("attack")
+    def read_all(data: bytes) -> None:
+        first, again = Reading("spoiled"), Reading("spoiled")
         games = list(read(iter(io.BytesIO(data).readlines()), first))
         check_faults(first, data.count(b"\n") + 1)
         for game in games:
@@ -93,17 +87,17 @@ def line_importer(read: Callable[[Iterator[bytes], Reading], Iterable[SourceGame
         assert dripped == games, "other games when the bytes come in other pieces"
         assert (again.faults, again.skipped) == (first.faults, first.skipped)
 
-    return attack
+    return read_all
 
 
-def attack_open(data: bytes) -> None:
-    """Unpacking, lines and the guess of the format."""
+def unpack(data: bytes) -> None:
+    """Unpack, read lines and guess the format."""
     with suppress(LedgerError):  # an archive of files
-        whole = source_of(io.BytesIO(data), "attack")
+        whole = source_of(io.BytesIO(data), "spoiled")
         assert detect(whole.first) in FORMATS
         lines = list(whole.lines())
         check_faults(whole.reading, 2**40)
-        dripped = source_of(_drip(data), "attack")
+        dripped = source_of(_drip(data), "spoiled")
         again = list(dripped.lines())
         if not whole.reading.faults:
             assert again == lines, "other lines when the bytes come in other pieces"
@@ -116,9 +110,9 @@ def _csv_games(data: bytes, size: int, reading: Reading) -> list[SourceGame]:
     return [SourceGame(*row) for frame in read for row in frame.iter_rows()]
 
 
-def attack_csv(data: bytes) -> None:
-    """Whole CSV files: header, rows, values, what a row says."""
-    first, again = Reading("attack"), Reading("attack")
+def read_csv(data: bytes) -> None:
+    """Read whole CSV files: header, rows, values, what a row says."""
+    first, again = Reading("spoiled"), Reading("spoiled")
     games = _csv_games(data, csv_rows.BATCH_CSV, first)
     check_faults(first, data.count(b"\n") + 1)
     for game in games:
@@ -144,8 +138,8 @@ def _rows(data: bytes, size: int) -> tuple[list[tuple[object, ...]], list[tuple[
     return rows, faults
 
 
-def attack_csv_rows(data: bytes) -> None:
-    """Bytes to rows of fields, in columns and field by field."""
+def read_csv_rows(data: bytes) -> None:
+    """Read rows of fields, in columns and field by field."""
     rows, faults = _rows(data, csv_rows.BATCH_CSV)
     assert all(1 <= line <= data.count(b"\n") + 1 and 0 < len(words) <= MAX_MESSAGE for line, words in faults)
     if len(data) % 3 == 0:
@@ -165,8 +159,8 @@ _VALUES: Mapping[str, Callable[[str], object]] = {
 }  # fmt: skip
 
 
-def attack_csv_values(data: bytes) -> None:
-    """Every function of one field, on every field of the bytes."""
+def read_csv_values(data: bytes) -> None:
+    """Run every function of one field, on every field of the bytes."""
     for field in data.split(b",")[:8]:
         text = csv_rows.decode(field)
         for meaning in _VALUES.values():
@@ -178,8 +172,8 @@ def attack_csv_values(data: bytes) -> None:
                 assert value is None or isinstance(value, int) or 0 < len(str(value)) <= 300
 
 
-def attack_trf_lines(data: bytes) -> None:
-    """Player lines of tournament reports."""
+def read_trf_lines(data: bytes) -> None:
+    """Read player lines of tournament reports."""
     for line in data.decode("latin-1").split("\n")[:50]:
         try:
             read = lines.player_line(line)
@@ -202,7 +196,7 @@ class WholeImport:
         """Import *data* and read back what was recorded."""
         ledger = self._fresh() if self._ledger is None or self._runs % 500 == 0 else self._ledger
         self._runs += 1
-        source = source_of(io.BytesIO(data), "attack")
+        source = source_of(io.BytesIO(data), "spoiled")
         fmt = detect(source.first)
         given = game_frames(source, fmt)
         before = ledger.journal.size()
@@ -219,7 +213,7 @@ class WholeImport:
         if self._ledger is not None:
             self._ledger.close()
         if self._made is None:
-            self._made = TemporaryDirectory(prefix="attack", dir=_shared_memory())
+            self._made = TemporaryDirectory(prefix="spoiled", dir=MEMORY if MEMORY.is_dir() else None)
         folder = Path(self._made.name)
         for file in folder.glob("club*"):
             file.unlink()
@@ -227,81 +221,49 @@ class WholeImport:
         return self._ledger
 
 
-def _shared_memory() -> str | None:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
-
-
-def attack_import(data: bytes) -> None:
-    """Whole files into a ledger; an archive is refused."""
+def import_whole(data: bytes) -> None:
+    """Import whole files into a ledger; an archive is refused."""
     with suppress(LedgerError):
         whole_import(data)
 
 
 whole_import = WholeImport()
 
-ATTACKS: dict[str, Attack] = {
-    "open": attack_open,
+DEMANDS: dict[str, Demand] = {
+    "open": unpack,
     "pgn": line_importer(pgn.games),
     "lichess-ndjson": line_importer(lichess.games),
     "ledger-jsonl": line_importer(jsonl.games),
     "chess-com": line_importer(chess_com.games),
-    "csv": attack_csv,
-    "csv-rows": attack_csv_rows,
-    "csv-values": attack_csv_values,
+    "csv": read_csv,
+    "csv-rows": read_csv_rows,
+    "csv-values": read_csv_values,
     "trf": line_importer(trf.games),
-    "trf-lines": attack_trf_lines,
-    "import": attack_import,
+    "trf-lines": read_trf_lines,
+    "import": import_whole,
 }
 
 
-def wrong_with(name: str, data: bytes) -> tuple[str, str] | None:
-    """What is wrong with an importer that was given *data*: a word to tell findings apart, and a description."""
+class BrokenDemandError(AssertionError):
+    """An importer did what it must not do."""
+
+
+def demand(name: str, data: bytes) -> None:
+    """Give an importer some bytes, and refuse what it must not do with them, slowness and hunger for memory included.
+
+    Raises:
+        BrokenDemandError: it did; errors that are no ``Exception``, as of code in Rust, become one, too.
+    """
     largest, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     try:
-        ATTACKS[name](data)
+        DEMANDS[name](data)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001  # Rust panics are no Exception
-        return _place(error), f"{type(error).__name__}: {str(error)[:2000]}"
+    except BaseException as error:
+        raise BrokenDemandError(f"{type(error).__name__}: {str(error)[:2000]}") from error
     took = yardsticks(time.process_time() - started)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - largest
     if took > MAX_YARDSTICKS:
-        return "slow", f"took {took:.0f} yardsticks for {len(data)} bytes"
+        raise BrokenDemandError(f"slow: took {took:.0f} yardsticks for {len(data)} bytes")
     if grown > MAX_GROWTH:
-        return "memory", f"grew by {grown >> 10} MiB over {len(data)} bytes"
-    return None
-
-
-def _place(error: BaseException) -> str:
-    trace, place = error.__traceback__, "unknown"
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if "ledger" in code.co_filename or "attack" in code.co_filename:
-            place = f"{Path(code.co_filename).stem}-{trace.tb_lineno}"
-        trace = trace.tb_next
-    return f"{type(error).__name__}-{place}"
-
-
-def seeds(name: str, folders: Sequence[Path]) -> list[bytes]:
-    """Small files to begin with: the first kilobytes of each file of *folders* that the importer may be given."""
-    wanted = _SEED_FILES.get(name, r".*")
-    files = [path for folder in folders for path in sorted(folder.glob("*")) if re.search(wanted, path.name)]
-    return [_beginning(path) for path in files if path.is_file()]
-
-
-_SEED_FILES = {
-    "pgn": r"\.pgn$",
-    "lichess-ndjson": r"json",
-    "chess-com": r"json",
-    "ledger-jsonl": r"json",
-    "csv": r"\.csv$",
-    "csv-rows": r"\.csv$",
-    "csv-values": r"\.csv$",
-    "trf": r"\.(trf|txt)$",
-    "trf-lines": r"\.(trf|txt)$",
-}
-
-
-def _beginning(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(SEED)
+        raise BrokenDemandError(f"memory: grew by {grown >> 10} MiB over {len(data)} bytes")

@@ -17,11 +17,10 @@ import attrs
 from ledger.facts.source_games import SourceGame
 from ledger.imports import jsonl
 from ledger.journal.settings_file import ServerPlace
-
-from .files import ROLES, copied, file_of, ledger_in, raw
-from .stores import readable
-from .truth import TILE, Truth, commitment, digest_of, entries, people
-from .workers import Done, Worker
+from tests.attacks.stores import ROLES, copied, file_of, ledger_in, raw, readable
+from tests.attacks.truth import TILE, Truth, commitment, digest_of, entries, people
+from tests.attacks.workers import Done, Worker
+from tests.kit.games import source_game
 
 Question = tuple[str, ...]
 
@@ -34,85 +33,61 @@ BEGINNING = date(2020, 1, 1)  # of the games
 
 @attrs.frozen
 class Point:
-    """The files of a ledger at one moment, never written to.
+    """The files of a ledger at one moment, never written to."""
 
-    Attributes:
-        name: what had just happened.
-        db: the journal in a folder of its own, with everything beside it, closed in order.
-        torn: the same as a crash right then leaves it, the newest pages still in the logs.
-        stopped_build: the file that a build of its views leaves when it is stopped just before it is whole.
-        number: its place in the history, from 0.
-    """
-
-    name: str
-    db: Path
-    torn: Path
-    stopped_build: Path
-    number: int
+    name: str  # what had just happened
+    db: Path  # the journal in a folder of its own, with everything beside it, closed in order
+    torn: Path  # the same as a crash right then leaves it, the newest pages still in the logs
+    stopped_build: Path  # what a build of its views leaves that is stopped just before it is whole
+    number: int  # its place in the history, from 0
 
 
 @attrs.frozen
 class Moment:
-    """What is known of a ledger whose journal is exactly this one.
+    """What is known of a ledger whose journal is exactly this one."""
 
-    Attributes:
-        answers: question -> what the untouched ledger answers.
-        aliases: by player number, all that an answer may call the player: names, identities, None once erased.
-    """
-
-    answers: dict[Question, Any]
-    aliases: dict[int, set[str | None]]
+    answers: dict[Question, Any]  # of the untouched ledger
+    aliases: dict[int, set[str | None]]  # by player number: names, identities, None once erased
 
 
 @attrs.define
 class History:
-    """A ledger's points, oldest first, and all that is known of them.
-
-    Attributes:
-        points: the moments' files.
-        tall: the present with so many games more that the tree has a node; of it nothing else is known.
-        identities: player number -> identity, of everybody ever registered.
-        sealed: commitment -> identity, of everybody ever registered.
-        moments: by digest of the journal.
-        known: a file with one more game of two players, one known from the first point on and one from the last.
-        fresh: a file with one game of two players whom nobody knows.
-        people_in: game key -> identities of White and Black, for the games of these two files.
-    """
+    """A ledger's points, oldest first, and all that is known of them."""
 
     points: list[Point]
-    tall: Point
-    identities: dict[int, str]
-    sealed: dict[str, str]
-    moments: dict[str, Moment]
-    known: Path
-    fresh: Path
-    people_in: dict[str, tuple[str, str]]
+    tall: Point  # the present with so many games more that the tree has a node; nothing else is known of it
+    identities: dict[int, str]  # by player number, of everybody ever registered
+    sealed: dict[str, str]  # commitment -> identity, of everybody ever registered
+    moments: dict[str, Moment]  # by digest of the journal
+    known: Path  # a file with one more game of two players, known from the first point on and from the last
+    fresh: Path  # a file with one game of two players whom nobody knows
+    people_in: dict[str, tuple[str, str]]  # by game of these two files, the identities of White and Black
+    other: History | None = None  # of another ledger, whose files come in the place of ours
 
     def learn(self, other: History) -> None:
-        """Know what another ledger answers too, whose files may come in the place of ours."""
+        """Know what another ledger answers, too."""
+        self.other = other
         self.sealed.update(other.sealed)
         self.moments.update(other.moments)
 
     @property
     def last(self) -> Point:
-        """The present."""
         return self.points[-1]
+
+    def looked_at(self, point: Point | None = None) -> Path:
+        """Copy the ledger at a point, by default the present, to look into it."""
+        chosen = point or self.last
+        return copied(chosen.db, self.known.parent / f"looked at, {chosen.name}")
 
 
 def game(key: str, white: str, black: str, outcome: str = "white", day: int = 0, **more: Any) -> SourceGame:
-    """A game of two people known by name; ``Ann`` has the identity ``name:ann``."""
-    facts: dict[str, Any] = {
-        "line": 1, "key": f"club:{key}", "white_id": f"name:{white.casefold()}", "white_name": white,
-        "black_id": f"name:{black.casefold()}", "black_name": black, "outcome": outcome,
-        "termination": "checkmate", "half_moves": 41, "started_at": None,
-        "ended_at": str(BEGINNING + timedelta(days=day)), "tournament": None, "round": None,
-        "rated": True, "white_rating": None, "black_rating": None, "speed": None, "variant": "standard", "text": None,
-    }  # fmt: skip
-    return SourceGame(**(facts | more))
+    """Return a game of two people known by name, so many days after the beginning."""
+    facts = {"outcome": outcome, "ended_at": str(BEGINNING + timedelta(days=day)), **more}
+    return source_game(f"club:{key}", white, black, **facts)
 
 
 def written(path: Path, *games: SourceGame) -> Path:
-    """A file of our own JSON lines."""
+    """Write a file of our own JSON lines."""
     path.write_bytes(b"".join(map(jsonl.dump, games)))
     return path
 
@@ -121,8 +96,7 @@ def written(path: Path, *games: SourceGame) -> Path:
 def logs_kept(db: Path) -> Iterator[None]:
     """Keep the write-ahead logs of a ledger from being folded in, as a program that has it open does."""
     with ExitStack() as held:
-        for role in ROLES:
-            path = file_of(db, role)
+        for path in (file_of(db, role) for role in ROLES):
             if path.exists():
                 connection = held.enter_context(closing(raw(path)))
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -138,6 +112,7 @@ class Maker:
         self._worker = worker
         self._truth = truth
         self._folder = db.parent.parent
+        self._asked = self._folder / "asked"
         self._points: list[Point] = []
 
     def run(self, *words: object) -> Done:
@@ -148,7 +123,6 @@ class Maker:
         return done
 
     def import_games(self, *games: SourceGame) -> None:
-        """Import these games."""
         self.run("import", written(self._folder / "games.jsonl", *games))
 
     def keep(self, name: str, *acts: Callable[[], object]) -> None:
@@ -160,14 +134,13 @@ class Maker:
             torn = copied(self.db, self._folder / f"{number} torn")
         asked = copied(self.db, self._asked)
         self._worker.run("stop-build", asked)
-        building = file_of(asked, "views").with_name(file_of(asked, "views").name + BUILDING)
-        building = building.rename(self._folder / f"{number} building.db")
+        building = file_of(asked, "views", BUILDING).rename(self._folder / f"{number} building.db")
         point = Point(name, copied(self.db, self._folder / f"{number} whole"), torn, building, number)
         self._truth.know(point.db)
         self._points.append(point)
 
     def history(self) -> History:
-        """What was made, with what the commands answer at each point."""
+        """Return what was made, with what the commands answer at each point."""
         aliases: dict[int, set[str | None]] = {}
         identities: dict[int, str] = {}
         names: dict[int, str] = {}
@@ -182,38 +155,27 @@ class Maker:
                 else:
                     called |= {None, f"(erased) {player}"}
         pair = [(identities[player], names[player]) for player in (min(identities), max(identities))]
-        strangers = [(f"name:{name.casefold()}", name) for name in STRANGERS]
+        strangers = [(f"name:{name.lower()}", name) for name in STRANGERS]
         moments: dict[str, Moment] = {}
         for point in self._points:
             digest, answers = self._answers(point, _questions(min(identities), pair[0][0]))
             moments.setdefault(digest, Moment({}, aliases)).answers.update(answers)
-        return History(
-            points=self._points,
-            tall=self._grown_tall(),
-            identities=identities,
-            sealed=sealed,
-            moments=moments,
-            known=_one_game(self._folder / "known.jsonl", "club:attack-known", pair),
-            fresh=_one_game(self._folder / "fresh.jsonl", "club:attack-fresh", strangers),
-            people_in={
-                "club:attack-known": (pair[0][0], pair[1][0]),
-                "club:attack-fresh": (strangers[0][0], strangers[1][0]),
-            },
-        )
+        files, people_in = [], {}
+        for key, sides in (("attack-known", pair), ("attack-fresh", strangers)):
+            (white_id, white), (black_id, black) = sides
+            played = game(key, white, black, day=300, white_id=white_id, black_id=black_id)
+            files.append(written(self._folder / f"{key}.jsonl", played))
+            people_in[f"club:{key}"] = white_id, black_id
+        return History(self._points, self._grown_tall(), identities, sealed, moments, *files, people_in)
 
     def _grown_tall(self) -> Point:
-        """The ledger's last point, which it leaves."""
-        first, second = STRANGERS
-        self.import_games(*(game(f"tall-{n}", first, second, day=100 + n) for n in range(TILE + 1)))
+        """Return a last point, which the ledger leaves behind."""
+        self.import_games(*(game(f"tall-{n}", *STRANGERS, day=100 + n) for n in range(TILE + 1)))
         db = copied(self.db, self._folder / "tall")
         return attrs.evolve(self._points[-1], name="many games more", db=db, torn=db)
 
-    @property
-    def _asked(self) -> Path:
-        return self._folder / "asked"
-
     def _answers(self, point: Point, questions: Sequence[Question]) -> tuple[str, dict[Question, Any]]:
-        """The digest of a point's journal, and what the commands answer there."""
+        """Return the digest of a point's journal, and what the commands answer there."""
         found = entries(readable(point.db, self._asked))
         db = copied(point.db, self._asked)
         assert found is not None
@@ -226,48 +188,29 @@ class Maker:
 
 
 def parsed(out: str) -> Any:
-    """The values of an answer; its text where it is no JSON."""
+    """Return the values of an answer; its text where it is no JSON."""
     try:
         return json.loads(out)
     except ValueError:
         return out
 
 
-def _one_game(path: Path, key: str, pair: Sequence[tuple[str, str]]) -> Path:
-    (white_id, white), (black_id, black) = pair
-    played = game("any", white, black, day=300)
-    return written(path, played._replace(key=key, white_id=white_id, black_id=black_id))
-
-
 def _questions(player: int, identity: str) -> tuple[Question, ...]:
     number = str(player)
     return (
-        ("show", identity),
-        ("show", number),
-        ("ratings",),
-        ("games", number),
-        ("pools",),
-        ("runs",),
-        ("head",),
-        ("graph", identity),
-        ("predict", number, str(player + 2)),
-        ("log", "--game", "club:1"),
-        ("explain", identity, "club:1"),
-        ("show", number, "--at", "2020-01-10"),
-    )
+        ("show", identity), ("show", number), ("ratings",), ("games", number), ("pools",), ("runs",), ("head",),
+        ("graph", identity), ("predict", number, str(player + 2)), ("log", "--game", "club:1"),
+        ("explain", identity, "club:1"), ("show", number, "--at", "2020-01-10"),
+    )  # fmt: skip
 
 
 def small(
     folder: Path, worker: Worker, truth: Truth, *, foreign: bool = False, place: ServerPlace | None = None
 ) -> History:
-    """A club of six with a past: imports, an erased and a renamed member, another scheme, a closed run and tournament.
+    """Make a club of six with a past: imports, somebody erased, somebody renamed, another scheme, a run, a tournament.
 
-    Args:
-        folder: where to make it.
-        worker: runs the commands.
-        truth: is told what belongs into the files.
-        foreign: other people (but for one) and other results, in files of the same sizes.
-        place: where journal and names are on a server; None: in files.
+    With *foreign* other people (but for one) have other results, in files of the same sizes. Journal and names are in
+    files, or at a *place* on a server.
     """
     make = Maker(folder / "live" / "club.db", worker, truth)
     make.db.parent.mkdir(parents=True)
@@ -298,12 +241,11 @@ def small(
 
 
 def _on_server(place: ServerPlace | None) -> tuple[str, ...]:
-    """The words of a command that say so."""
     return () if place is None else ("--journal", place.address, "--schema", place.schema)
 
 
 def of_ledger(source: Path, folder: Path, worker: Worker, truth: Truth, place: ServerPlace | None = None) -> History:
-    """The past and a made-up future of a copy of the ledger in *source*, moved onto a server where a place is told.
+    """Make a past and a made-up future of a copy of the ledger in *source*, moved to a *place* on a server if told.
 
     Raises:
         ValueError: *source* holds no ledger, or several.
@@ -315,6 +257,6 @@ def of_ledger(source: Path, folder: Path, worker: Worker, truth: Truth, place: S
     make.keep("as it was found", lambda: make.run("ratings"))
     make.keep("two more players", lambda: make.import_games(game("a1", first, second, day=90)))
     make.keep("a third one", lambda: make.import_games(game("a2", third, first, "draw", 91)))
-    make.keep("one erased", lambda: make.run("erase", f"name:{second.casefold()}", "--yes"))
+    make.keep("one erased", lambda: make.run("erase", f"name:{second.lower()}", "--yes"))
     make.keep("a game more", lambda: make.import_games(game("a3", first, third, "black", 92)))
     return make.history()

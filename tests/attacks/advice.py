@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ledger.journal.settings_file import server_of
-
-from ..cli import COMMANDS
-from . import servers
-from .files import copied, file_of
-from .workers import Done, Worker
+from tests.attacks import servers
+from tests.attacks.stores import copied, file_of
+from tests.attacks.workers import Done, Worker
+from tools.cli import COMMANDS
 
 _COMMAND = re.compile(r"(?:run|with|by|then|use|is none,) '(?:rating-ledger )?([a-z]+(?:-[a-z]+)*)\b")
 _ERASE = re.compile(r"'rating-ledger erase DB (\d+)'")
@@ -21,22 +20,17 @@ _OF_PEOPLE = ("people", "people_folds", "people_search", "renaming", "erasing", 
 
 
 def unknown_commands(words: str) -> list[str]:
-    """What is advised as a command and is none."""
+    """Return what is advised as a command and is none."""
     return sorted(set(_COMMAND.findall(words)) - COMMANDS.keys())
 
 
 def disappointments(
     command: Sequence[str], done: Done, db: Path, path: str, worker: Worker, scratch: Path
 ) -> Iterator[str]:
-    """Advice in what a command said that does not help, in words.
+    """Yield advice in what a command said that does not help.
 
-    Args:
-        command: its first word, then what follows the ledger's path.
-        done: how it ended.
-        db: the ledger; it is copied, not touched.
-        path: what the ledger is called in the messages.
-        worker: runs what is advised, then the command again: a line that gave the advice may not come back.
-        scratch: a folder for the copy.
+    The ledger *db*, which messages call *path*, is copied to *scratch*. The worker runs what is advised, then the
+    command again: a line that gave the advice may not come back.
     """
     lines = done.said.splitlines()
     for name in ("rebuild", "accept-lost-names", "erase"):
@@ -58,9 +52,9 @@ def disappointments(
 
 
 def _steps(name: str, line: str) -> tuple[str, ...]:
-    """What a line advises to do by this command, or nothing; begins with ``aside`` where a file is to be moved away."""
-    erasing = _ERASE.search(line)
+    """Return what a line advises to do by this command; begins with ``aside`` where a file is to be moved away."""
     if name == "erase":
+        erasing = _ERASE.search(line)
         return ("erase", erasing[1], "--yes") if erasing else ()
     if not re.search(rf"\b{name}\b", line):
         return ()

@@ -1,20 +1,20 @@
-"""``python -m tools.attack FOLDER``: attack a copy of the ledger in FOLDER, and say what held and what did not."""
+"""``python -m tests.attacks [FOLDER]``: attack a copy of a ledger, and report what held and what did not."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from .. import output
-from ..postgres_servers import installed, running
-from . import report
-from .families import FAMILIES, Battlefield, Family, FamilyPart, field, folder
+from tests.attacks.families import BY_NAME, Family, attacked_ledger
+from tests.attacks.judge import AttackJudge, by_cause, report
+from tests.kit.places import folder_in_memory
+from tools import output
+from tools.postgres_servers import installed, running
 
 COUNT = 20  # attacks of each family in a round
 
@@ -23,13 +23,7 @@ COUNT = 20  # attacks of each family in a round
 @click.argument(
     "source", metavar="[FOLDER]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
-@click.option(
-    "--family",
-    "wanted",
-    multiple=True,
-    type=click.Choice([family.name for family in FAMILIES]),
-    help="Only this family; repeatable. All of them by default.",
-)
+@click.option("--family", "wanted", multiple=True, type=click.Choice([*BY_NAME]), help="Only this family; repeatable.")
 @click.option("--rounds", default=1, show_default=True, type=click.IntRange(1), help="How many rounds.")
 @click.option("--count", default=COUNT, show_default=True, type=click.IntRange(1), help="Of a family, in a round.")
 @click.option("--server", "on_server", is_flag=True, help="Attack it on a private server of PostgreSQL, not in files.")
@@ -47,11 +41,11 @@ def attack(
 
     \b
     Example:
-      python -m tools.attack
-      python -m tools.attack --server --family removals
-      python -m tools.attack /srv/club --rounds 50 --family bit-flips --family values
+      python -m tests.attacks
+      python -m tests.attacks --server --family removals
+      python -m tests.attacks /srv/club --rounds 50 --family bit-flips --family values
     """
-    fitting = [family for family in FAMILIES if family.fits_servers or not on_server]
+    fitting = [family for family in BY_NAME.values() if family.fits_servers or not on_server]
     chosen = [family for family in fitting if not wanted or family.name in wanted]
     if not chosen:
         raise click.UsageError(f"on a server there are the families {', '.join(family.name for family in fitting)}")
@@ -61,37 +55,36 @@ def attack(
     if only is not None and len(chosen) != 1:
         raise click.UsageError("--only takes the --family to which the attack belongs")
     held = True
+    again = ["python", "-m", "tests.attacks", *([str(source)] if source else []), *(["--server"] * on_server)]
     try:
         with ExitStack() as stack:
-            scratch = stack.enter_context(folder())
+            scratch = stack.enter_context(folder_in_memory())
             server = stack.enter_context(running(versions[0], scratch)) if on_server else None
-            on = stack.enter_context(field(scratch, source, server))
-            again = ["python", "-m", "tools.attack", *([str(source)] if source else []), *(["--server"] * on_server)]
+            judge = stack.enter_context(attacked_ledger(scratch, source, server))
             for family in chosen:
-                held = _tried(family, on, again, range(0, rounds * count, count), only) and held
+                command = [*again, "--family", family.name]
+                held = _tried(family, judge, command, range(0, rounds * count, count), only) and held
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     sys.exit(0 if held else 1)
 
 
-def _tried(family: Family, on: Battlefield, command: Sequence[str], beginnings: range, only: str | None) -> bool:
-    """Try a family and tell; True when all of it held."""
-    started, made, findings = time.monotonic(), 0, []
+def _tried(family: Family, judge: AttackJudge, command: Sequence[str], beginnings: range, only: str | None) -> bool:
+    """Try a family and report; return whether all of it held."""
+    made, findings = 0, []
     for beginning in beginnings:
-        tried = family.tries(on, FamilyPart(beginnings.step, beginning, only))
+        tried = family.tries(judge, beginnings.step, beginning, only=only)
         made += tried.made
         findings += tried.findings
         if only is not None or tried.made < beginnings.step:
             break
     of = f" of {tried.of:,}" if tried.of is not None else ""
-    verdict = "held" if not findings else f"{len(report.by_cause(findings))} things did NOT hold"
-    impossible = f", {on.judge.impossible} of them not possible here" if on.judge.impossible else ""
-    on.judge.impossible = 0
-    took = f"{time.monotonic() - started:.0f} s"
-    output.answer(f"{family.name}: {family.about}: {made:,}{of} tried{impossible} in {took}: {verdict}")
-    again = [*command, "--family", family.name]
-    can_repeat = tried.of or family.is_numbered
-    for line in report.lines(findings, lambda name: shlex.join([*again, *(["--only", name] if can_repeat else [])])):
+    verdict = "held" if not findings else f"{len(by_cause(findings))} things did NOT hold"
+    impossible = f", {judge.impossible} of them not possible here" if judge.impossible else ""
+    judge.impossible = 0
+    output.answer(f"{family.name}: {family.about}: {made:,}{of} tried{impossible}: {verdict}")
+    can_repeat = family.scene is None or family.is_numbered
+    for line in report(findings, lambda name: shlex.join([*command, *["--only", name] * can_repeat])):
         output.answer(f"  {line}")
     return not findings
 

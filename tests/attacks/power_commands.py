@@ -7,37 +7,23 @@ from pathlib import Path
 import attrs
 
 from ledger.facts.source_games import SourceGame
+from tests.attacks.histories import game, written
+from tests.kit.killed_verbs import proposed
+from tools import cli
 
-from .. import cli
-from .histories import game, written
-
-_LIVE = f"{__package__}.live_program"
+_LIVE = "tests.attacks.live_program"
 
 
 @attrs.frozen
 class Command:
-    """A command to record.
-
-    Attributes:
-        name: what it is called.
-        words: its arguments; ``{club}`` is the journal, ``{folder}`` its folder, ``{files}`` where imported files are.
-        module: what is run.
-        is_whole: it records all that it records in one transaction.
-        forgets: it must leave nothing of the names that it takes away.
-        makes: names below the ledger's folder; files of which the path begins so are whole once the command has said
-            its last word.
-    """
+    """A command to record."""
 
     name: str
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # ``{club}`` is the journal, ``{folder}`` its folder, ``{files}`` where imported files are
     module: str = cli.__name__
-    is_whole: bool = True
-    forgets: bool = False
-    makes: tuple[str, ...] = ()
-
-
-def _proposed(*words: str) -> tuple[str, ...]:
-    return ("correct", "{club}", *words, "--reason", "it was typed wrong", "--by", "eve")
+    is_whole: bool = True  # it records all that it records in one transaction
+    forgets: bool = False  # it must leave nothing of the names that it takes away
+    makes: tuple[str, ...] = ()  # files whose paths begin so are whole once the command has said its last word
 
 
 # One after the other, each on the files as the one before left them.
@@ -61,9 +47,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("rebuild", ("rebuild", "{club}")),
     Command("checkpoint-key", ("checkpoint-key", "{club}", "--new", "example.org/club"), makes=("club.key",)),
     Command("the first checkpoint", ("checkpoint", "{club}"), makes=("club.checkpoints",)),
-    Command("a proposal", _proposed("result", "power-3", "--to", "0-1")),
+    Command("a proposal", proposed("result", "power-3", "--to", "0-1")),
     Command("an approval", ("correct", "{club}", "approve", "1", "--by", "adam"), makes=("club.checkpoints",)),
-    Command("a proposal of a late game", _proposed("late", "club:100", "club:101", "--to", "1-0", "--ended", "2020")),
+    Command("a proposal of a late game", proposed("late", "club:100", "club:101", "--to", "1-0", "--ended", "2020")),
     Command(
         "the approval that records it",
         ("correct", "{club}", "approve", "2", "--by", "adam"),
@@ -89,24 +75,14 @@ INIT = Command("init", ("init", "{club}"))
 
 
 def write_files(folder: Path) -> None:
-    """The files that the commands import."""
+    """Write the files that the commands import."""
     names = [f"Player {letter}" for letter in "ABCDEFGHIJ"]
 
-    def games(first: int, count: int) -> list[SourceGame]:
-        return [
-            game(
-                f"power-{i}",
-                names[i % 10],
-                names[(i + 1 + i % 3) % 10],
-                ("white", "black", "draw")[i % 3],
-                50 + i,
-                text=f"e4 e5 Nf3 Nc6 {i % 7}",
-                tournament="Attack cup",
-            )
-            for i in range(first, first + count)
-        ]
+    def played(i: int) -> SourceGame:
+        pair, outcome = (names[i % 10], names[(i + 1 + i % 3) % 10]), ("white", "black", "draw")[i % 3]
+        return game(f"power-{i}", *pair, outcome, 50 + i, text=f"e4 e5 Nf3 Nc6 {i % 7}", tournament="Attack cup")
 
     for name, first, count in (("first", 0, 40), ("second", 40, 10), ("third", 50, 10), ("fourth", 60, 10)):
-        written(folder / f"{name}.jsonl", *games(first, count))
+        written(folder / f"{name}.jsonl", *map(played, range(first, first + count)))
     rows = [f"club:{100 + i},List Player {i},{1500 + 10 * i},12,1980" for i in range(20)]
     (folder / "list.csv").write_text("\n".join(("identity,name,rating,games,birth_year", *rows)) + "\n", "utf-8")

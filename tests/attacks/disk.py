@@ -23,7 +23,7 @@ from random import Random
 
 import attrs
 
-from .recording import CommandRecording, Record, RecordedAction, RecordingError
+from tests.attacks.recording import CommandRecording, Record, RecordedAction, RecordingError
 
 SECTOR = 512
 
@@ -42,12 +42,9 @@ class _File:
         self.since = []
 
     def found(self, keeps: Keeps, cuts: int, filler: Callable[[int], bytes]) -> bytes:
-        """The bytes after a power cut.
+        """Return the bytes after a power cut: kept are these sectors of writes, and so many cuts from the first on.
 
-        Args:
-            keeps: which sectors of which writes are kept.
-            cuts: how many cuts of the file are kept, from the first on.
-            filler: bytes for what is lost in the part by which the file grew.
+        *filler* makes bytes for what is lost in the part by which the file grew.
         """
         content, end = bytearray(self.safe), 1 << 62
         lost: set[int] = set()  # sectors that are as they were before a write that was lost
@@ -81,7 +78,7 @@ class _File:
 
 
 def _pieces(done: Record) -> Iterable[tuple[int, bytes]]:
-    """A write cut at the borders of sectors."""
+    """Cut a write at the borders of sectors."""
     start, end = done.place, done.place + len(done.data)
     while start < end:
         border = min(end, (start // SECTOR + 1) * SECTOR)
@@ -129,7 +126,7 @@ class Disk:
             self._renamings.append(done)
 
     def _named(self, kept: int) -> dict[str, _File | None]:
-        """The names when so many of the changes since the last flush are kept."""
+        """Return the names when so many of the changes since the last flush are kept."""
         names = dict(self._names)
         for number, done in enumerate(self._renamings[:kept]):
             if done.kind == RecordedAction.CREATED:
@@ -143,12 +140,7 @@ class Disk:
         return names
 
     def after_power_cut(self, loss: WriteLoss, random: Random) -> dict[str, bytes | None]:
-        """What is found when the power is cut now: path -> bytes, None for a folder.
-
-        Args:
-            loss: what is lost of what was not flushed.
-            random: makes the choices.
-        """
+        """Return what is found when the power is cut now: path -> bytes, None for a folder; *random* chooses."""
         is_whole, is_bare = loss is WriteLoss.NOTHING, loss is WriteLoss.EVERYTHING
         names = self._named(
             len(self._renamings) if is_whole else 0 if is_bare else random.randint(0, len(self._renamings))
@@ -168,7 +160,7 @@ class Disk:
         return found
 
     def _keeping(self, loss: WriteLoss, random: Random) -> Callable[[], Keeps]:
-        """For each file what is kept of it."""
+        """Return what says for each file what is kept of it."""
         likely = random.choice((0.05, 0.3, 0.5, 0.7, 0.95))
         turns = sorted(turn for file in self._files.values() for turn, _ in file.since) or [0]
         border, torn_at = random.choice(turns), random.randint(0, 8)
