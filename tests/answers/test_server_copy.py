@@ -31,6 +31,8 @@ from tests.kit.plugins import CLIMBS, SURPLUSES, WIN_STREAKS
 from tests.kit.postgres import Server
 from tests.kit.server_copies import SCHEMA, asked, columns_there, differences, key_there, tables_there
 
+pytestmark = pytest.mark.outside  # PostgreSQL
+
 ERASED = 5
 PLUGINS = (*BUILT_IN, WIN_STREAKS, SURPLUSES, CLIMBS, *OF_FACTS)
 

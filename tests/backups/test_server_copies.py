@@ -31,6 +31,8 @@ from tests.kit.postgres import Server
 from tests.kit.postgres_journals import SCHEMA
 from tests.kit.server_copies import asked
 
+pytestmark = pytest.mark.outside  # PostgreSQL
+
 _numbers = count(1)
 
 

@@ -6,10 +6,9 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-import psycopg
-
 from ledger.answers.querying import tables_described
 from ledger.ledger import Ledger
+from ledger.runtime.lazy import psycopg
 
 Rows = list[tuple[Any, ...]]
 SCHEMA = "ratings"
