@@ -18,7 +18,7 @@ from ledger.audit.reader import (
 )
 from ledger.audit.reader.files import translated
 from ledger.errors import CorruptError, LedgerError, StorageError
-from tests.kit.raw_journals import (
+from tests.audit.raw_journals import (
     body_of,
     edit_raw,
     false_entries,
@@ -28,7 +28,7 @@ from tests.kit.raw_journals import (
     raw_head,
     write_journal,
 )
-from tests.kit.sqlite_library import sqlite3
+from tests.audit.sqlite_library import sqlite3
 
 
 def dump(path: Path) -> list[object]:

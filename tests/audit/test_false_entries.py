@@ -12,7 +12,7 @@ from ledger.audit.reader import (
     verify_journal,
 )
 from ledger.errors import UnknownNameError
-from tests.kit.raw_journals import (
+from tests.audit.raw_journals import (
     LOOSE,
     RECORDED_AT,
     Fact,
@@ -28,7 +28,7 @@ from tests.kit.raw_journals import (
     write_journal,
     write_nodes,
 )
-from tests.kit.sqlite_library import sqlite3
+from tests.audit.sqlite_library import sqlite3
 
 
 @pytest.mark.parametrize(

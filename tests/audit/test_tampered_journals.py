@@ -13,7 +13,7 @@ from ledger.audit.reader import (
     verify_journal,
 )
 from ledger.facts.words import TreeHead
-from tests.kit.raw_journals import (
+from tests.audit.raw_journals import (
     body_of,
     edit_raw,
     false_entries,
@@ -27,7 +27,7 @@ from tests.kit.raw_journals import (
     write_journal,
     write_nodes,
 )
-from tests.kit.sqlite_library import sqlite3
+from tests.audit.sqlite_library import sqlite3
 
 
 def test_a_changed_body_is_found_at_its_position(six_hundred_games: Path) -> None:

@@ -18,8 +18,7 @@ from ledger.ledger import Ledger
 from ledger.testing.importer_contract import Importer, ImporterContract
 from tests.kit.commands import Run
 from tests.kit.places import DATA
-from tests.kit.source_files import written
-from tests.kit.trf_files import player, report
+from tests.kit.source_files import player, report, written
 from tools.attack.mutation import built_in
 
 
