@@ -12,8 +12,9 @@ import pytest
 
 from ledger.ratings import views
 from tests.kit import golden_views, postgres
-from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, one_secret, take_made_up_games
+from tests.kit.clubs import NAME, ClubOfTwo, copied, copy_of, new_club_of_two, one_secret, take_made_up_games
 from tests.kit.commands import Done, Run
+from tests.kit.disks import nobody_cuts_the_power
 from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
 from tests.tiers import PROFILE, TierSelection, load_profile
@@ -26,9 +27,9 @@ load_profile()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_secret() -> Iterator[None]:
-    """Ledgers that are made in these tests make the same keys of the same facts, but where a test says otherwise."""
-    with one_secret():
+def _same_keys_and_no_flushes() -> Iterator[None]:
+    """Ledgers of these tests make the same keys of the same facts, and wait for no disk."""
+    with one_secret(), nobody_cuts_the_power():
         yield
 
 
@@ -64,9 +65,11 @@ def sample_club(sample_folder: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def empty_club(tmp_path: Path) -> Path:
     """A ledger that has its first scheme and nothing else."""
-    path = tmp_path / "empty.db"
+    return copy_of(_init, tmp_path / "empty.db")
+
+
+def _init(path: Path) -> None:
     assert cli.main(["init", str(path)]) == 0
-    return path
 
 
 @pytest.fixture

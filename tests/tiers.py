@@ -22,8 +22,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from heapq import nlargest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,16 @@ def load_profile() -> None:
     settings.load_profile(PROFILE)
 
 
+def in_tiers(cases: Iterable[Any], tier: Callable[[Any], str], name: Callable[[Any], str] = str) -> list[Any]:
+    """Return the cases of a test as its parameters, each with the tier that a rule gives it."""
+    return [pytest.param(case, marks=getattr(pytest.mark, tier(case)), id=name(case)) for case in cases]
+
+
+def few_quick(cases: Iterable[Any], *quick: str, others: str = "slow", name: Callable[[Any], str] = str) -> list[Any]:
+    """Return the cases of a test as its parameters: those of these names stand for all in the quick tests."""
+    return in_tiers(cases, lambda case: "quick" if name(case) in quick else others, name)
+
+
 @cache
 def folder_tier(folder: Path) -> str:
     """Return the tier that the nearest ``conftest.py`` gives, from this folder upwards."""
@@ -85,8 +97,16 @@ def file_tier(file: Path) -> str:
 
 
 def tier_of(item: pytest.Item) -> str:
-    """Return the tier of a test: its own mark's, its class's, its module's or its folder's, in this order."""
-    return next((mark.name for mark in item.iter_markers() if mark.name in TIERS), folder_tier(item.path.parent))
+    """Return the tier of a test: its own mark's, its class's, its module's or its folder's, in this order.
+
+    A test that compares compiled kernels with interpreted ones says so in its name. It is slow: the quick tests compile
+    nothing.
+    """
+    marked = next((mark.name for mark in item.iter_markers() if mark.name in TIERS), None)
+    if marked is not None:
+        return marked
+    tier = folder_tier(item.path.parent)
+    return "slow" if tier == "quick" and "compiled" in item.name else tier
 
 
 def skips_file(file: Path) -> bool:
@@ -106,7 +126,7 @@ class TierSelection:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._left_out = Counter[str]()  # by tier
-        self._seconds = Counter[str]()  # by quick test
+        self._seconds: dict[str, float] = {}  # by quick test
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         """Leave a file unread if the run takes no test of it."""
@@ -116,7 +136,8 @@ class TierSelection:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Give each test its tier as a mark, and deselect those that the run does not take."""
-        selected, left_out = [], []
+        selected: list[pytest.Item] = []
+        left_out: list[pytest.Item] = []
         for item in items:
             tier = tier_of(item)
             item.add_marker(tier)
@@ -128,8 +149,9 @@ class TierSelection:
 
     def pytest_sessionfinish(self) -> None:
         """Hand the counts of a worker to the process that reports."""
-        if hasattr(self._config, "workeroutput"):
-            self._config.workeroutput["left_out"] = dict(self._left_out)
+        output: dict[str, object] | None = getattr(self._config, "workeroutput", None)
+        if output is not None:
+            output["left_out"] = dict(self._left_out)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -139,13 +161,13 @@ class TierSelection:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add up what a quick test takes with its set-up."""
         if "quick" in report.keywords:
-            self._seconds[report.nodeid] += report.duration
+            self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the slowest quick tests, or what a quick run leaves out."""
         if PROFILE != "quick":
             terminalreporter.section(f"the {self.SLOWEST} slowest quick tests")
-            for test, seconds in self._seconds.most_common(self.SLOWEST):
+            for test, seconds in nlargest(self.SLOWEST, self._seconds.items(), key=itemgetter(1)):
                 terminalreporter.line(f"{seconds:6.2f} s  {test}")
         for line in left_out(self._left_out):
             terminalreporter.line(line)

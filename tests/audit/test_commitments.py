@@ -10,9 +10,7 @@ from types import MappingProxyType
 
 import pytest
 
-from ledger.audit.reader import (
-    verify_names,
-)
+from ledger.audit.reader import verify_names
 from tests.audit.raw_journals import (
     PEOPLE_SCHEMA,
     RENAMING,

@@ -52,6 +52,7 @@ def moments(steps: int, kills: int, seed: str) -> list[int]:
     return [random.randint(1 if kill % 2 else steps - steps // 3, steps) for kill in range(kills)]
 
 
+@pytest.mark.slow
 def test_a_killed_backup_leaves_no_folder_or_a_whole_one(backed_up_folder: Path, tmp_path: Path) -> None:
     steps = steps_of(backed_up_folder, "backup", tmp_path / "undisturbed")
     for die_at in moments(steps, times(quick=1, ci=3, nightly=25), "backup"):
@@ -107,6 +108,7 @@ def working(module: str, *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+@pytest.mark.slow
 def test_backups_beside_imports_and_erasures_are_each_a_true_ledger(tmp_path: Path) -> None:
     club = tmp_path / "club.db"
     with open_ledger(club) as ledger:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import nan
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from ledger.testing.importer_contract import Importer
 from ledger.testing.kit import MemoryWriter
 from tests.kit.places import TESTS
 from tests.kit.plugins import BEATEN, OF_FACTS, SCORES, SURPLUSES, WIN_STREAKS
+from tests.tiers import few_quick
 
 
 class TestSqliteJournal(JournalContract):
@@ -58,13 +60,14 @@ class TestMemoryJournal(JournalContract):
         return MemoryJournal()
 
 
+name_of = attrgetter("name")
 OF_OTHERS = (WIN_STREAKS, SURPLUSES, SCORES, BEATEN)  # CLIMBS stand in histories of corrections
 _BUILT_IN = [made for made in BUILT_IN if isinstance(made, Projector)]
 BY_PLAYER = [fold for fold in (HISTORY, *_BUILT_IN, *OF_OTHERS) if fold.by == PLAYER]
 BY_TOURNAMENT = [fold for fold in (*_BUILT_IN, *OF_OTHERS) if fold.by == TOURNAMENT]
 
 
-@pytest.mark.parametrize("projector", BY_PLAYER, ids=lambda one: one.name, scope="class")
+@pytest.mark.parametrize("projector", few_quick(BY_PLAYER, HISTORY.name, "win_streaks", name=name_of), scope="class")
 class TestProjectors(ProjectorContract):
     seeds = (1,)
 
@@ -91,7 +94,7 @@ class TestTournamentProjectors(TournamentContract):
         return self.projector
 
 
-@pytest.mark.parametrize("projector", OF_FACTS, ids=lambda one: one.name, scope="class")
+@pytest.mark.parametrize("projector", few_quick(OF_FACTS, OF_FACTS[0].name, name=name_of), scope="class")
 class TestFactProjectors(FactProjectorContract):
     @pytest.fixture(autouse=True)
     def _projector(self, projector: FactProjector) -> None:

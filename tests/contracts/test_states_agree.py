@@ -40,7 +40,7 @@ from tests.kit.drawn_clubs import (
     every_scheme,
     mixed_clubs,
 )
-from tests.tiers import examples
+from tests.tiers import examples, few_quick
 
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
 TODAY = int(NOW.timestamp() * 1000)
@@ -313,7 +313,10 @@ def check_every_door(club: list[Event], days: list[str]) -> None:
                 check_the_pools(ledger, days)
 
 
-@pytest.mark.parametrize("rated_by", [*CHESSWORLD, *OTHERS], ids=lambda pair: "-".join([pair[0], *pair[1]]))
+@pytest.mark.parametrize(
+    "rated_by",
+    few_quick([*CHESSWORLD, *OTHERS], "chessworld", "glicko2", "fide", name=lambda pair: "-".join([pair[0], *pair[1]])),
+)
 def test_every_door_gives_the_same_answer(rated_by: Any) -> None:
     @examples(quick=2, ci=2, nightly=100)
     @given(mixed_clubs(st.just(rated_by), every_scheme()), st.lists(st.sampled_from(DAYS), min_size=2, max_size=3))

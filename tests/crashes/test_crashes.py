@@ -35,7 +35,7 @@ from tests.kit.disks import mounted, remount
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
-from tests.tiers import times
+from tests.tiers import few_quick, in_tiers, times
 
 SCENARIOS = {
     "import, then a first build": (),
@@ -83,7 +83,7 @@ def killed_after(folder: Path, options: tuple[str, ...], seconds: float) -> bool
         return process.wait() != 0
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", few_quick(SCENARIOS, "import, then a first build"))
 def test_killed_at_any_moment_the_same_command_completes_it(
     scenario: str, undisturbed: Callable[[str], tuple[Path, float, int]], tmp_path: Path
 ) -> None:
@@ -131,6 +131,7 @@ def test_making_a_ledger_is_whole_or_begun_again(tmp_path: Path) -> None:
 # --- many at once -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_four_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     completed(tmp_path, "--steps", "")
     options = [("--steps", "live", "--games", "60", "--batch", "3", "--seed", str(seed)) for seed in range(1, 5)]
@@ -167,14 +168,28 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
-@pytest.mark.parametrize("limit", [20_000, 40_000, 80_000, 150_000, 250_000, 330_000])
-@pytest.mark.parametrize("batch", ["25", "750"])
+def tier_of_limit(case: str) -> str:
+    """Return the tier of a limit with a size of batches: the other size does the same in other places."""
+    batch, limit = map(int, case.split("-"))
+    if (batch, limit) == (25, 80_000):
+        return "quick"
+    return "slow" if (batch == 25) == (limit < 100_000) else "nightly"
+
+
+@pytest.mark.parametrize(
+    "case",
+    in_tiers(
+        [f"{batch}-{limit}" for batch in (25, 750) for limit in (20_000, 40_000, 80_000, 150_000, 250_000, 330_000)],
+        tier_of_limit,
+    ),
+)
 def test_a_file_that_may_not_grow_loses_nothing(
-    limit: int, batch: str, undisturbed: Callable[[str], tuple[Path, float, int]], tmp_path: Path
+    case: str, undisturbed: Callable[[str], tuple[Path, float, int]], tmp_path: Path
 ) -> None:
     expected, *_ = undisturbed("import, then a first build")
+    batch, limit = case.split("-")
     options = ("--batch", batch)
-    done = driven(tmp_path, *options, largest_file=limit)
+    done = driven(tmp_path, *options, largest_file=int(limit))
     assert_one_clear_line(done, "full", "space", "disk", "too large")
     if (tmp_path / "club.db").exists():
         check_journal(tmp_path)
@@ -183,6 +198,7 @@ def test_a_file_that_may_not_grow_loses_nothing(
     assert derived(tmp_path) == expected_rows(expected)
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing(small_disk: Path, undisturbed: Callable[[str], tuple[Path, float, int]]) -> None:
     expected, *_ = undisturbed("import, then a first build")
     options = SCENARIOS["import, then a first build"]
@@ -214,7 +230,7 @@ def test_a_read_only_disk_is_named(small_disk: Path, folder_of_600_games: Path) 
     assert {name: (folder / name).read_bytes() for name in LEDGER_FILES} == before
 
 
-@pytest.mark.parametrize("what", ["folder", *LEDGER_FILES])
+@pytest.mark.parametrize("what", few_quick(["folder", *LEDGER_FILES], "club.db"))
 def test_a_file_that_may_not_be_written_is_named(what: str, copy_of_600_games: Path) -> None:
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("permissions do not bind root, and there is no setpriv to take that right away")

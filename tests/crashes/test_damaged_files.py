@@ -20,7 +20,7 @@ from tests.kit.backups import LEDGER_FILES
 from tests.kit.clubs import NOW, open_ledger
 from tests.kit.crashes import audited, check_journal, derived
 from tests.kit.games import source_games
-from tests.tiers import times
+from tests.tiers import few_quick, times
 
 # --- locked -------------------------------------------------------------------------------------------------
 
@@ -89,11 +89,11 @@ def hurt(file: Path, random: Random, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["truncated", "bit-flipped"])
-@pytest.mark.parametrize("file", LEDGER_FILES)
+@pytest.mark.parametrize("file", few_quick(LEDGER_FILES, "club.db"))
 def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, folder_of_600_games: Path, tmp_path: Path) -> None:
     random = Random(file + how)
     refusals: list[LedgerError] = []
-    for attempt in range(9 if how == "truncated" else times(quick=9, ci=36, nightly=300)):
+    for attempt in range(9 if how == "truncated" else times(quick=9, ci=27, nightly=300)):
         folder = Path(shutil.copytree(folder_of_600_games, tmp_path / str(attempt)))
         hurt(folder / file, random, how)
         try:
@@ -118,7 +118,7 @@ def test_damaged_views_are_built_anew(folder_of_600_games: Path, tmp_path: Path)
     """They are disposable: 'rebuild' makes them from the journal whatever became of them."""
     random = Random(7)
     expected = derived(folder_of_600_games)
-    for attempt in range(20):
+    for attempt in range(times(quick=4, ci=12, nightly=100)):
         folder = Path(shutil.copytree(folder_of_600_games, tmp_path / str(attempt)))
         hurt(folder / "club.views.db", random, random.choice(("truncated", "bit-flipped")))
         with open_ledger(folder / "club.db") as ledger:
@@ -147,7 +147,7 @@ def test_views_deleted_under_a_left_over_log_are_built_anew(copy_of_600_games: P
 def test_a_flipped_bit_in_the_journal_is_found_by_the_audit(folder_of_600_games: Path, tmp_path: Path) -> None:
     random = Random(11)
     sound = raw_rows(folder_of_600_games)
-    for attempt in range(25):
+    for attempt in range(times(quick=5, ci=15, nightly=300)):
         folder = Path(shutil.copytree(folder_of_600_games, tmp_path / str(attempt)))
         hurt(folder / "club.db", random, "bit-flipped")
         try:

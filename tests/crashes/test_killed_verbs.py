@@ -24,7 +24,7 @@ from tests.kit.games import source_games
 from tests.kit.killed_verbs import ALIKE, BEFORE, FILES, GAMES, SEVERAL_TRANSACTIONS, VERBS
 from tests.kit.processes import run_module
 from tests.kit.verb_driver import ACKNOWLEDGED, words_of
-from tests.tiers import times
+from tests.tiers import few_quick, times
 from tools import cli
 from tools.attack.families import folder as folder_in_memory
 
@@ -81,7 +81,7 @@ def acknowledged(folder: Path) -> list[str]:
     return (folder / ACKNOWLEDGED).read_text("ascii").splitlines()
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", few_quick(VERBS, "import"))
 def test_killed_at_any_statement_a_verb_leaves_what_it_acknowledged_and_true_views(
     verb: str, killed_at: Callable[[str, int], None], in_memory: Path
 ) -> None:

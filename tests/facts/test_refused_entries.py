@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
 from ledger.facts.codec import assemble, decode, facts, seal_actor
-from ledger.facts.events import (
-    ConversionRange,
-    RatingRunClosed,
-    SchemeAdopted,
-    TournamentClosed,
-)
+from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.person_names import actor_faults
 from ledger.facts.words import Carry
 from tests.kit import strategies

@@ -41,14 +41,7 @@ def test_a_prefix_that_cannot_stand_in_a_key_is_refused(options: dict[str, Any])
 @pytest.mark.parametrize("size", SIZES)
 def test_made_keys_tell_games_apart_and_stay(size: int) -> None:
     facts = {**BASE, "event": "Open", "round": "1"}
-    rows = [
-        facts,
-        facts,
-        {**facts, "round": "2"},
-        {**facts, "white": "Zoe"},
-        {**facts, "date": "2014"},
-        facts,
-    ]
+    rows = [facts, facts, {**facts, "round": "2"}, {**facts, "white": "Zoe"}, {**facts, "date": "2014"}, facts]
     keys = [game["key"] for game in read_csv(csv_text(*rows), size)[0]]
     assert len(set(keys)) == 6
     assert all(len(key) == 28 and pl.Series([key]).str.contains(f"^{KEY_PATTERN}$").all() for key in keys)
@@ -154,10 +147,7 @@ def test_the_block_size_never_shows_and_fields_are_those_of_the_csv_module(
 
 
 @examples(quick=20, ci=200, nightly=5_000)
-@given(
-    body=st.text(st.sampled_from('Ab,"\n\r1-0'), max_size=120) | st.binary(max_size=60),
-    size=st.integers(1, 130),
-)
+@given(body=st.text(st.sampled_from('Ab,"\n\r1-0'), max_size=120) | st.binary(max_size=60), size=st.integers(1, 130))
 def test_any_bytes_give_the_same_account_for_any_block_size(body: str | bytes, size: int) -> None:
     content = (
         FOUR_COLUMNS.encode()
@@ -199,7 +189,7 @@ def real(name: str) -> tuple[int, Reading, Counter[str]]:
 @pytest.mark.parametrize(
     ("name", "games", "faults"),
     [
-        ("otb_replay_strict.csv.gz", 960_311, 0),
+        pytest.param("otb_replay_strict.csv.gz", 960_311, 0, marks=pytest.mark.slow),
         ("lichess_small.csv", 2000, 0),
         ("lichess_slice_20211001.csv", 999, 0),
         ("lichess_full.csv.gz", 51_343, 0),

@@ -116,8 +116,13 @@ def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("written", ["as today", "by a program that left copies behind"])
 @pytest.mark.parametrize(
     ("count", "tail"),
-    [*((size, "") for size in SIZES.values()), (700, " \u2654" + "\U0001f600" * 200)],
-    ids=[*SIZES, "long names"],
+    [
+        *(
+            pytest.param(size, "", id=name, marks=pytest.mark.slow if size > 1_000 else ())
+            for name, size in SIZES.items()
+        ),
+        pytest.param(700, " \u2654" + "\U0001f600" * 200, id="long names"),
+    ],
 )
 def test_some_then_many_then_all_are_forgotten_in_every_byte(
     count: int, tail: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -172,6 +177,7 @@ def erased_by_another_process(path: Path, player: int, statement: int = 2**40, s
     return done.returncode, done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_the_next_erase_leaves_nothing(tmp_path: Path) -> None:
     """Killed when a statement begins, or in the middle of writing the file anew; then the same or another is erased."""
     path = tmp_path / "club.db"

@@ -90,6 +90,7 @@ def left_out(verdict: Verdict) -> list[str]:
 # --- stopped ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_killed_at_any_statement_it_is_the_old_name_or_the_new(pair_club: Path, tmp_path: Path) -> None:
     """What stands there is true as it is, and the same command completes it."""
     whole = copied(pair_club.parent, tmp_path / "whole").parent
@@ -270,6 +271,7 @@ def test_who_compares_while_a_name_is_given_sees_one_of_the_two(
         assert ledger.names._confirmed(ledger.people.by_number([1])[1], entry).name == NEW_NAME
 
 
+@pytest.mark.slow
 def test_processes_that_rename_at_once_leave_one_name_that_was_sealed(pair_club: Path) -> None:
     script = (
         "import sys; from ledger import Ledger\n"

@@ -153,6 +153,7 @@ def test_what_the_writing_process_is_refused_is_raised_here(one_table: tuple[Pat
     assert connection.execute("SELECT count(*) FROM rows").fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_as_by_our_own_connection(one_table: tuple[Path, Any]) -> None:
     path, connection = one_table
     code = (
@@ -257,6 +258,7 @@ def files(path: Path) -> list[str]:
     return sorted(each.name for each in path.parent.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_a_process")
 def test_a_build_whose_writing_process_is_killed_goes_on_where_it_was(
     club: Path, monkeypatch: pytest.MonkeyPatch
@@ -342,6 +344,7 @@ def test_the_audit_agrees_with_what_a_process_of_its_own_wrote(club: Path) -> No
     assert audit(club).falsehoods == ()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_a_process")
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, CorruptError])
 def test_a_stopped_build_leaves_no_process_and_no_temporary_file(club: Path, stop: type[BaseException]) -> None:

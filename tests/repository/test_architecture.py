@@ -18,7 +18,7 @@ import pytest
 import ledger
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
-from tests.kit import readmes
+from tests.docs import readmes
 from tests.kit.code import imported_names, nodes_of, sources, tree_of
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT

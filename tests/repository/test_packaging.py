@@ -20,13 +20,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit import readmes
+from tests.docs import readmes
 from tests.kit.places import ROOT
+
+pytestmark = pytest.mark.outside  # pip brings what builds the package
 
 ABOUT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 VERSION = ABOUT["project"]["version"]
 BUILT_FROM = (
-    ".github", "ledger", "tools", "schemas", "pyproject.toml", "MANIFEST.in", "README.md", "CHANGELOG.md", "LICENSE",
+    ".github", "ledger", "tools", "schemas", "pyproject.toml", "MANIFEST.in", "README.md", "CHANGELOG.md",
+    "SECURITY.md", "LICENSE",
 )  # fmt: skip
 SHIPPED = (
     "tools/*.py",

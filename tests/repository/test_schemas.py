@@ -18,6 +18,7 @@ from tools import cli
 from tools.schemas import PUBLISHED, documents, main
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_files_and_finds_the_stale_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

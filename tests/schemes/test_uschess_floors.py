@@ -10,7 +10,7 @@ from ledger.schemes.scheme import Newcomer
 from ledger.schemes.settings import with_settings
 from ledger.schemes.uschess import DEFAULT, GAMES, PEAK, SCHEME
 from tests.schemes.uschess_sections import DAY, STRANGER, day_of, player, section
-from tools.vectors.published import floor_absolute
+from tests.vectors.published import floor_absolute
 
 # --- floors ------------------------------------------------------------------------------------------------------
 

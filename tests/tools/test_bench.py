@@ -155,10 +155,7 @@ class TestLines:
         assert (clock.bound.unit, clock.ratio, clock.reached) == ("s", 1.5, Reached.NOTHING_WANTED)
 
     def test_the_table_is_aligned_and_says_what_was_reached(self) -> None:
-        lines = [
-            line("show", "", [0.3, 0.2, 0.4], [0.5, 0.5, 0.5]),
-            line("append-put", "", 14e6, 7e6),
-        ]
+        lines = [line("show", "", [0.3, 0.2, 0.4], [0.5, 0.5, 0.5]), line("append-put", "", 14e6, 7e6)]
         show, put = render(lines).splitlines()[2:]
         assert show.split("  ")[0] == "show, from the shell"
         assert show.endswith("0.6   0.4..0.8    <= 0.7  <= 0.4  at least (rounds differ)")

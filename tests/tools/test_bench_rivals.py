@@ -284,11 +284,7 @@ class TestSchemes:
 class TestStoreRivals:
     @pytest.mark.parametrize("script", [rival_stores.dict_loop_executemany, rival_stores.dict_loop_sqlite_utils])
     def test_the_simple_scripts_write_two_rows_a_game(
-        self,
-        script: rival_stores.Script,
-        columns: synthetic.Columns,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
+        self, script: rival_stores.Script, columns: synthetic.Columns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(rival_stores, "CHUNK", 1_500)
         synthetic.write_csv(columns, tmp_path / "games.csv")

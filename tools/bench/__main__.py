@@ -201,11 +201,11 @@ def main(
     Each quotient is ours divided by the rival's. Whether a bound is reached is printed; the exit code does not tell.
     A section that fails is named, the others are measured all the same, and the exit code is 1.
 
-    The table of .github/CONTRIBUTING.md is made of a file of figures:
+    The table of tools/bench/README.md is made of a file of figures:
 
     \b
       python -m tools.bench --write tools/bench/figures.json
-      python -m tools.readmes
+      python -m tools.docs parts
     """
     wanted = [section for section in MEASURED if section in (sections or SECTIONS)]
     if bounds:

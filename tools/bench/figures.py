@@ -1,4 +1,4 @@
-"""The figures of a run, kept as JSON, and the table of ``CONTRIBUTING.md`` that is made of them.
+"""The figures of a run, kept as JSON, and the table of ``README.md`` that is made of them.
 
 A figure that no run printed cannot get into the table: it has nothing but this file. What the run did not measure, or
 failed to, is said to be so.
@@ -18,7 +18,7 @@ from ..wording import counted
 from .bounds import BOUNDS, Bound
 from .table import Line, as_json, number
 
-FILE = Path(__file__).with_name("figures.json")  # what the table of CONTRIBUTING.md is made of
+FILE = Path(__file__).with_name("figures.json")  # what the table of README.md is made of
 NOT_MEASURED = "not measured"
 MANY = 4  # lines of one bound of which the table gives the lowest and the highest only
 EVEN = "an even score for both"  # beside whom what a scheme expects is judged in any case
