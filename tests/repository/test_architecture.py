@@ -399,8 +399,8 @@ def test_each_room_of_the_library_has_its_folder_of_tests() -> None:
 
 # Who reads a clock and asserts nothing of it: until when copies go on, a name, when to kill, work told in yardsticks.
 READ_CLOCKS = {  # how long they wait for something at most, load a machine, or say which tests are quick
-    "tests.imports.test_memory", "tests.kit.backup_driver", "tests.kit.crashes", "tests.postgres.test_postgres_journal",
-    "tests.crashes.test_crashes", "tests.kit.traced",
+    "tests.imports.test_memory", "tests.kit.crash_driver", "tests.kit.crashes", "tests.postgres.test_postgres_journal",
+    "tests.crashes.test_crashes", "tests.mutants",
 }  # fmt: skip
 CLOCKS = r"\btime\.(?:time|monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(|^from time import (?!sleep\b)"
 
