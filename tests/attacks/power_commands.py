@@ -8,7 +8,7 @@ import attrs
 
 from ledger.facts.source_games import SourceGame
 from tests.attacks.histories import game, written
-from tests.kit.killed_verbs import proposed
+from tests.crashes.killed_verbs import proposed
 from tools import cli
 
 _LIVE = "tests.attacks.live_program"

@@ -39,8 +39,8 @@ from tests.errors.token_cases import TOKEN_REFUSALS
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
+from tests.kit.people import changed_reason, propose
 from tests.kit.places import TESTS
-from tests.kit.reasons import changed_reason, propose
 from tests.kit.tampering import run_sql
 from tests.tiers import in_tiers
 

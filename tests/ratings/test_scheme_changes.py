@@ -25,8 +25,8 @@ from ledger.ratings.projection import PoolProjection
 from ledger.schemes import named
 from ledger.schemes.scheme import Newcomer
 from ledger.testing import in_terms_of_facts
-from tests.kit.derived import tables_that_differ
 from tests.kit.games import scheme_adopted
+from tests.kit.lived_histories import tables_that_differ
 from tests.kit.places import OTB, SAMPLE
 from tests.tiers import in_tiers, times
 
