@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from tests.kit.raw_journals import mth
 
 from ledger.runtime.lazy import zstandard
 from tests.attacks import servers
 from tests.attacks.stores import READ_ERRORS, ROLES, Contents, contents, file_of, is_in_two_places, raw, readable
 from tests.attacks.token_rows import token_faults
+from tests.audit.raw_journals import mth
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
