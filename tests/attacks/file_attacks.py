@@ -61,9 +61,6 @@ def _bytes_of(db: Path, role: str, log: str = "") -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-# -- damaged bytes ---------------------------------------------------------------------------------------------------
-
-
 def flips(history: History) -> Iterator[Attack]:
     """Yield one bit of every byte of every file."""
     for role in ROLES:
@@ -95,9 +92,6 @@ def pages(history: History) -> Iterator[Attack]:
 
 def _damage(history: History, name: str, kind: str, act: Act) -> Attack:
     return Attack(name, history.last, act, play.QUICK, audit_codes=play.MAY_BE_UNREADABLE, kind=kind)
-
-
-# -- logs ------------------------------------------------------------------------------------------------------------
 
 
 def torn_logs(history: History) -> Iterator[Attack]:
@@ -175,9 +169,6 @@ def hot_journal(old: bytes, page: int = PAGE, nonce: int = 7) -> bytes:
         checksum = (nonce + sum(held[place] for place in range(page - 200, 0, -200))) % 2**32
         records.append(struct.pack(">I", number + 1) + held + struct.pack(">I", checksum))
     return head.ljust(SECTOR, b"\x00") + b"".join(records)
-
-
-# -- files of another age, or of another ledger ----------------------------------------------------------------------
 
 
 def older(history: History) -> Iterator[Attack]:

@@ -175,7 +175,6 @@ class Maker:
         return attrs.evolve(self._points[-1], name="many games more", db=db, torn=db)
 
     def _answers(self, point: Point, questions: Sequence[Question]) -> tuple[str, dict[Question, Any]]:
-        """Return the digest of a point's journal, and what the commands answer there."""
         found = entries(readable(point.db, self._asked))
         db = copied(point.db, self._asked)
         assert found is not None

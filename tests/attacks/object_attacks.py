@@ -14,16 +14,7 @@ from pathlib import Path
 from tests.attacks import plays as play
 from tests.attacks.histories import History, Point
 from tests.attacks.plays import Attack
-from tests.attacks.stores import (
-    NOTHING_THERE,
-    Act,
-    file_of,
-    objects_of,
-    raw,
-    roles_in_files,
-    roles_on_server,
-    store_of,
-)
+from tests.attacks.stores import NOTHING_THERE, Act, file_of, objects_of, raw, roles_in_files, roles_on_server, store_of
 from tests.kit.tampering import Statement, execute
 
 MAIN_TABLES = {("journal", "journal"), ("people", "people")}  # without which a file is no longer ours
@@ -57,7 +48,6 @@ def triggers(history: History) -> Iterator[Attack]:
 
 
 def _trigger(table: str, columns: Sequence[str], moment: str) -> dict[str, list[str]]:
-    """Return, by its effect, the statements that make a trigger."""
     key, last = columns[0], columns[-1]
     begin = f'CREATE TRIGGER guest {moment} ON "{table}"'
     bodies = {
@@ -106,7 +96,6 @@ def additions(history: History) -> Iterator[Attack]:
 
 
 def _highest(path: Path, table: str, column: str) -> str:
-    """Return the highest value of a column, as SQL."""
     with closing(raw(path)) as connection:
         return str(connection.execute(f'SELECT quote(max("{column}")) FROM "{table}"').fetchone()[0])
 
@@ -191,9 +180,6 @@ def encodings(history: History) -> Iterator[Attack]:
                 yield Attack(
                     f"{how} in {column} of {table} of the {role}", history.last, act, (*play.QUICK, play.REBUILD)
                 )
-
-
-# -- values ----------------------------------------------------------------------------------------------------------
 
 
 def values(history: History) -> Iterator[Attack]:

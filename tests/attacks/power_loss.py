@@ -88,7 +88,6 @@ class RecordedCommand:
         return max(at for at, done in enumerate(self.recording.records, 1) if done.kind == RecordedAction.SAID)
 
     def words(self) -> list[str]:
-        """The arguments of the command."""
         return _words(self.command, self.folder)
 
 
@@ -107,17 +106,17 @@ class Image:
         return f"'{self.recorded.command.name}' cut at {self.cut} of {of}, {self.loss.value}: image {self.number}"
 
 
-def power_cuts(judge: AttackJudge, count: int, beginning: int) -> Iterator[Finding]:
-    """Yield what does not hold in images with the numbers from *beginning* on, of every command in turn."""
+def power_cuts(judge: AttackJudge, numbers: Sequence[int]) -> Iterator[Finding]:
+    """Yield what does not hold in images of these numbers, of every command in turn."""
     if obstacle():
-        judge.impossible += count
+        judge.impossible += len(numbers)
         return
     try:
         recorded = recordings(judge.history.last.db, judge.scratch / "power")
     except RecordingError as error:  # another ledger may not take what the commands are to record
         yield Finding("power cuts", (), str(error))
         return
-    yield from findings(images(recorded, range(beginning, beginning + count)), judge.truth)
+    yield from findings(images(recorded, numbers), judge.truth)
 
 
 @cache
@@ -243,7 +242,6 @@ def _opened(image: Image, then: State, truth: Truth, judged: dict[str, list[str]
 
 
 def _false(club: Path, truth: Truth) -> Iterator[str]:
-    """Yield what does not follow in a ledger, by the truth and by an audit."""
     yield from truth.faults(club)
     verdict = audit(club)
     yield from (f"the audit says FALSE {falsehood}" for falsehood in verdict.falsehoods[:1])

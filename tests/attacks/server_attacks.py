@@ -83,7 +83,6 @@ def _moments(table: str, columns: Columns) -> Iterator[tuple[str, str, dict[str,
 
 
 def _effects(table: str, columns: Columns, moment: str) -> dict[str, str]:
-    """Return, by its effect, what the function of a trigger of single rows does."""
     row = "old" if moment.endswith("DELETE") else "new"
     end = f"RETURN {row};"
     bodies = {"aborts it": ABORT, "keeps a copy": f"INSERT INTO {OTHER} SELECT {row}.*; {end}"}
@@ -113,7 +112,6 @@ def additions(history: History) -> Iterator[Attack]:
 
 
 def _in_schema(schema: str) -> dict[str, Script]:
-    """Return, by name, what can be added to a schema, or to the whole database."""
     reading = f"CREATE FUNCTION {schema}.guest() RETURNS int LANGUAGE sql AS 'SELECT 1'"
     nothing = f"CREATE FUNCTION {OTHER}() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'"
     return {
@@ -135,7 +133,6 @@ def _in_schema(schema: str) -> dict[str, Script]:
 
 
 def _on_table(role: str, table: str, columns: Columns) -> dict[str, Script]:
-    """Return, by name, what can be put on a table, or made of its rows."""
     schema, prefix = SCHEMAS[role], PREFIXES[role]
     readers = f"{prefix}_writer" if role == "tokens" else f"{prefix}_reader"  # only recorders read those
     name, first = f'{schema}."{table}"', next(iter(columns))
@@ -171,7 +168,6 @@ def _on_table(role: str, table: str, columns: Columns) -> dict[str, Script]:
 
 
 def _on_column(schema: str, table: str, column: str, kind: str) -> dict[str, Script]:
-    """Return, by name, what a column can be changed into."""
     alter = f'ALTER TABLE {schema}."{table}" ALTER COLUMN "{column}"'
     changes: dict[str, Script] = {
         "a default for": (f"{alter} SET DEFAULT {ANY_TYPE[kind]}",),

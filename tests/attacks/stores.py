@@ -12,8 +12,8 @@ from contextlib import closing
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from sqlite3 import Connection
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -28,9 +28,6 @@ from tests.attacks import servers
 from tests.attacks.servers import Row
 from tests.kit.tampering import Statement, edit
 
-if TYPE_CHECKING:
-    from sqlite3 import Connection
-
 ROLES = ("journal", "people", "views")
 LOGS = ("-wal", "-shm", "-journal")
 READ_ERRORS = (sqlite3.Error, UnicodeDecodeError, OverflowError)
@@ -40,9 +37,6 @@ NOTHING_THERE: Mapping[str, object] = {  # what comes in the place of NULL, by t
 }  # fmt: skip
 
 Act = Callable[[Path], object]  # spoils the ledger at that path
-
-
-# -- files -----------------------------------------------------------------------------------------------------------
 
 
 def ledger_in(folder: Path) -> Path:
@@ -126,9 +120,6 @@ def objects_of(path: Path) -> list[tuple[str, str, str, str]]:
     """Return type, name, table and statement of every object of a copy of a file; SQLite's own have no statement."""
     with closing(raw(path)) as connection:
         return connection.execute("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master").fetchall()
-
-
-# -- stores ----------------------------------------------------------------------------------------------------------
 
 
 class Store:
@@ -260,7 +251,6 @@ def readable(db: Path, folder: Path) -> Path:
 
 @cache
 def _empty_files() -> tuple[bytes, bytes]:
-    """Return a journal and a people file without rows."""
     with TemporaryDirectory() as folder:
         journal, people = Path(folder) / "journal.db", Path(folder) / "people.db"
         SqliteJournal.create(journal).close()

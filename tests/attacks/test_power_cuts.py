@@ -7,6 +7,7 @@ copies of the program that do without a flush: their losses must be found.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -57,8 +58,8 @@ def test_the_recorded_commands_speak_and_record_what_they_are_there_for(judge: A
 
 
 def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(judge: AttackJudge) -> None:
-    def scene(_: AttackJudge, count: int, beginning: int) -> list[Finding]:
-        return [Finding(f"image {number}", (), "found") for number in range(beginning, beginning + count)]
+    def scene(_: AttackJudge, numbers: Sequence[int]) -> list[Finding]:
+        return [Finding(f"image {number}", (), "found") for number in numbers]
 
     family = Family("power-cuts", "for this test", scene=scene)
     tried = family.tries(judge, 20, only="'init' cut at 3 of 9: image 17")

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from ledger.journal.settings_file import server_of
 from tests.attacks.__main__ import attack
-from tests.attacks.families import BY_NAME
+from tests.attacks.families import BY_NAME, FITS_SERVERS
 from tests.attacks.judge import AttackJudge
 from tests.attacks.plays import AUDIT, USE_TOKENS, Attack
 from tests.attacks.server_attacks import running
@@ -102,10 +102,9 @@ def test_an_older_copy_of_the_whole_ledger_is_found_by_a_later_head(judge_on_ser
 
 
 def test_names_of_attacks_on_a_server_are_unique_in_each_family(judge_on_server: AttackJudge) -> None:
-    for family in BY_NAME.values():
-        if family.fits_servers:
-            names = [attack.name for attack in family.attacks(judge_on_server.history)]
-            assert len(names) == len(set(names)), family.name
+    for family in FITS_SERVERS:
+        names = [attack.name for attack in BY_NAME[family].attacks(judge_on_server.history)]
+        assert len(names) == len(set(names)), family
 
 
 def test_a_copy_of_a_ledger_on_a_server_has_a_database_of_its_own(judge_on_server: AttackJudge) -> None:
