@@ -70,19 +70,14 @@ class Family:
 
 
 def _number_in(name: str) -> int:
-    number = name.rpartition(" ")[2]
-    if not number.isdecimal():
-        raise ValueError(f"{name!r}: ends with no number of a round")
-    return int(number)
+    if name.rpartition(" ")[2].isdecimal():
+        return int(name.rpartition(" ")[2])
+    raise ValueError(f"{name!r}: ends with no number of a round")
 
 
 @contextmanager
 def attacked_ledger(scratch: Path, source: Path | None = None, server: Server | None = None) -> Iterator[AttackJudge]:
-    """Make a small ledger to attack, or a copy of the one in *source*, in files or on a server, and its judge.
-
-    Raises:
-        ValueError: *source* holds no ledger, or several.
-    """
+    """Make a small ledger to attack, or a copy of the one in *source*, in files or on a server, and its judge."""
     with ExitStack() as stack:
         worker = stack.enter_context(closing(Worker()))
         place, other_place = (None, None) if server is None else (new_place(server), new_place(server))
@@ -98,11 +93,7 @@ def attacked_ledger(scratch: Path, source: Path | None = None, server: Server | 
 FAMILIES: tuple[Family, ...] = (
     Family("older-copies", "sets of files from an earlier point", (files.older,)),
     Family("mixed-logs", "files of one age beside logs of another", (files.mixed_logs,)),
-    Family(
-        "stopped-builds",
-        "what stopped builds and moves leave, of any ledger",
-        (files.stopped_builds, files.stopped_moves),
-    ),
+    Family("stopped-builds", "what stopped builds or moves leave", (files.stopped_builds, files.stopped_moves)),
     Family("swapped-files", "files of another ledger", (files.foreign,)),
     Family("bit-flips", "one bit of every byte of every file", (files.flips,)),
     Family("pages", "pages zeroed, swapped, doubled; files cut", (files.pages,)),

@@ -60,9 +60,6 @@ class Finding:
     commands: tuple[str, ...]  # that were run until then, as one writes them
     what: str  # is wrong with the last one
 
-    def __str__(self) -> str:
-        return f"{self.attack}: {' ; '.join(self.commands)}: {self.what}"
-
 
 class AttackJudge:
     """Judges attacks on one history."""
@@ -90,12 +87,10 @@ class AttackJudge:
             yield from _PlayedAttack(self, attack, copied(spoilt, self.scratch / "play"), faults).findings(play)
 
     def close(self) -> None:
-        """End the workers."""
         for worker in self._workers.values():
             worker.close()
 
     def worker_in(self, circumstances: Circumstances) -> Worker:
-        """Return who runs commands in these circumstances."""
         return self._workers.setdefault(circumstances, Worker(circumstances))
 
     def words(self, command: Command) -> Command:
@@ -244,7 +239,8 @@ class _PlayedAttack:
 
     def _advice(self, words: Command, done: Done) -> Iterator[str]:
         """Yield advice that is no command, or mends nothing where it is said to mend files."""
-        yield from (f"advises {word!r}, which is no command" for word in unknown_commands(done.said))
+        unknown = sorted(set(_COMMAND.findall(done.said)) - COMMANDS.keys())
+        yield from (f"advises {word!r}, which is no command" for word in unknown)
         mended = self._judge.scratch / "mended"
         yield from disappointments(words, done, self._db, str(self._path), self._judge.worker, mended)
 
@@ -303,11 +299,6 @@ def _difference(answer: Any, true: Any, aliases: Aliases, place: str = "") -> st
         unnamed = not aliases and place.rpartition(".")[2] in {"name", "identity", "opponent"}
         return "" if unnamed else f"{place}: {answer!r}, the truth is {true!r}"
     return next((found for where, a, t in pairs if (found := _difference(a, t, aliases, where))), "")
-
-
-def unknown_commands(words: str) -> list[str]:
-    """Return what is advised as a command and is none."""
-    return sorted(set(_COMMAND.findall(words)) - COMMANDS.keys())
 
 
 def disappointments(

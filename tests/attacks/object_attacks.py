@@ -116,10 +116,8 @@ def removals(history: History) -> Iterator[Attack]:
         added = as_anybody(role, f'ALTER TABLE "{table}" ADD COLUMN guest TEXT')
         yield Attack(f"a column added to {table} of the {role}", last, added)
         for column in columns:
-            name, act = (
-                f"the column {column} of {table} of the {role} renamed",
-                as_anybody(role, f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO guest'),
-            )
+            name = f"the column {column} of {table} of the {role} renamed"
+            act = as_anybody(role, f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO guest')
             yield Attack(name, last, act, play.READING, audit_codes=codes)
 
 
@@ -132,16 +130,11 @@ def headers(history: History) -> Iterator[Attack]:
 
 
 LOOSE = (  # the same table without its constraints
-    "CREATE TABLE kept AS SELECT * FROM progress",
-    "DROP TABLE progress",
-    "CREATE TABLE progress AS SELECT * FROM kept",
-    "DROP TABLE kept",
-)
-POSITIONS = {
-    **{
-        f"set to {value}": (f"UPDATE progress SET position = {value}",)
-        for value in (0, -5, 1, "position - 1", "position + 1", 10**6, 2**62)
-    },
+    "CREATE TABLE kept AS SELECT * FROM progress", "DROP TABLE progress",
+    "CREATE TABLE progress AS SELECT * FROM kept", "DROP TABLE kept",
+)  # fmt: skip
+OTHERS = (0, -5, 1, "position - 1", "position + 1", 10**6, 2**62)
+POSITIONS = {f"set to {value}": (f"UPDATE progress SET position = {value}",) for value in OTHERS} | {
     "emptied": ("DELETE FROM progress",),
     "NULL": (*LOOSE, "UPDATE progress SET position = NULL"),
     "a text": (*LOOSE, "UPDATE progress SET position = 'many'"),

@@ -22,9 +22,7 @@ Script = tuple[str, ...]
 Columns = Mapping[str, str]  # of a table, with their types
 OTHER = "public.guest"  # where whoever may make objects makes them
 ABORT = "RAISE EXCEPTION 'not today';"
-WRITING_IN = {
-    role: (*play.WRITING, play.USE_TOKENS) if role == "tokens" else play.WRITING for role in SCHEMAS
-}  # by what is written
+WRITING_IN = {role: (*play.WRITING, *[play.USE_TOKENS] * (role == "tokens")) for role in SCHEMAS}
 ANY_TYPE = {"bigint": "7", "integer": "7", "text": "'x'", "bytea": r"'\x00'", "bigint[]": "'{7}'"}
 
 
@@ -114,6 +112,7 @@ def additions(history: History) -> Iterator[Attack]:
 def _in_schema(schema: str) -> dict[str, Script]:
     reading = f"CREATE FUNCTION {schema}.guest() RETURNS int LANGUAGE sql AS 'SELECT 1'"
     nothing = f"CREATE FUNCTION {OTHER}() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'"
+    event = f"CREATE EVENT TRIGGER guest ON ddl_command_end EXECUTE FUNCTION {OTHER}()"
     return {
         "an empty table": (f"CREATE TABLE {schema}.guest(a int)",),
         "a table with a row": (f"CREATE TABLE {schema}.guest(a int)", f"INSERT INTO {schema}.guest VALUES (1)"),
@@ -123,10 +122,7 @@ def _in_schema(schema: str) -> dict[str, Script]:
         "a sequence": (f"CREATE SEQUENCE {schema}.guest",),
         "a function": (reading, f"REVOKE ALL ON FUNCTION {schema}.guest() FROM PUBLIC"),
         "a right to make objects": (f"GRANT CREATE ON SCHEMA {schema} TO PUBLIC",),
-        "an event trigger beside it": (
-            nothing,
-            f"CREATE EVENT TRIGGER guest ON ddl_command_end EXECUTE FUNCTION {OTHER}()",
-        ),
+        "an event trigger beside it": (nothing, event),
         "a publication of all tables": ("CREATE PUBLICATION guest FOR ALL TABLES",),
         "another owner": (f"ALTER SCHEMA {schema} OWNER TO CURRENT_USER",),
     }

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 import attrs
 
 from ledger.errors import one_line
-from ledger.journal.settings_file import ServerPlace, SettingsFile, server_of
+from ledger.journal.settings_file import ServerPlace, server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.lazy import psycopg
@@ -103,17 +103,11 @@ def contents(path: Path) -> Contents | str:
                 for word in ("application_id", "user_version", "encoding")
             )
             (sound,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-            tables = {name: _digest(connection, name) for kind, name, *_ in schema if kind == "table"}
+            rows = {name: connection.execute(f'SELECT * FROM "{name}"') for kind, name, *_ in schema if kind == "table"}
+            tables = {name: sha256(repr(found.fetchall()).encode()).hexdigest() for name, found in rows.items()}
             return Contents(frozenset(schema), header, tables, one_line(sound))
     except READ_ERRORS as error:
         return f"{type(error).__name__}: {error}"
-
-
-def _digest(connection: Connection, table: str) -> str:
-    digest = sha256()
-    for row in connection.execute(f'SELECT * FROM "{table}"'):
-        digest.update(repr(row).encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
 
 
 def objects_of(path: Path) -> list[tuple[str, str, str, str]]:
@@ -221,11 +215,6 @@ def roles_in_files(db: Path) -> tuple[str, ...]:
 def roles_on_server(db: Path) -> tuple[str, ...]:
     """Return the parts of a ledger that are schemas of a server, what is kept of tokens there among them."""
     return () if server_of(db) is None else tuple(servers.SCHEMAS)
-
-
-def is_in_two_places(db: Path) -> bool:
-    """Return whether a journal stands in a file although the settings say that it is on a server."""
-    return db.exists() and SettingsFile(db).server() is not None
 
 
 def readable(db: Path, folder: Path) -> Path:

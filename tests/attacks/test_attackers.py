@@ -18,7 +18,6 @@ from tests.attacks.judge import AttackJudge
 from tests.attacks.plays import Attack, first_attacks
 from tests.attacks.stores import copied, file_of
 from tests.attacks.workers import HUNG, Done, Worker
-from tests.kit import yardsticks
 from tests.kit.tampering import execute
 
 
@@ -152,15 +151,3 @@ def test_a_worker_tells_of_a_hang_and_works_again(tmp_path: Path) -> None:
 
 def test_rights_are_tried_as_a_user_whom_they_bind() -> None:
     assert scenes.somebody().user in {None, scenes.NOBODY}
-
-
-def test_work_is_told_beside_a_loop_of_the_same_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that has become slower since is no fault of what is measured."""
-    monkeypatch.setattr(yardsticks, "_usual", lambda: 0.05)
-    monkeypatch.setattr(yardsticks, "_loop", lambda: 0.5)
-    assert yardsticks.yardsticks(0.5) == 10
-    assert yardsticks.yardsticks(5.0) == 10, "the loop takes ten times as long now"
-    monkeypatch.setattr(yardsticks, "_loop", lambda: 0.01)
-    assert yardsticks.yardsticks(5.0) == 100, "it was slower before"
-    with pytest.raises(AssertionError, match="at most 0"), yardsticks.within(0):
-        sum(range(100_000))

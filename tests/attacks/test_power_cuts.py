@@ -104,17 +104,12 @@ CUTS = 14
 BEFORE = {"erase": "player add"}
 
 
-def all_but_compiled_modules(folder: str, names: list[str]) -> list[str]:
-    """What of a folder of compiled code is not copied: only modules, so that no command compiles the program anew."""
-    return [name for name in names if folder.endswith("__pycache__") and not name.endswith(".pyc")]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, judge: AttackJudge, tmp_path: Path) -> None:
     place, stands, instead, name, finding = MUTANTS[mutant]
-    for package in ("ledger", "tools"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=all_but_compiled_modules)
+    for package in ("ledger", "tools"):  # without the compiled kernels
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("*.nb[ci]"))
     source = tmp_path / place
     assert stands in source.read_text("utf-8")
     source.write_text(source.read_text("utf-8").replace(stands, instead), "utf-8")

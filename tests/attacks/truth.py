@@ -19,28 +19,22 @@ from typing import Any
 
 import attrs
 
-from ledger.journal.settings_file import server_of
+from ledger.journal.settings_file import SettingsFile, server_of
 from ledger.runtime.lazy import zstandard
 from tests.attacks import servers
-from tests.attacks.stores import READ_ERRORS, ROLES, Contents, contents, file_of, is_in_two_places, raw, readable
+from tests.attacks.stores import READ_ERRORS, ROLES, Contents, contents, file_of, raw, readable
 from tests.kit.raw_journals import mth
 
-TILE = 256
-SALT_BYTES, SECRET_BYTES = 16, 32
-
+TILE, SALT_BYTES, SECRET_BYTES = 256, 16, 32
 HALF_A_DAY_MS, MINUTE_MS = 43_200_000, 60_000
 TOKEN_ROLES = ("recorder", "corrector", "approver", "auditor")
 COUNTED = ("tokens", "refusals")  # tables whose rows count from 1
-_RULE, _PROPOSAL, _SHA_256 = (
-    re.compile(r"[a-z]+(-[a-z]+)*"),
-    re.compile(r"proposal:[1-9]\d*@1"),
-    re.compile("[0-9a-f]{64}"),
-)
+_RULE, _PROPOSAL = re.compile(r"[a-z]+(-[a-z]+)*"), re.compile(r"proposal:[1-9]\d*@1")
+_SHA_256 = re.compile("[0-9a-f]{64}")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 NamedRow = dict[str, Any]  # by its columns
 Issued = dict[object, dict[str, Any]]  # the facts of an entry that issued a token, by its position
-
 People = dict[int, tuple[object, ...]]  # identity, name, salt and day of joining by number
 
 
@@ -86,10 +80,7 @@ def people(db: Path) -> People | None:
 
 def digest_of(found: list[JournalRow]) -> str:
     """Return a name for exactly these rows."""
-    digest = sha256()
-    for entry in found:
-        digest.update(repr((entry.position, entry.kind, entry.key, entry.body, entry.leaf)).encode())
-    return digest.hexdigest()
+    return sha256(repr([attrs.astuple(entry) for entry in found]).encode()).hexdigest()
 
 
 def journal_faults(db: Path, found: list[JournalRow]) -> Iterator[str]:
@@ -327,7 +318,7 @@ class Truth:
 
     def faults(self, db: Path) -> list[str]:
         """Return what does not follow; nothing where an audit should say TRUE. *db* is left as it is."""
-        if is_in_two_places(db):
+        if db.exists() and SettingsFile(db).server() is not None:
             return ["a file and a server both hold a journal"]
         if servers.objects_of(db) not in self._objects:
             return ["server: objects are not those of a ledger"]

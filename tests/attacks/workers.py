@@ -81,7 +81,6 @@ class Worker:
         self._process: LastingProcess | None = None
 
     def close(self) -> None:
-        """End the process."""
         if self._process is not None:
             self._process.connection.close()
         self._process = None
