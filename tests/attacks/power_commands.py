@@ -16,8 +16,8 @@ import attrs
 from ledger.facts.source_games import SourceGame
 from ledger.imports import jsonl
 from ledger.ledger import Ledger
+from tests.crashes.killed_verbs import proposed
 from tests.kit.games import game_recorded, source_game
-from tests.kit.killed_verbs import proposed
 from tools import cli, output
 
 _LIVE = "tests.attacks.power_commands"

@@ -23,7 +23,7 @@ from ledger.journal.settings_file import SettingsFile, server_of
 from ledger.runtime.lazy import zstandard
 from tests.attacks import servers
 from tests.attacks.stores import READ_ERRORS, ROLES, Contents, contents, file_of, raw, readable
-from tests.kit.raw_journals import mth
+from tests.audit.raw_journals import mth
 
 TILE, SALT_BYTES, SECRET_BYTES = 256, 16, 32
 HALF_A_DAY_MS, MINUTE_MS = 43_200_000, 60_000

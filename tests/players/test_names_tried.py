@@ -23,9 +23,9 @@ from ledger.journal.game_keys import free_key, keyed
 from ledger.ledger import Ledger
 from ledger.players.people import new_secret
 from ledger.runtime.ledger_files import beside
+from tests.kit.clubs import secrets_as_drawn
 from tests.kit.commands import Run
-from tests.kit.secrets import secrets_as_drawn
-from tests.kit.trf_files import player, report
+from tests.kit.source_files import player, report
 from tests.tiers import few_quick
 
 NAMES = [f"Person{number} Family" for number in range(10_001)]

@@ -140,6 +140,7 @@ def test_the_server_calls_nobody_but_the_witness() -> None:
     assert calling == {"tools.serve.witnesses"}
 
 
+@pytest.mark.slow
 def test_processes_meet_in_a_folder_of_their_own(
     served: Path, meeting_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from ledger.audit.reader import (
 )
 from ledger.errors import LedgerError
 from ledger.facts.words import TreeHead
-from tests.kit.sqlite_library import sqlite3
+from tests.audit.sqlite_library import sqlite3
 
 # The files as they are published, written down once more.
 SCHEMA = """

@@ -1,6 +1,6 @@
 """Appends entries one by one to a journal on PostgreSQL, as a process of its own, and tells each that is acknowledged.
 
-``python -m tests.kit.postgres_driver ADDRESS WORD COUNT``: a line ``position leaf`` for each, with the leaf in
+``python -m tests.postgres.entry_writer ADDRESS WORD COUNT``: a line ``position leaf`` for each, with the leaf in
 hexadecimal; it ends at the first error, with its text on stderr.
 """
 
