@@ -10,12 +10,12 @@ from pathlib import Path
 
 import click
 import pytest
-from tools.readmes.command_texts import every_command
 
 from tests.kit.clubs import copied
 from tests.kit.commands import Done, Run
 from tests.kit.corrections import ask, made
 from tools.commands import REFUSED, USAGE
+from tools.docs.command_texts import every_command
 
 # These two use their words when somebody asks; tests/serve tries those.
 COMMANDS = {
