@@ -12,12 +12,11 @@ import pytest
 
 from ledger.ratings import views
 from tests.kit import golden_views, postgres
-from tests.kit.clubs import NAME, ClubOfTwo, copied, copy_of, new_club_of_two, take_made_up_games
+from tests.kit.clubs import NAME, ClubOfTwo, copied, copy_of, new_club_of_two, one_secret, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.disks import nobody_cuts_the_power
 from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
-from tests.kit.secrets import one_secret
 from tests.tiers import PROFILE, TierSelection, load_profile
 from tools import cli
 

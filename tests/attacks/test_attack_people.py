@@ -1,13 +1,11 @@
 """Older, newer, foreign, torn and mixed copies of the people file in place at every point of a history.
 
 Whatever is put there, a writer refuses in one line or does no harm: no game and no registration is ever sealed under
-another person's number, and nobody who is known gets a second one. LEDGER_ATTACKS says how many attacks are tried
-(120 by default; 0: all of them).
+another person's number, and nobody who is known gets a second one. By night all attacks are tried.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import time
@@ -38,8 +36,9 @@ from tests.kit.games import source_game, source_games
 from tests.kit.people import connection_of
 from tests.kit.places import ROOT
 from tests.kit.sealed_numbers import Told
+from tests.tiers import few_quick, times
 
-ATTACKS = int(os.environ.get("LEDGER_ATTACKS", "120"))
+ATTACKS = times(quick=60, ci=120, nightly=10_000)  # at most
 PEOPLE = "club.people.db"
 
 
@@ -190,7 +189,7 @@ def attacks() -> list[Attack]:
         for copy in range(-1 if how in OF_A_FOREIGN_FILE else 0, len(HISTORY))  # newer ones, too: the journal is older
         if copy != point
     ]
-    return every if not ATTACKS or len(every) <= ATTACKS else Random("people").sample(every, ATTACKS)
+    return every if len(every) <= ATTACKS else Random("people").sample(every, ATTACKS)
 
 
 def carry_out(attack: Attack, points: list[Point], folder: Path) -> list[str]:
@@ -247,7 +246,7 @@ def go_on_without(path: Path) -> set[int]:
         people.close()
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", few_quick(HOW, "alone"))
 def test_no_copy_of_the_people_file_makes_a_writer_seal_a_wrong_number(
     how: str, points: list[Point], tmp_path: Path
 ) -> None:
@@ -329,6 +328,7 @@ def size_of(path: Path) -> int:
         journal.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moved", [True, False], ids=["moved there", "written over"])
 def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved: bool, tmp_path: Path) -> None:
     """Older copies come while two processes register and import; each goes on or is refused in one line."""

@@ -2,65 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from ledger.journal.settings_file import server_of
-from tests.kit.attacks import Holds
-from tools.attack.__main__ import attack
-from tools.attack.families import FAMILIES, Battlefield
-from tools.attack.servers import edited
-from tools.attack.verdicts import AUDIT, EVERYTHING, USE_TOKENS, Attack
+from tests.attacks.__main__ import attack
+from tests.attacks.families import BY_NAME
+from tests.attacks.judge import AttackJudge
+from tests.attacks.plays import AUDIT, USE_TOKENS, Attack
+from tests.attacks.server_attacks import running
+
+pytestmark = pytest.mark.outside
 
 
-def test_an_untouched_ledger_on_a_server_holds(attacked_on_server: Battlefield) -> None:
-    point = attacked_on_server.history.last
-    control = Attack("none", point, lambda _: None, EVERYTHING, reads_may_err=False)
-    assert list(attacked_on_server.judge.findings(control)) == []
-
-
-def test_changed_values_and_rows_of_a_server_are_named(holds_on_server: Holds) -> None:
-    holds_on_server("values", 12)
-
-
-def test_older_schemas_under_later_views_are_refused_or_named(holds_on_server: Holds) -> None:
-    holds_on_server("older-copies", 3)
-
-
-def test_schemas_of_another_ledger_are_refused_or_named(holds_on_server: Holds) -> None:
-    holds_on_server("swapped-files", 2)
-
-
-def test_foreign_triggers_of_a_server_are_named(holds_on_server: Holds) -> None:
-    holds_on_server("triggers", 4)
-
-
-def test_what_stopped_builds_and_moves_leave_on_a_node_is_no_ledger(holds_on_server: Holds) -> None:
-    holds_on_server("stopped-builds", 4)
-
-
-def test_false_places_of_the_views_and_of_the_journal_are_named(holds_on_server: Holds) -> None:
-    holds_on_server("checkpoints", 4)
-
-
-def test_foreign_objects_and_rights_of_a_server_are_named(holds_on_server: Holds) -> None:
-    holds_on_server("foreign-objects", 8)
-
-
-def test_objects_of_a_server_that_are_gone_or_became_others_are_named(holds_on_server: Holds) -> None:
-    holds_on_server("removals", 6)
-
-
-def edit(statement: str) -> Callable[[Path], None]:
-    def act(spoilt: Path) -> None:
-        place = server_of(spoilt)
-        assert place is not None
-        edited(place, statement)
-
-    return act
+def test_an_untouched_ledger_on_a_server_holds(judge_on_server: AttackJudge) -> None:
+    control = Attack("none", judge_on_server.history.last, reads_may_err=False)
+    assert list(judge_on_server.findings(control)) == []
 
 
 @pytest.mark.parametrize(
@@ -88,15 +47,15 @@ def edit(statement: str) -> Callable[[Path], None]:
     ],
 )
 def test_the_truth_of_a_server_and_the_audit_see_the_same(
-    attacked_on_server: Battlefield, statement: str, fault: str
+    judge_on_server: AttackJudge, statement: str, fault: str
 ) -> None:
-    judge, said = attacked_on_server.judge, []
+    judge, said = judge_on_server, []
 
     def act(spoilt: Path) -> None:
-        edit(statement)(spoilt)
+        running(statement)(spoilt)
         said.extend(judge.truth.faults(spoilt))
 
-    assert list(judge.findings(Attack("one", attacked_on_server.history.last, act, (AUDIT,)))) == []
+    assert list(judge.findings(Attack("one", judge_on_server.history.last, act, (AUDIT,)))) == []
     assert fault in " ".join(said)
 
 
@@ -109,52 +68,50 @@ def test_the_truth_of_a_server_and_the_audit_see_the_same(
         "DELETE FROM club_tokens.sendings",
     ],
 )
-def test_what_of_tokens_leaves_no_trace_is_called_true_and_works(
-    attacked_on_server: Battlefield, statement: str
-) -> None:
+def test_what_of_tokens_leaves_no_trace_is_called_true_and_works(judge_on_server: AttackJudge, statement: str) -> None:
     """Nothing that is proven rests on it: the README of the audit says so."""
-    point = attacked_on_server.history.last
-    control = Attack("none", point, edit(statement), (AUDIT, USE_TOKENS), reads_may_err=False)
-    assert list(attacked_on_server.judge.findings(control)) == []
+    point = judge_on_server.history.last
+    control = Attack("none", point, running(statement), (AUDIT, USE_TOKENS), reads_may_err=False)
+    assert list(judge_on_server.findings(control)) == []
 
 
-def test_tokens_whose_sessions_a_foreign_rule_swallows_end_in_one_line(attacked_on_server: Battlefield) -> None:
-    deaf = edit("CREATE RULE deaf AS ON INSERT TO club_tokens.sessions DO INSTEAD NOTHING")
-    attack = Attack("a deaf table", attacked_on_server.history.last, deaf, (USE_TOKENS,))
-    assert list(attacked_on_server.judge.findings(attack)) == []
+def test_tokens_whose_sessions_a_foreign_rule_swallows_end_in_one_line(judge_on_server: AttackJudge) -> None:
+    deaf = running("CREATE RULE deaf AS ON INSERT TO club_tokens.sessions DO INSTEAD NOTHING")
+    attack = Attack("a deaf table", judge_on_server.history.last, deaf, (USE_TOKENS,))
+    assert list(judge_on_server.findings(attack)) == []
 
 
-def test_entries_swapped_are_named(attacked_on_server: Battlefield) -> None:
-    swap = edit(
+def test_entries_swapped_are_named(judge_on_server: AttackJudge) -> None:
+    swap = running(
         "UPDATE club.journal a SET kind = b.kind, key = b.key || 'x', body = b.body, leaf = b.leaf FROM club.journal b "
         "WHERE a.position IN (3, 4) AND b.position = 7 - a.position"
     )
-    attack = Attack("entries 3 and 4 swapped", attacked_on_server.history.last, swap, (AUDIT,))
-    impossible = attacked_on_server.judge.impossible  # of the attacks of other tests
-    assert list(attacked_on_server.judge.findings(attack)) == []
-    assert attacked_on_server.judge.impossible == impossible
+    attack = Attack("entries 3 and 4 swapped", judge_on_server.history.last, swap, (AUDIT,))
+    impossible = judge_on_server.impossible  # of the attacks of other tests
+    assert list(judge_on_server.findings(attack)) == []
+    assert judge_on_server.impossible == impossible
 
 
-def test_an_older_copy_of_the_whole_ledger_is_found_by_a_later_head(attacked_on_server: Battlefield) -> None:
+def test_an_older_copy_of_the_whole_ledger_is_found_by_a_later_head(judge_on_server: AttackJudge) -> None:
     """Everything in it follows; only what was kept outside tells that it is older."""
-    judge, (*_, then, now) = attacked_on_server.judge, attacked_on_server.history.points
+    judge, (*_, then, now) = judge_on_server, judge_on_server.history.points
     (head,) = judge.worker.run("head", now.db).out.splitlines()
     done = judge.worker.run("audit", then.db, "--since", head)
     assert (done.code, "FALSE" in done.said) == (3, True)
     assert judge.worker.run("audit", then.db).code == 0
 
 
-def test_names_of_attacks_on_a_server_are_unique_in_each_family(attacked_on_server: Battlefield) -> None:
-    for family in FAMILIES:
+def test_names_of_attacks_on_a_server_are_unique_in_each_family(judge_on_server: AttackJudge) -> None:
+    for family in BY_NAME.values():
         if family.fits_servers:
-            names = [attack.name for attack in family.attacks(attacked_on_server)]
+            names = [attack.name for attack in family.attacks(judge_on_server.history)]
             assert len(names) == len(set(names)), family.name
 
 
-def test_a_copy_of_a_ledger_on_a_server_has_a_database_of_its_own(attacked_on_server: Battlefield) -> None:
-    places = [server_of(point.db) for point in attacked_on_server.history.points]
+def test_a_copy_of_a_ledger_on_a_server_has_a_database_of_its_own(judge_on_server: AttackJudge) -> None:
+    places = [server_of(point.db) for point in judge_on_server.history.points]
     assert len({place.address for place in places if place is not None}) == len(places)
-    assert not attacked_on_server.history.last.db.exists()
+    assert not judge_on_server.history.last.db.exists()
 
 
 def test_families_about_bytes_of_files_are_wrong_usage_on_a_server() -> None:

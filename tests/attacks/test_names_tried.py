@@ -23,13 +23,15 @@ from ledger.journal.game_keys import free_key, keyed
 from ledger.ledger import Ledger
 from ledger.players.people import new_secret
 from ledger.runtime.ledger_files import beside
+from tests.kit.clubs import secrets_as_drawn
 from tests.kit.commands import Run
-from tests.kit.secrets import secrets_as_drawn
-from tests.kit.trf_files import player, report
+from tests.kit.source_files import player, report
+from tests.tiers import few_quick
 
 NAMES = [f"Person{number} Family" for number in range(10_001)]
 RIGHT = NAMES[4_321]
-FORMATS = ("csv", "pgn", "trf", "hand")
+FILES = ("csv", "pgn", "trf")
+FORMATS = (*FILES, "hand")
 
 
 def told(fmt: str, names: Iterable[str]) -> bytes:
@@ -97,7 +99,7 @@ def erased(tmp_path: Path, run: Run) -> Path:
     return path
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("fmt", few_quick(FORMATS, "csv"))
 def test_no_name_can_be_tried_against_what_stands_beside_the_people_file(fmt: str, erased: Path, run: Run) -> None:
     take(run, erased, fmt, RIGHT)
     done = run("erase", erased, RIGHT, "--yes")
@@ -114,7 +116,7 @@ def test_no_name_can_be_tried_against_what_stands_beside_the_people_file(fmt: st
     assert keys.isdisjoint(keyed(new_secret(), plain.values()))  # a secret that the thief made up is of no use
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("fmt", few_quick(FORMATS, "csv"))
 def test_the_same_trial_finds_the_name_in_a_ledger_of_an_earlier_release(fmt: str, erased: Path, run: Run) -> None:
     """So the trial above is one. The officer is told, when the person is erased."""
     plain = plain_keys(fmt)
@@ -140,7 +142,7 @@ def retold(run: Run, path: Path, fmt: str, name: str, *options: str) -> str:
     return run("import", path, file, *options).err
 
 
-@pytest.mark.parametrize("fmt", [fmt for fmt in FORMATS if fmt != "hand"])
+@pytest.mark.parametrize("fmt", few_quick(FILES, "csv"))
 def test_a_file_that_tells_the_game_again_is_held_back_whoever_it_names(fmt: str, erased: Path, run: Run) -> None:
     take(run, erased, fmt, RIGHT)
     assert run("erase", erased, RIGHT, "--yes").code == 0
@@ -162,7 +164,7 @@ def test_a_file_that_tells_the_game_again_is_held_back_whoever_it_names(fmt: str
     assert "1 known already" in retold(run, erased, fmt, RIGHT)
 
 
-@pytest.mark.parametrize("fmt", [fmt for fmt in FORMATS if fmt != "hand"])
+@pytest.mark.parametrize("fmt", few_quick(FILES, "csv"))
 def test_with_the_journal_alone_no_import_tells_who_it_was(fmt: str, erased: Path, run: Run) -> None:
     """The thief goes on without the names, and imports a file for each; Bob is nobody there, either."""
     take(run, erased, fmt, RIGHT)

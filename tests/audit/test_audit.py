@@ -20,7 +20,7 @@ from ledger.ledger import Ledger
 from ledger.ratings.projectors import BUILT_IN
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
-from tests.kit.audits import GAMES, PLAYERS, TABLES, body_at, false_places, first_game, said, views_of
+from tests.audit.findings import GAMES, PLAYERS, TABLES, body_at, false_places, first_game, said, views_of
 from tests.kit.games import game_recorded
 from tests.kit.plugins import WIN_STREAKS
 from tests.kit.tampering import edit

@@ -6,7 +6,7 @@ import pytest
 
 from ledger.imports.csv.header import COLUMNS, read_header
 from ledger.imports.csv.rows import BATCH_CSV
-from tests.kit.csv_files import BASE, csv_text, fault_of, good_game, read_csv
+from tests.kit.source_files import BASE, csv_text, fault_of, good_game, read_csv
 
 
 def test_the_smallest_file_gives_a_whole_game() -> None:

@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
 from ledger.ledger import Ledger
-from tests.kit.drawn_requests import DRAWN, SCHEMA, checks
 from tests.kit.raw_http import running
 from tests.kit.served_processes import ask_server
+from tests.serve.drawn_requests import DRAWN, SCHEMA, checks
 from tools.serve.application import application
 from tools.serve.gate import Gate
 from tools.serve.readers import Reader
 from tools.serve.routes import PREFIX, ROUTES, Route
 from tools.serve.settings import Serving
+
+pytestmark = pytest.mark.outside  # schemathesis
 
 # What a stranger may name: things that are there, so that not every answer is that nothing is.
 WORDS = {"player": "ann", "tournament": "Club evening", "list": "standard@2006-06-30", "number": "1"}

@@ -22,6 +22,8 @@ from tools.serve import job_runner, limits
 from tools.serve.job_runner import Jobs
 from tools.serve.problems import Problem
 
+pytestmark = pytest.mark.slow  # the processes of a server
+
 SLOW: Mapping[str, Any] = {
     "command": "slow", "options": [], "operands": [], "media": "text/plain", "name": "slow.txt", "to_file": False,
     "erased": 0,
@@ -216,7 +218,7 @@ def test_no_result_is_given_that_may_tell_who_somebody_was_that_was_erased_since
 
 @pytest.fixture(name="slowly")
 def _slowly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_runner, "PROCESS", "tests.kit.slow_job")
+    monkeypatch.setattr(job_runner, "PROCESS", "tests.serve.slow_job")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
 
 

@@ -15,9 +15,9 @@ import pytest
 
 from ledger.journal.checkpoints import last_checkpoint, read_key
 from ledger.ledger import Ledger
+from tests.kit.checkpoints import Fetch, hashes_under, names_under, read_bundle, root_of_leaves
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
-from tests.kit.logs import Fetch, hashes_under, names_under, read_bundle, root_of_leaves
 from tests.kit.served import OFFICER
 from tests.kit.served_processes import serving
 from tools.serve.application import application
@@ -196,6 +196,7 @@ def test_nothing_is_shown_of_a_journal_that_does_not_fit_its_checkpoint(served: 
     assert (receipt.status_code, "as yet; no checkpoint was ever signed here" in receipt.text) == (404, True)
 
 
+@pytest.mark.slow
 def test_its_owner_is_told_at_the_start_what_becomes_public_and_what_the_key_should_be_called(served: Path) -> None:
     words = ("--listen", "127.0.0.1:0", "--public-url", "https://example.org/other", "--log", "entries")
     with serving(served, *words) as (process, _):

@@ -212,7 +212,7 @@ def main(
         output.answer_lines(render_bounds([bound for bound in BOUNDS if bound.section in wanted]))
         return
     measure = SIZES[size] if not games else attrs.evolve(SIZES[size], games=games)
-    began = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    began = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")  # noqa: TID251
     about = {"began": began, "size": size, "games": measure.games, "rounds": rounds, **figures.machine()}
     measured: dict[str, figures.Section] = {}
     for package in PACKAGES:  # as an installation does; otherwise each start of ours may compile what was edited
