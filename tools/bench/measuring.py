@@ -1,88 +1,95 @@
-"""What a piece of work costs: seconds of the clock, of the processor, and in turns with others. Nothing heavy."""
+"""What a piece of work costs, in turns with others. Nothing heavy."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+import resource
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib.util import find_spec
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeVar
 
-from .bounds import BY_NAME, CPU
-from .table import Line, line
-
-try:
-    import resource
-except ImportError:  # Windows: processor time of children is not known there
-    resource = None  # type: ignore[assignment]
+from .table import BY_NAME, CPU, Line, line
 
 T = TypeVar("T")
 
 
-class SecondsTaken(NamedTuple):
-    """Seconds of the clock, and of the processor by this process and by those that it started and that have ended."""
+class Figure(NamedTuple):
+    """Seconds, or how many a second: by the clock, and by the processor of this process and its ended children."""
 
     clock: float
     cpu: float
 
-    def plus(self, other: SecondsTaken) -> SecondsTaken:
-        """Both together, one after the other."""
-        return SecondsTaken(self.clock + other.clock, self.cpu + other.cpu)
+    def plus(self, other: Figure) -> Figure:
+        """Return the seconds of both works together."""
+        return Figure(self.clock + other.clock, self.cpu + other.cpu)
 
-    def rates(self, count: int) -> Rates:
-        """How many a second, when *count* cost this."""
-        return Rates(count / self.clock, count / self.cpu)
-
-
-class Rates(NamedTuple):
-    """How many a second: of the clock, and of the processor."""
-
-    clock: float
-    cpu: float
+    def rates(self, count: int) -> Figure:
+        """Return how many a second, if *count* took these seconds."""
+        return Figure(count / self.clock, count / self.cpu)
 
 
-FREE = SecondsTaken(0.0, 0.0)
+FREE = Figure(0.0, 0.0)
 
 
-def cpu_seconds() -> float:
-    """Seconds of the processor so far, of this process and of its children that have ended."""
-    if resource is None:
-        times = os.times()
-        return process_time() + times.children_user + times.children_system
+def _cpu_seconds() -> float:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return process_time() + children.ru_utime + children.ru_stime
 
 
-def cost_of(work: Callable[[], object]) -> SecondsTaken:
-    """Do the work once."""
-    cpu, begun = cpu_seconds(), perf_counter()
+def cost_of(work: Callable[[], object]) -> Figure:
+    """Do the work once and return its seconds."""
+    cpu, begun = _cpu_seconds(), perf_counter()
     work()
-    return SecondsTaken(perf_counter() - begun, cpu_seconds() - cpu)
+    return Figure(perf_counter() - begun, _cpu_seconds() - cpu)
 
 
-def in_turns(works: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
-    """Do several works in turns, so that what else the machine does meets them all; what each gave, by round."""
-    given: dict[str, list[T]] = {name: [] for name in works}
-    for _ in range(rounds):
+def in_turns(works: Mapping[Any, Callable[[], T]], rounds: int, *, warm: bool = True) -> dict[Any, list[T]]:
+    """Do several works in turns, so that the machine's other load meets them all; return the results by round.
+
+    A round before the first one, which is not counted, loads what is loaded once; a process of its own needs none.
+    """
+    results: dict[Any, list[T]] = {name: [] for name in works}
+    for number in range(-1 if warm else 0, rounds):
         for name, work in works.items():
-            given[name].append(work())
-    return given
+            result = work()
+            if number >= 0:
+                results[name].append(result)
+    return results
 
 
-def both_lines(
+def timed(works: Mapping[str, Callable[[], object]], rounds: int, *, warm: bool = True) -> dict[str, list[Figure]]:
+    """Return what each work cost by round, in turns."""
+    return in_turns({name: partial(cost_of, work) for name, work in works.items()}, rounds, warm=warm)
+
+
+def both_lines(name: str, where: str, ours: Sequence[Figure], theirs: Sequence[Figure], **more: Any) -> Iterator[Line]:
+    """Yield the line of a bound by the clock or the processor, as its unit says, and the other one to inform."""
+    unit, informing = BY_NAME[name].unit, {**more, "at_least": None, "aim": None}
+    clock, cpu = ([[figure[kind] for figure in figures] for figures in (ours, theirs)] for kind in (0, 1))
+    if unit.endswith(CPU):
+        yield line(name, where, *cpu, **more)
+        yield line(name, where, *clock, **informing, unit=unit.removesuffix(CPU))
+    else:
+        yield line(name, where, *clock, **more)
+        yield line(name, where, *cpu, **informing, unit=f"{unit}{CPU}")
+
+
+def compared(
     name: str,
     where: str,
-    our_figures: Sequence[SecondsTaken | Rates],
-    their_figures: Sequence[SecondsTaken | Rates],
+    ours: Callable[[], Figure],
+    theirs: Callable[[], Figure],
+    rounds: int,
+    *,
+    warm: bool = True,
     **more: Any,
-) -> tuple[Line, Line]:
-    """The line of a bound by the clock or by the processor, as it says, and the other one, which only informs.
+) -> Iterator[Line]:
+    """Measure ours and the rival's in turns and yield the two lines."""
+    figures = in_turns({"ours": ours, "theirs": theirs}, rounds, warm=warm)
+    yield from both_lines(name, where, figures["ours"], figures["theirs"], **more)
 
-    *more* goes to ``line``.
-    """
-    clock = [figures.clock for figures in our_figures], [figures.clock for figures in their_figures]
-    cpu = [figures.cpu for figures in our_figures], [figures.cpu for figures in their_figures]
-    informing = {**more, "at_least": None, "aim": None}
-    unit = BY_NAME[name].unit
-    if unit.endswith(CPU):
-        return line(name, where, *cpu, **more), line(name, where, *clock, **informing, unit=unit.removesuffix(CPU))
-    return line(name, where, *clock, **more), line(name, where, *cpu, **informing, unit=f"{unit}{CPU}")
+
+def installed(package: str) -> bool:
+    """Return whether a rival is there; its lines are left out if not."""
+    return find_spec(package) is not None

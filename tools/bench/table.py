@@ -2,56 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from enum import Enum
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import attrs
+import tabulate
+from attrs.validators import deep_iterable, gt, min_len, optional
 
-from .bounds import BY_NAME, Bound
-
-_HEADINGS = (
-    "what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached",
-)  # fmt: skip
-_LEFT = frozenset({"section", "what", "unit", "rival", "reached"})
-LEGEND = (
-    "ours / rival: our figure divided by the rival's, both in the unit of the line, medians of rounds taken in turns;",
-    "of rounds: the lowest and the highest quotient of a single round. Times and memory should give a small quotient",
-    "(<=), rates a large one (>=). CPU: of the processor, all processes together; without it: of the clock.",
-)
+AIM, AT_LEAST, MISSED, NOTHING_WANTED = "aim", "at least", "MISSED", ""  # what a ratio reached
+CPU = " CPU"  # ends the unit of a figure by the processor
+LEGEND = """\
+ours / rival: our figure divided by the rival's, both in the unit of the line, medians of rounds taken in turns;
+of rounds: the lowest and the highest quotient of a single round. Times and memory should give a small quotient
+(<=), rates a large one (>=). CPU: of the processor, all processes together; without it: of the clock.
+"""
 
 
-class Reached(Enum):
-    """What a ratio reached of what is wanted."""
+@attrs.frozen(kw_only=True)
+class Bound:
+    """One comparison: our figure, the rival's, and the quotient that is wanted. ``lines.toml`` explains the fields."""
 
-    AIM = "aim"
-    AT_LEAST = "at least"
-    MISSED = "MISSED"
-    NOTHING_WANTED = ""
+    name: str
+    section: str
+    what: str
+    rival: str
+    unit: str
+    at_least: float | None = attrs.field(default=None, validator=optional(gt(0)))
+    aim: float | None = attrs.field(default=None, validator=optional(gt(0)))
+    judged_from: int = 0
+    needs: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse an aim that is easier than the bound."""
+        if self.at_least is not None and self.aim is not None and not self.meets(self.aim, self.at_least):
+            raise ValueError(f"{self.name}: the aim {self.aim:g} is easier than the bound {self.at_least:g}")
+
+    @property
+    def small_is_good(self) -> bool:
+        """True of times and memory, False of rates."""
+        return "/s" not in self.unit
+
+    @property
+    def is_judged(self) -> bool:
+        """True if a quotient is wanted."""
+        return self.at_least is not None or self.aim is not None
+
+    @property
+    def divided(self) -> str:
+        """The division in words."""
+        return f"({self.unit}) {self.what} / {self.rival}"
+
+    def meets(self, ratio: float, wanted: float) -> bool:
+        """Return whether a ratio is as good as the wanted one, or better."""
+        return ratio <= wanted if self.small_is_good else ratio >= wanted
+
+    def written(self) -> tuple[str, str]:
+        """Return the bound and the aim with their direction, such as ``<= 2``; empty if there is none."""
+        sign = "<=" if self.small_is_good else ">="
+        at_least, aim = ("" if wanted is None else f"{sign} {wanted:g}" for wanted in (self.at_least, self.aim))
+        return at_least, aim
 
 
-def _are_positive(_: Line, attribute: attrs.Attribute[tuple[float, ...]], value: tuple[float, ...]) -> None:
-    if not value or not all(figure > 0 for figure in value):
-        raise ValueError(f"{attribute.name} must be figures above zero, got {value!r}")
+BY_NAME: Mapping[str, Bound] = {
+    name: Bound(name=name, section=section, **fields)
+    for section, lines in tomllib.loads(Path(__file__).with_name("lines.toml").read_text("utf-8")).items()
+    for name, fields in lines.items()
+}
+BOUNDS: Sequence[Bound] = tuple(BY_NAME.values())
+SECTIONS: Sequence[str] = tuple(dict.fromkeys(bound.section for bound in BOUNDS))
+_figures: Any = attrs.field(validator=[min_len(1), deep_iterable(gt(0))])
 
 
 @attrs.frozen
 class Line:
-    """Our figures beside a rival's, as a bound declares them.
+    """Our figures beside a rival's.
 
-    Attributes: bound: What is divided by what, in which unit, and how good the ratio should be. where: What it was
-        measured on, empty where there is one thing only. ours: Our figure of each round, above zero. theirs: The
-        rival's of each round, or a single figure that all rounds are compared with.
+    Attributes: bound: The comparison. where: The games or the load, empty if there is only one. ours: Our figure of
+        each round. theirs: The rival's of each round, or one figure for all rounds.
     """
 
     bound: Bound
     where: str
-    ours: tuple[float, ...] = attrs.field(validator=_are_positive)
-    theirs: tuple[float, ...] = attrs.field(validator=_are_positive)
+    ours: tuple[float, ...] = _figures
+    theirs: tuple[float, ...] = _figures
 
     def __attrs_post_init__(self) -> None:
-        """Refuse rounds that do not stand beside each other."""
+        """Refuse different numbers of rounds."""
         if len(self.theirs) not in {1, len(self.ours)}:
             raise ValueError(f"{self.bound.name}: {len(self.ours)} rounds of ours, {len(self.theirs)} of the rival")
 
@@ -62,135 +101,108 @@ class Line:
 
     @property
     def rounds(self) -> list[float]:
-        """The ratio of each round; the ratio of the medians lies among them."""
-        their_figures = self.theirs * len(self.ours) if len(self.theirs) == 1 else self.theirs
-        return [our_figure / their_figure for our_figure, their_figure in zip(self.ours, their_figures, strict=True)]
+        """The ratio of each round."""
+        theirs = self.theirs * len(self.ours) if len(self.theirs) == 1 else self.theirs
+        return [our_figure / their_figure for our_figure, their_figure in zip(self.ours, theirs, strict=True)]
 
     @property
-    def reached(self) -> Reached:
-        """What the ratio of the medians reached."""
+    def reached(self) -> str:
+        """The judgement of the ratio of the medians."""
         return self._judged(self.ratio)
 
     @property
     def rounds_agree(self) -> bool:
-        """Whether every single round reached the same; where not, the noise is too great to tell."""
+        """True if every single round reached the same; otherwise the noise is too great to judge."""
         return {self._judged(ratio) for ratio in self.rounds} == {self.reached}
 
-    def _judged(self, ratio: float) -> Reached:
+    @property
+    def words(self) -> str:
+        """The games and our figure in words."""
+        return f"{self.where}: {self.bound.what}" if self.where else self.bound.what
+
+    def _judged(self, ratio: float) -> str:
         bound = self.bound
+        if not bound.is_judged:
+            return NOTHING_WANTED
         if bound.aim is not None and bound.meets(ratio, bound.aim):
-            return Reached.AIM
-        if bound.at_least is not None:
-            return Reached.AT_LEAST if bound.meets(ratio, bound.at_least) else Reached.MISSED
-        return Reached.NOTHING_WANTED if bound.aim is None else Reached.MISSED
+            return AIM
+        return AT_LEAST if bound.at_least is not None and bound.meets(ratio, bound.at_least) else MISSED
 
 
 def line(
     name: str,
     where: str,
-    our_figures: float | Iterable[float],
-    their_figures: float | Iterable[float],
+    ours: float | Iterable[float],
+    theirs: float | Iterable[float],
     *,
     games: int | None = None,
     **words: Any,
 ) -> Line:
-    """A line of the bound called *name*.
+    """Return a line of the bound called *name*.
 
     Args:
         name: of the bound.
-        where: what it was measured on.
-        our_figures: our figure, or one for each round.
-        their_figures: the rival's figure, or one for each round.
-        games: how many games it was measured on, where that matters: of too few the line only informs.
-        words: attributes of the bound that are different here, such as the rival of a group.
+        where: the games or the load.
+        ours: our figure, or one for each round.
+        theirs: the rival's figure, or one for each round.
+        games: the number of games, if the bound is not judged on few.
+        words: attributes of the bound that differ in this line, such as the rival of a group.
     """
     bound = attrs.evolve(BY_NAME[name], **words)
     if games is not None and games < bound.judged_from:
-        bound = bound.not_judged()
-    return Line(bound, where, _each(our_figures), _each(their_figures))
-
-
-def _each(figures: float | Iterable[float]) -> tuple[float, ...]:
-    return tuple(figures) if isinstance(figures, Iterable) else (figures,)
+        bound = attrs.evolve(bound, at_least=None, aim=None)
+    ours, theirs = (tuple(each) if isinstance(each, Iterable) else (each,) for each in (ours, theirs))
+    return Line(bound, where, ours, theirs)
 
 
 def number(value: float) -> str:
     """Write a figure with three significant digits at least: 0.0123, 4.56, 78.9, 1,234,567."""
-    size = abs(value)
-    if size >= 100:
-        return f"{value:,.0f}"
-    if size >= 10:
-        return f"{value:.1f}"
-    return f"{value:.2f}" if size >= 1 else f"{value:.3g}"
+    if abs(value) >= 10:
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}"
+    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"
 
 
 def render(lines: Sequence[Line]) -> str:
-    """Lay the lines out as a plain aligned table, numbers to the right, each with its ratio and what it reached."""
-    return _table(_HEADINGS, [_cells(line) for line in lines])
+    """Lay the lines out as an aligned table, numbers to the right."""
+    headings = ("what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached")
+    rows = [
+        (
+            *(each.words, each.bound.unit, number(median(each.ours)), each.bound.rival, number(median(each.theirs))),
+            *(number(each.ratio), f"{number(min(each.rounds))}..{number(max(each.rounds))}"),
+            *(*each.bound.written(), each.reached if each.rounds_agree else f"{each.reached} (rounds differ)"),
+        )
+        for each in lines
+    ]
+    return _table(headings, rows, "llrlrrrrrl")
 
 
 def render_bounds(bounds: Sequence[Bound]) -> str:
-    """Lay the bounds out alone, before anything is measured."""
+    """Lay the bounds out without figures."""
     headings = ("section", "what", "unit", "rival", "at least", "aim", "from games")
-    return _table(headings, [_bound_cells(bound) for bound in bounds])
+    rows = [
+        (b.section, b.what, b.unit, b.rival, *b.written(), f"{b.judged_from:,}" if b.judged_from else "")
+        for b in bounds
+    ]
+    return _table(headings, rows, "llllrrr")
 
 
-def _bound_cells(bound: Bound) -> tuple[str, ...]:
-    judged_from = f"{bound.judged_from:,}" if bound.judged_from else ""
-    wanted = (bound.written(bound.at_least), bound.written(bound.aim))
-    return (bound.section, bound.what, bound.unit, bound.rival, *wanted, judged_from)
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> str:
+    align = ["left" if side == "l" else "right" for side in sides]
+    return tabulate.tabulate(rows, headings, colalign=align, disable_numparse=True)
 
 
-def as_json(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """Give the lines as plain dictionaries, ready for any JSON writer.
+def as_json(line: Line) -> dict[str, Any]:
+    """Return a line as a plain dictionary.
 
     ``divided`` says in words what ``ratio`` is; ``ours`` and ``rival`` are medians, ``our_rounds`` and ``rival_rounds``
-    the single figures; ``reached`` is ``aim``, ``at least``, ``MISSED`` or null where nothing is wanted.
+    the single figures; ``reached`` is ``aim``, ``at least``, ``MISSED`` or null if nothing is wanted.
     """
-    return [_plain(line) for line in lines]
-
-
-def _plain(line: Line) -> dict[str, Any]:
-    bound = line.bound
+    bound, rounds = line.bound, line.rounds
     return {
-        "bound": bound.name,
-        "where": line.where,
-        "divided": bound.divided,
-        "what": bound.what,
-        "rival_name": bound.rival,
-        "unit": bound.unit,
-        "small_is_good": bound.small_is_good,
-        "ours": median(line.ours),
-        "rival": median(line.theirs),
-        "ratio": line.ratio,
-        "lowest": min(line.rounds),
-        "highest": max(line.rounds),
-        "at_least": bound.at_least,
-        "aim": bound.aim,
-        "reached": line.reached.value or None,
-        "rounds_agree": line.rounds_agree,
-        "our_rounds": list(line.ours),
-        "rival_rounds": list(line.theirs),
-    }
-
-
-def _cells(line: Line) -> tuple[str, ...]:
-    bound = line.bound
-    what = f"{line.where}: {bound.what}" if line.where else bound.what
-    rounds = f"{number(min(line.rounds))}..{number(max(line.rounds))}" if len(line.rounds) > 1 else ""
-    reached = line.reached.value if line.rounds_agree else f"{line.reached.value} (rounds differ)"
-    figures = (number(median(line.ours)), bound.rival, number(median(line.theirs)), number(line.ratio), rounds)
-    return (what, bound.unit, *figures, bound.written(bound.at_least), bound.written(bound.aim), reached)
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    whole = [headings, *rows]
-    widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
-    whole.insert(1, ["-" * width for width in widths])
-    left = [name in _LEFT for name in headings]
-    return "\n".join(_aligned(row, widths, left) for row in whole)
-
-
-def _aligned(row: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> str:
-    cells = zip(row, widths, left, strict=True)
-    return "  ".join(f"{cell:<{w}}" if to_left else f"{cell:>{w}}" for cell, w, to_left in cells).rstrip()
+        "bound": bound.name, "where": line.where, "divided": bound.divided, "what": bound.what,
+        "rival_name": bound.rival, "unit": bound.unit, "small_is_good": bound.small_is_good,
+        "ours": median(line.ours), "rival": median(line.theirs), "ratio": line.ratio,
+        "lowest": min(rounds), "highest": max(rounds), "at_least": bound.at_least, "aim": bound.aim,
+        "reached": line.reached or None, "rounds_agree": line.rounds_agree,
+        "our_rounds": list(line.ours), "rival_rounds": list(line.theirs),
+    }  # fmt: skip

@@ -44,7 +44,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     },
     "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
     "ledger/policies/README.md": {"policies": tables.policies},
-    ".github/CONTRIBUTING.md": {"figures of the benchmark": lambda: figures.table(figures.read())},
+    "tools/bench/README.md": {"figures of the benchmark": lambda: figures.table(figures.read())},
 }
 
 

@@ -1,13 +1,12 @@
-"""Other people's Python packages of rating systems, each as fast as its public interface allows. Nothing here prints.
+"""Other people's Python packages, each as fast as its public interface allows. Nothing here prints.
 
 * riix 0.0.5 works on arrays: Elo, Glicko, Glicko-2, each after every game of a period in turn (``iterative``) or after
   the period, as published (``batched``).
 * elote 1.5 has an object for each player: Elo, Glicko and Glicko-2 after every game, and an ECF of its own.
 * elochess 0.5 computes one player's new rating by FIDE's or US Chess's formula; the loop around it is ours.
 
-Left out: skillratings (Rust) has no binding on PyPI; sublee's glicko2 is not there; the ``glicko2`` that is there
-(2.1) computes another volatility than the paper's; openskill has none of these systems.
-What is prepared is not timed; what a run returns stands for what it did.
+Left out: skillratings (Rust) has no binding on PyPI; the ``glicko2`` of PyPI (2.1) computes another volatility than the
+paper's; openskill has none of these systems. Preparation is not timed.
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ import math
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from ledger.facts import periods
@@ -24,14 +25,12 @@ from ledger.facts.periods import Calendar
 from ledger.ratings.engine import Rateable
 from ledger.runtime.lazy import np
 
-from .rivals import START, K, Run, players_of
+from .rival_loops import Run, players_of
+from .rival_stores import START, K
 from .synthetic import Columns
 
 WEEKLY = Calendar(days=7)
 ESTABLISHED = 50  # games behind every rating, for formulas that ask
-
-
-# riix
 
 
 class Riix(NamedTuple):
@@ -39,6 +38,26 @@ class Riix(NamedTuple):
 
     dataset: Any
     make: Callable[[], Any]
+
+    def run(self) -> Any:
+        """Rate all games and return the model."""
+        model = self.make()
+        model.fit_dataset(self.dataset)
+        return model
+
+    def expected(self) -> Any:
+        """Return White's expected scores at the beginning of the step in which the game lies."""
+        return self.make().fit_dataset(self.dataset, return_pre_match_probs=True)
+
+    def uncapped(self) -> Riix:
+        """Return the same without the cap on Glicko-2's RD, which the paper has not: there RD grows on."""
+
+        def make() -> Any:
+            model = self.make()
+            model.initial_phi = math.inf
+            return model
+
+        return self._replace(make=make)
 
 
 def riix(columns: Columns, system: str, steps: str, **settings: Any) -> Riix:
@@ -65,42 +84,28 @@ def riix(columns: Columns, system: str, steps: str, **settings: Any) -> Riix:
     return Riix(dataset, lambda: model(competitors, **settings))
 
 
-def uncapped(prepared: Riix) -> Riix:
-    """The same without the cap on Glicko-2's RD, which the paper has not: there RD grows on."""
-
-    def make() -> Any:
-        model = prepared.make()
-        model.initial_phi = math.inf
-        return model
-
-    return prepared._replace(make=make)
-
-
-def riix_run(prepared: Riix) -> Run:
-    """A run rates all games and returns the model."""
-
-    def run() -> Any:
-        model = prepared.make()
-        model.fit_dataset(prepared.dataset)
-        return model
-
-    return run
-
-
-def riix_expected(prepared: Riix) -> Any:
-    """What it expects of White at the beginning of the step in which the game lies."""
-    return prepared.make().fit_dataset(prepared.dataset, return_pre_match_probs=True)
-
-
-# elote
-
-
 class Elote(NamedTuple):
     """Games as elote takes them: the kind of competitor, and for each game its players, score and settings."""
 
     make: Callable[[], Any]
     players: int
     games: list[tuple[int, int, float, dict[str, datetime]]]
+
+    def run(self) -> Any:
+        """Rate all games and return the competitors by player number."""
+        players = [self.make() for _ in range(self.players)]
+        for white, black, score, when in self.games:
+            _play(players[white], players[black], score, when)
+        return players
+
+    def expected(self) -> Any:
+        """Return White's expected score before each game."""
+        players = [self.make() for _ in range(self.players)]
+        expected = np.empty(len(self.games))
+        for game, (white, black, score, when) in enumerate(self.games):
+            expected[game] = players[white].expected_score(players[black])
+            _play(players[white], players[black], score, when)
+        return expected
 
 
 def elote(columns: Columns, system: str) -> Elote:
@@ -118,28 +123,6 @@ def elote(columns: Columns, system: str) -> Elote:
     return Elote(lambda: kind(**settings), players_of(columns), list(zip(white, black, score, when, strict=True)))
 
 
-def elote_run(prepared: Elote) -> Run:
-    """A run rates all games and returns the competitors by player number."""
-
-    def run() -> Any:
-        players = [prepared.make() for _ in range(prepared.players)]
-        for white, black, score, when in prepared.games:
-            _play(players[white], players[black], score, when)
-        return players
-
-    return run
-
-
-def elote_expected(prepared: Elote) -> Any:
-    """What it expects of White before each game."""
-    players = [prepared.make() for _ in range(prepared.players)]
-    expected = np.empty(len(prepared.games))
-    for game, (white, black, score, when) in enumerate(prepared.games):
-        expected[game] = players[white].expected_score(players[black])
-        _play(players[white], players[black], score, when)
-    return expected
-
-
 def _play(white: Any, black: Any, score: float, when: dict[str, datetime]) -> None:
     if score == 1.0:
         white.beat(black, **when)
@@ -147,9 +130,6 @@ def _play(white: Any, black: Any, score: float, when: dict[str, datetime]) -> No
         black.beat(white, **when)
     else:
         white.tied(black, **when)
-
-
-# elochess
 
 
 def elochess_run(games: Rateable, system: str) -> Run:
@@ -191,3 +171,13 @@ def _gathered(games: Rateable) -> Iterator[list[tuple[int, list[int], float]]]:
                 opponents.setdefault(own, []).append(other)
                 points[own] = points.get(own, 0.0) + scored
         yield [(player, met, points[player]) for player, met in opponents.items()]
+
+
+def python_chess(path: Path, limit: int) -> float:
+    """Games per second of ``chess.pgn.read_game``, which checks and makes every move, over up to *limit* games."""
+    pgn = importlib.import_module("chess.pgn")
+    with path.open(encoding="utf-8") as file:
+        count, start = 0, perf_counter()
+        while count < limit and pgn.read_game(file) is not None:
+            count += 1
+        return count / (perf_counter() - start)
