@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from ledger.ratings import views
 from tests.kit import golden_views, postgres
-from tests.kit.clubs import NAME, ClubOfTwo, copied, new_club_of_two, take_made_up_games
+from tests.kit.clubs import NAME, ClubOfTwo, copied, copy_of, new_club_of_two, take_made_up_games
 from tests.kit.commands import Done, Run
+from tests.kit.disks import nobody_cuts_the_power
 from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
 from tests.kit.secrets import one_secret
-from tests.tiers import mark
+from tests.tiers import PROFILE, TierSelection, load_profile
 from tools import cli
 
-# A slow machine is not a fault: neither an example nor the making of it has a time.
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("no clock")
+if PROFILE == "quick":
+    # Compiling the kernels takes longer than the quick tests need; the contracts prove that both ways give equal bits.
+    os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+load_profile()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_secret() -> Iterator[None]:
-    """Ledgers that are made in these tests make the same keys of the same facts, but where a test says otherwise."""
-    with one_secret():
+def _same_keys_and_no_flushes() -> Iterator[None]:
+    """Ledgers of these tests make the same keys of the same facts, and wait for no disk."""
+    with one_secret(), nobody_cuts_the_power():
         yield
 
 
@@ -64,9 +66,11 @@ def sample_club(sample_folder: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def empty_club(tmp_path: Path) -> Path:
     """A ledger that has its first scheme and nothing else."""
-    path = tmp_path / "empty.db"
+    return copy_of(_init, tmp_path / "empty.db")
+
+
+def _init(path: Path) -> None:
     assert cli.main(["init", str(path)]) == 0
-    return path
 
 
 @pytest.fixture
@@ -114,11 +118,6 @@ def copy_of_600_games(folder_of_600_games: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(folder_of_600_games, tmp_path / "copy"))
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """A test is quick if neither it nor a folder says otherwise."""
-    mark(item, "quick")
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """After a test that held, its ledgers derive what they always did."""
@@ -126,13 +125,20 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     golden_views.check(item)
 
 
-# Whose single tests take longest: begun last, one of them would keep one job busy when the others have ended.
+# --- what runs, and in which order --------------------------------------------------------------------------
+
+# Their single tests take longest: begun last, one of them would keep one worker busy when the others have ended.
 BEGUN_FIRST = (
     "test_packaging.py",
     "test_power_cuts.py",
     "test_memory.py",
-    "test_one_road.py",
+    "test_drawn_histories.py",
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Run the tiers of the profile."""
+    config.pluginmanager.register(TierSelection(config))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,6 +8,9 @@ Each change is written into a copy of the checkout, and the tests run there that
 those first that are of its file. Then come the rails that hold every change. Whoever is killed by none is printed with
 the line as it was and as it is; whether it can be told from the right program at all, a person says. Lines that nothing
 runs, such as types that only a checker reads, are no part of the draw.
+
+Of the 200 of seed 1 at commit 7206bc69, 16 change nothing that anybody can see. The tests noticed 167 of the other 184;
+the last 17 have tests since.
 """
 
 from __future__ import annotations
@@ -36,13 +39,12 @@ ROOMS = ("book", "journal", "ratings", "correcting")
 # Tests of these rooms, and those that go through all of them; what starts servers or browsers is left out.
 TRACED = (
     "tests/journal", "tests/book", "tests/ratings", "tests/correcting", "tests/answers", "tests/audit",
-    "tests/policies", "tests/postgres", "tests/publishing", "tests/registering", "tests/test_states_agree.py",
-    "tests/test_columns_equal_rows.py", "tests/test_contracts.py", "tests/test_every_door.py",
-    "tests/test_error_catalogue.py", "tests/test_crashed_verbs.py", "tests/test_query_plans.py",
-    "tests/test_costs_of_few.py",
+    "tests/policies", "tests/postgres", "tests/publishing", "tests/registering", "tests/contracts", "tests/costs",
+    "tests/errors", "tests/crashes/test_killed_verbs.py",
 )  # fmt: skip
-RAILS = ("tests/test_one_road.py", "tests/test_properties.py")
+RAILS = ("tests/histories/test_drawn_histories.py", "tests/histories/test_properties.py")
 NEAR, FAR = 80, 120  # at most so many tests that run a line, of its own file and of others
+AROUND = {"LEDGER_PROFILE": "ci", "POLARS_MAX_THREADS": "1"}  # what "sh tools/run test --all" runs notices a change
 SECONDS = 1_200.0  # for one run of tests: a program that hangs is killed, too
 _COMPARED: dict[type[ast.cmpop], str] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
@@ -153,7 +155,7 @@ def trace(folder: Path, at_once: int) -> int:
     tests = sorted({str(path.relative_to(ROOT)) for part in TRACED for path in _test_files(ROOT / part)})
 
     def run(part: int) -> int:
-        around = {**os.environ, TELLS: str(folder / f"seconds.{part}.json"), "POLARS_MAX_THREADS": "1"}
+        around = {**os.environ, **AROUND, TELLS: str(folder / f"seconds.{part}.json")}
         include = ",".join(f"ledger/{room}/*" for room in ROOMS)
         command = [
             sys.executable, "-m", "coverage", "run", f"--data-file={folder / f'lines.{part}'}", f"--include={include}",
@@ -215,7 +217,7 @@ def survives(mutant: Mutant, copy: Path, traced: Traced) -> bool:
     file = copy / mutant.path
     whole = file.read_bytes()
     file.write_bytes(whole[: mutant.begin] + mutant.text.encode() + whole[mutant.end :])
-    around = {**os.environ, "PYTHONPATH": str(copy), "POLARS_MAX_THREADS": "1"}  # for what the tests start, too
+    around = {**os.environ, **AROUND, "PYTHONPATH": str(copy)}  # for what the tests start, too
     try:
         for tests in filter(None, runs_of(mutant, traced)):
             command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]

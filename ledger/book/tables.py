@@ -10,8 +10,8 @@ which games were told with which moves.
 
 They stand in the views database; what follows from ratings has its tables in ``ratings.views_file``. SQL only.
 
-What each table and column says, with its unit, is written here once: ``schemas/README.md``, ``rating-ledger tables``,
-Datasette and the exports take it from here.
+The meaning and the unit of each table and column stand here once, for the reference, ``rating-ledger tables``,
+Datasette and the exports.
 """
 
 from __future__ import annotations

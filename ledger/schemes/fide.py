@@ -341,7 +341,7 @@ def rate_player(
     numbers: Settings,
 ) -> None:
     """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled."""
-    # The loop of ``tools.vectors.published.tournament``, written out for columns.
+    # The loop of ``tests.vectors.published.tournament``, written out for columns.
     p, w = player * FIELDS, player * NOTES
     counted, scored, opponents, widest = 0.0, 0.0, 0.0, 0.0
     start, rules, own, low, high = 0.0, 0.0, 0.0, 0.0, 0.0

@@ -15,6 +15,7 @@ from ledger.answers.graphs import mini_boards
 from ledger.board.playing import replayed
 from tests.kit import tampering
 from tests.kit.commands import Run
+from tests.tiers import few_quick
 from tools import cli
 
 MATE = "r1bqk1nr/pppp1Qpp/2n5/2b1p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4"
@@ -207,7 +208,7 @@ def test_a_picture_has_every_piece_the_last_move_and_words() -> None:
     assert turned != mini_boards.board(position)
 
 
-@pytest.mark.parametrize("half_moves", [9_999, 10_000, 10_004, 20_000])
+@pytest.mark.parametrize("half_moves", few_quick([9_999, 10_000, 10_004, 20_000], "9999"))
 def test_a_game_of_thousands_of_moves_takes_nobodys_graph_away_and_its_position_is_read_back(
     half_moves: int, run: Run, tmp_path: Path
 ) -> None:

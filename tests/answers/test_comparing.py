@@ -125,6 +125,7 @@ def test_a_replay_gives_the_ratings_of_a_pool_that_the_scheme_rates(
         assert [one.players, one.mean, one.spread] == pytest.approx([len(ratings), mean, spread])
 
 
+@pytest.mark.slow
 def test_figures_do_not_depend_on_threads_nor_on_the_way_to_run(
     club_of_four_years: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,7 +289,9 @@ def test_the_games_come_from_their_index(club_of_four_years: Path) -> None:
 # --- pictures -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])
+@pytest.mark.parametrize(
+    ("kind", "begins"), [(".svg", b"<?xml"), pytest.param(".png", b"\x89PNG", marks=pytest.mark.slow)]
+)
 def test_the_same_comparison_gives_the_same_bytes(kind: str, begins: bytes, club_of_four_years: Path) -> None:
     found = told(club_of_four_years, "chessworld", "elo", "fide", "harkness")
     drawn = pictures.draw(found, kind)
@@ -346,6 +349,7 @@ def test_who_declares_nothing_may_begin_with_the_rating_that_the_source_shows_be
 # --- real games ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.skipif(not OTB.exists(), reason="the file of real games does not stand beside the checkout")
 def test_a_million_real_games_are_predicted_better_than_by_a_guess(club_of_four_years: Path) -> None:

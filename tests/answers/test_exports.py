@@ -380,9 +380,7 @@ def test_a_text_of_its_own_joins_by_one_line(
         yield f"012 {asked.tournament}\n".encode()
 
     monkeypatch.setitem(
-        DOCUMENTS,
-        ("tournament", "trf16"),
-        Document("A tournament.", make, frozenset({"tournament"}), (".trf",)),
+        DOCUMENTS, ("tournament", "trf16"), Document("A tournament.", make, frozenset({"tournament"}), (".trf",))
     )
     path = tmp_path / "cup.trf"
     assert export(exported_from, ["tournament"], path, asked=ExportFilter(tournament="Cup")) == [("tournament", None)]

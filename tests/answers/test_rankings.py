@@ -28,8 +28,9 @@ from ledger.schemes import built_in_names
 from ledger.schemes.chessworld import strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
+from tests.tiers import few_quick
+from tests.vectors.published import rating_class
 from tools import cli
-from tools.vectors.published import rating_class
 
 DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
 
@@ -122,7 +123,7 @@ def test_the_best_of_a_past_day_are_those_of_everybody_though_few_are_looked_up(
         assert lately.best(limit) == lately.best()[:limit]
 
 
-@pytest.mark.parametrize("scheme", built_in_names())
+@pytest.mark.parametrize("scheme", few_quick(built_in_names(), "chessworld", "glicko2", "fide"))
 def test_under_every_scheme_the_best_of_a_past_day_are_those_of_everybody(
     scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.answers import rating_changes
@@ -94,11 +93,6 @@ class History:
             approve(self.ledger, drafts.replace(key, {"outcome": outcome.value}))
 
 
-@settings(
-    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "8")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
 @given(st.data(), st.sampled_from(SCHEMES), st.lists(events, min_size=4, max_size=14))
 def test_the_parts_lead_from_what_was_known_then_to_now(
     data: st.DataObject, scheme: tuple[str, dict[str, Any]], happened: list[tuple[Any, ...]]

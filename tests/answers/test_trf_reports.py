@@ -79,13 +79,7 @@ def test_the_days_are_those_that_were_announced(empty_club: Path, tmp_path: Path
 def test_every_field_stands_in_its_columns(empty_club: Path, tmp_path: Path, run: Run) -> None:
     run("import", empty_club, written(tmp_path, "open.trf", GAMES.encode()))
     header, lines = exported(empty_club, run).decode().split("132", 1)
-    assert header.split("\r\n")[:5] == [
-        "012 Club open",
-        "042 2024/05/01",
-        "052 2024/05/03",
-        "062 4",
-        "072 2",
-    ]
+    assert header.split("\r\n")[:5] == ["012 Club open", "042 2024/05/01", "052 2024/05/03", "062 4", "072 2"]
     first = next(line for line in lines.split("\r\n") if line.startswith("001    1"))
     assert first[14:47].strip() == "Carlsen, Magnus"
     assert (first[48:52], first[57:68].strip(), first[80:84].strip()) == ("2881", "1503014", "2.5")
@@ -141,12 +135,7 @@ def test_a_name_ends_after_33_characters_and_an_unrated_player_has_0() -> None:
     lines = list(
         lines_of(
             Report(
-                name="Cup",
-                first="2024-05",
-                last="2024-05",
-                kind=None,
-                entrants=entrants,
-                rounds=[[a_game(1, 1, 2, 1)]],
+                name="Cup", first="2024-05", last="2024-05", kind=None, entrants=entrants, rounds=[[a_game(1, 1, 2, 1)]]
             )
         )
     )

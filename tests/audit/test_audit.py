@@ -140,10 +140,7 @@ def test_triggers_refuse_what_a_plain_connection_tries_first(club_of_300_games: 
 def test_an_edited_body_is_named_by_its_position_and_no_digest_is_given(club_of_300_games: Path) -> None:
     position = first_game(club_of_300_games)
     body = body_at(club_of_300_games, position).replace(b'"ended_at":"2021', b'"ended_at":"2020')
-    edit(
-        club_of_300_games,
-        ("UPDATE journal SET body = ? WHERE position = ?", (body, position)),
-    )
+    edit(club_of_300_games, ("UPDATE journal SET body = ? WHERE position = ?", (body, position)))
     verdict = audit(club_of_300_games)
     assert [(one.table, one.position_or_key) for one in verdict.falsehoods] == [("journal", position)]
     assert verdict.digests == {}

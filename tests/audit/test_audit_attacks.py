@@ -1,12 +1,11 @@
 """The audit under attack from outside: every column changed, bits flipped in every page, tables dropped, files spoilt.
 
 Whatever is done to the three files, the audit ends with exit code 3 and names it, or nothing that the files hold was
-changed by it. ``LEDGER_ATTACKS=100`` flips that many times as many bits.
+changed by it.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -25,10 +24,11 @@ from ledger.runtime.long_work import silent
 from tests.kit.commands import Run
 from tests.kit.every_table import columns, rows, tables
 from tests.kit.tampering import edit
+from tests.tiers import few_quick, times
 from tools.commands import FALSE
 
 UNCHECKED = "PRAGMA ignore_check_constraints = ON"
-FLIPS = 4 * int(os.environ.get("LEDGER_ATTACKS", "1"))  # bits of each page
+FLIPS = times(quick=1, ci=4, nightly=100)  # bits of each page
 HEADER = 100  # bytes at the beginning of a file, in each of which a bit is flipped
 
 
@@ -99,6 +99,7 @@ def test_a_secret_of_another_form_is_named(value: str, copy_with_every_table: Pa
     assert any(line.startswith(f"FALSE {copy_with_every_table} secret") for line in done.out.splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "table", "column", "value"), list(published_columns()))
 def test_a_value_changed_in_any_column_of_journal_or_people_is_named(
     word: str, table: str, column: str, value: str | None, copy_with_every_table: Path, run: Run
@@ -118,6 +119,7 @@ def test_when_an_erased_player_joined_is_still_proven(copy_with_every_table: Pat
     assert f"FALSE {copy_with_every_table} people 5: joined_at is '1999', but entry 6 says " in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [None, NO_TEXT], ids=["another value", "no UTF-8"])
 def test_a_value_changed_in_any_column_of_the_views_is_named(
     value: str | None, copy_with_every_table: Path, run: Run
@@ -214,6 +216,7 @@ def built_aside(club: Path) -> Iterator[tuple[Views, JournalVerdict]]:
             yield made, verify_journal(file, sizes=(head.size,))
 
 
+@pytest.mark.slow
 def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
     path = beside(copy_with_every_table, "views")
     with built_aside(copy_with_every_table) as (made, proven):
@@ -247,6 +250,7 @@ def test_a_bit_flipped_in_an_index_of_the_views_is_named(index: str, copy_with_e
 # --- tables dropped, files spoilt -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_any_table_dropped_from_the_views_is_named(copy_with_every_table: Path, run: Run) -> None:
     path = beside(copy_with_every_table, "views")
     kept = path.read_bytes()
@@ -289,7 +293,7 @@ SPOILT: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
-@pytest.mark.parametrize("word", ["people", "views", "journal"])
+@pytest.mark.parametrize("word", few_quick(["people", "views", "journal"], "views"))
 def test_a_spoilt_file_is_named_and_the_others_are_compared(
     word: str, spoil: Callable[[bytes], bytes], copy_with_every_table: Path, run: Run
 ) -> None:

@@ -10,9 +10,7 @@ from types import MappingProxyType
 
 import pytest
 
-from ledger.audit.reader import (
-    verify_names,
-)
+from ledger.audit.reader import verify_names
 from tests.kit.raw_journals import PEOPLE_SCHEMA, RENAMING, body_of, edit_raw, game_fact, index_page, sha, write_journal
 from tests.kit.sqlite_library import sqlite3
 

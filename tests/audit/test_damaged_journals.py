@@ -10,12 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.audit.reader import (
-    inclusion_proof,
-    verify_journal,
-    verify_names,
-    verify_texts,
-)
+from ledger.audit.reader import inclusion_proof, verify_journal, verify_names, verify_texts
 from ledger.audit.reader.files import translated
 from ledger.errors import CorruptError, LedgerError, StorageError
 from tests.kit.raw_journals import (

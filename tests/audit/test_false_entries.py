@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.audit.reader import (
-    inclusion_proof,
-    verify_journal,
-)
+from ledger.audit.reader import inclusion_proof, verify_journal
 from ledger.errors import UnknownNameError
 from tests.kit.raw_journals import (
     LOOSE,

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
@@ -251,7 +251,6 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(STEPS, min_size=2, max_size=14))
 def test_the_reader_and_the_book_find_the_same_decisions(steps: list[tuple[object, ...]]) -> None:
     with TemporaryDirectory() as folder, new_club_of_two(Path(folder)) as club:

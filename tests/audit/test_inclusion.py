@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.audit.reader import (
-    inclusion_proof,
-    verify_inclusion,
-)
+from ledger.audit.reader import inclusion_proof, verify_inclusion
 from ledger.errors import CorruptError, UnknownNameError
 from ledger.facts.words import TreeHead
 from tests.kit.raw_journals import body_of, edit_raw, game_fact, mth, path_to, raw_head, sha, write_journal
@@ -17,16 +14,7 @@ from tests.kit.raw_journals import body_of, edit_raw, game_fact, mth, path_to, r
 # The eight leaves and roots that the Certificate Transparency implementations share.
 CT_LEAVES = [
     bytes.fromhex(h)
-    for h in (
-        "",
-        "00",
-        "10",
-        "2021",
-        "3031",
-        "40414243",
-        "5051525354555657",
-        "606162636465666768696a6b6c6d6e6f",
-    )
+    for h in ("", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f")
 ]
 CT_ROOTS = [
     "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",

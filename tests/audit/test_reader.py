@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.audit.reader import (
-    verify_journal,
-)
+from ledger.audit.reader import verify_journal
 from ledger.facts.words import TreeHead
 from tests.kit.raw_journals import edit_raw, false_entries, game_fact, mth, raw_head, sha, write_journal
 from tests.kit.sqlite_library import sqlite3
@@ -64,9 +62,7 @@ def test_a_path_with_marks_of_a_uri_is_opened(tmp_path: Path) -> None:
     assert verify_journal(str(path)).entries == 1
 
 
-def test_a_journal_is_read_while_a_writer_has_it_open_and_uncommitted_entries_are_not_seen(
-    ten_games: Path,
-) -> None:
+def test_a_journal_is_read_while_a_writer_has_it_open_and_uncommitted_entries_are_not_seen(ten_games: Path) -> None:
     with closing(sqlite3.connect(ten_games, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("DROP TRIGGER journal_never_deletes")

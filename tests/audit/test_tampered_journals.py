@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.audit.reader import (
-    FIRST_FALSEHOODS,
-    verify_journal,
-)
+from ledger.audit.reader import FIRST_FALSEHOODS, verify_journal
 from ledger.facts.words import TreeHead
 from tests.kit.raw_journals import (
     body_of,

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from ledger.audit.reader import (
-    verify_texts,
-)
+from ledger.audit.reader import verify_texts
 from tests.kit.places import ROOT
 from tests.kit.raw_journals import edit_raw, game_fact, sha, write_journal
 

@@ -17,6 +17,7 @@ from ledger.errors import StorageError
 from tests.kit.backups import assert_true
 from tests.kit.disks import COMPILES_NOTHING, mounted, remount
 from tests.kit.places import ROOT
+from tests.tiers import few_quick
 from tools.commands import REFUSED
 
 
@@ -65,7 +66,7 @@ def test_a_backup_on_a_read_only_disk_is_restored(kept_backup: Path, disk: Path,
         remount(disk, "rw")
 
 
-@pytest.mark.parametrize("limit", [4_000, 90_000])
+@pytest.mark.parametrize("limit", few_quick([4_000, 90_000], "4000"))
 def test_a_file_that_may_not_grow_leaves_nothing(
     limit: int, club_of_120_games: Path, kept_backup: Path, tmp_path: Path
 ) -> None:

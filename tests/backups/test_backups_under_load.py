@@ -1,11 +1,7 @@
-"""Backups while others write, and backups and restores that are killed at any moment.
-
-How often is set by LEDGER_CRASHES (12 by default).
-"""
+"""Backups while others write, and backups and restores that are killed at any moment."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -24,8 +20,8 @@ from tests.kit.clubs import open_ledger, take_made_up_games
 from tests.kit.games import source_games
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS, run_module
+from tests.tiers import times
 
-CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))
 BACKUPS = 20
 
 
@@ -56,9 +52,10 @@ def moments(steps: int, kills: int, seed: str) -> list[int]:
     return [random.randint(1 if kill % 2 else steps - steps // 3, steps) for kill in range(kills)]
 
 
+@pytest.mark.slow
 def test_a_killed_backup_leaves_no_folder_or_a_whole_one(backed_up_folder: Path, tmp_path: Path) -> None:
     steps = steps_of(backed_up_folder, "backup", tmp_path / "undisturbed")
-    for die_at in moments(steps, max(2, CRASHES // 4), "backup"):
+    for die_at in moments(steps, times(quick=1, ci=3, nightly=25), "backup"):
         folder = Path(shutil.copytree(backed_up_folder, tmp_path / "killed"))
         assert driven(folder, "backup", die_at).returncode == -9
         if not (folder / "b").exists():
@@ -79,7 +76,7 @@ def test_a_killed_restore_leaves_the_old_ledger_or_the_new_one_or_says_what_to_d
         old = ledger.head()
     steps = steps_of(backed_up_folder, "restore", tmp_path / "undisturbed")
     seen = set()
-    for die_at in moments(steps, max(4, CRASHES // 2), "restore"):
+    for die_at in moments(steps, times(quick=2, ci=6, nightly=50), "restore"):
         folder = Path(shutil.copytree(backed_up_folder, tmp_path / "killed"))
         club = folder / "club.db"
         assert driven(folder, "restore", die_at).returncode == -9
@@ -111,6 +108,7 @@ def working(module: str, *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+@pytest.mark.slow
 def test_backups_beside_imports_and_erasures_are_each_a_true_ledger(tmp_path: Path) -> None:
     club = tmp_path / "club.db"
     with open_ledger(club) as ledger:

@@ -95,11 +95,7 @@ EDITS: dict[str, Callable[[Any], object]] = {
     "a name of nothing": lambda said: said["files"]["people"].update(name=""),
     "a name with a null": lambda said: said["files"]["people"].update(name="a\0b"),
     "files changed places": lambda said: said.update(
-        files={
-            "journal": said["files"]["people"],
-            "people": said["files"]["journal"],
-            "views": said["files"]["views"],
-        }
+        files={"journal": said["files"]["people"], "people": said["files"]["journal"], "views": said["files"]["views"]}
     ),
     "no people": lambda said: said["files"].pop("people"),
     "no files": lambda said: said.pop("files"),

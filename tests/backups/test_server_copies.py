@@ -23,8 +23,8 @@ from ledger.players.postgres_people import PostgresPeople
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
+from tests.errors.copy_cases import run_past_guards
 from tests.kit.clubs import copied
-from tests.kit.copy_refusals import run_past_guards
 from tests.kit.corrections import approve, ask
 from tests.kit.games import source_games
 from tests.kit.postgres import Server
@@ -148,10 +148,7 @@ FALSE_ON_A_SERVER = {
         "UPDATE club.journal SET body = set_byte(body, 50, get_byte(body, 50) # 1) WHERE position = 77",
         "journal entry 77",
     ),
-    "leaf": (
-        "UPDATE club.journal SET leaf = decode(repeat('ab', 32), 'hex') WHERE position = 5",
-        "journal entry 5",
-    ),
+    "leaf": ("UPDATE club.journal SET leaf = decode(repeat('ab', 32), 'hex') WHERE position = 5", "journal entry 5"),
     "short leaf": (
         "ALTER TABLE club.journal DROP CONSTRAINT journal_leaf_check;"
         "UPDATE club.journal SET leaf = '\\x00' WHERE position = 9",
@@ -160,10 +157,7 @@ FALSE_ON_A_SERVER = {
     "key": ("UPDATE club.journal SET key = 'somebody:else' WHERE position = 300", "journal entry 300"),
     "entry gone": ("DELETE FROM club.journal WHERE position = 400", "journal entry 400"),
     "node gone": ("DELETE FROM club.nodes WHERE level = 1 AND number = 1", "nodes"),
-    "node": (
-        "UPDATE club.nodes SET hash = decode(repeat('cd', 32), 'hex') WHERE level = 1 AND number = 0",
-        "nodes",
-    ),
+    "node": ("UPDATE club.nodes SET hash = decode(repeat('cd', 32), 'hex') WHERE level = 1 AND number = 0", "nodes"),
     "name": ("UPDATE club_names.people SET name = 'Mallory' WHERE player = 2", "people 2"),
     "other's name": (
         "UPDATE club_names.people p SET name = b.name FROM club_names.people b WHERE p.player = 2 AND b.player = 4",

@@ -1,14 +1,13 @@
 """Thousands of real games, and games at random, against references that are not ours.
 
 ``final_fen`` of the reference needs no other program; python-chess (GPL) is asked where it is installed, and by tests
-alone. LEDGER_EXAMPLES=300 asks it of every game.
+alone. It is asked of every game each night.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +18,9 @@ import pytest
 from ledger.board.playing import IllegalMoveError, final_position, play, replayed
 from ledger.board.position import START, Position
 from tests.kit.places import DATA
+from tests.tiers import times
 
-EXAMPLES = int(os.environ.get("LEDGER_EXAMPLES", "20"))
+EXAMPLES = times(quick=5, ci=20, nightly=300)
 GAMES = 10 * EXAMPLES  # asked of python-chess, which takes milliseconds for each
 PIECES, HINTS = ("", "N", "B", "R", "Q", "K"), ("", *"abcdefgh12345678")
 

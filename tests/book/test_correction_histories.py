@@ -1,14 +1,12 @@
 """Histories of corrections that once went wrong, and what was known at an earlier position of any history.
 
-Any history at all is asked for in ``tests/test_one_road.py``. LEDGER_HISTORIES sets how many are drawn here.
+Any history at all is asked for in ``tests/histories/test_drawn_histories.py``.
 """
 
 from __future__ import annotations
 
-import os
-
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.facts.changes import Verb
@@ -22,12 +20,7 @@ from tests.kit.drawn_clubs import CAFE, PLAYERS, POOLS, WHOLE_TOURNAMENTS, clubs
 from tests.kit.games import game_recorded
 from tests.kit.lived_histories import PROJECTORS, in_the_end, live_through, new_history, right_at_once
 from tests.kit.ways import WAYS
-
-histories = settings(
-    max_examples=int(os.environ.get("LEDGER_HISTORIES", "25")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+from tests.tiers import examples
 
 JOINED = [
     PlayerRegistered(player=number, joined_at="2019", standing=Standing.FULL, commitment=f"{number:064x}")
@@ -123,7 +116,7 @@ def test_a_game_whose_adding_is_undone_where_its_tournament_is_reinstated_follow
         assert all_rows(history.ledger) == live
 
 
-@settings(histories, max_examples=4 * histories.max_examples)
+@examples(quick=10, ci=60, nightly=2_000)
 @given(st.data())
 def test_changes_of_few_facts_act_in_their_order_however_many_speak_of_one(data: st.DataObject) -> None:
     """Three games of two tournaments, and proposals of several changes each, all of which are approved."""
@@ -147,7 +140,7 @@ def test_changes_of_few_facts_act_in_their_order_however_many_speak_of_one(data:
         assert history.at_once() == live
 
 
-@settings(histories, max_examples=max(1, histories.max_examples // 3))
+@examples(quick=2, ci=8, nightly=300)
 @given(st.data(), clubs())
 def test_what_was_known_at_an_earlier_position_stays_so(data: st.DataObject, club: list[Event]) -> None:
     with new_history() as history:

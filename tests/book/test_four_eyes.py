@@ -19,9 +19,9 @@ from ledger.facts.source_games import player_schema
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
+from tests.errors.rule_cases import later
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import run_closed, source_game, tournament_closed
-from tests.kit.refusals import later
 
 ON, WITH_TOKENS = FourEyes(on=True), FourEyes(on=True, tokens=True)
 EVE, ADAM = Party("eve", proven=False), Party("adam", proven=False)

@@ -33,11 +33,7 @@ def club(path: Path, **settings: Any) -> Ledger:
         for black in (2, 3):
             ledger.append(
                 game_recorded(
-                    f"{key}-{black}",
-                    black=black,
-                    ended_at=f"2021-05-{day:02}",
-                    half_moves=60,
-                    tournament=tournament,
+                    f"{key}-{black}", black=black, ended_at=f"2021-05-{day:02}", half_moves=60, tournament=tournament
                 )
             )
     ledger.level()

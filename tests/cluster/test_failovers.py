@@ -3,6 +3,24 @@
 Three nodes follow meanwhile, and end with the ratings of a ledger that nothing ever happened to. The cases that take
 longer run too where LEDGER_FAILOVERS says how many rounds. Each round has a cluster and a ledger of its own: after each
 case the whole journal is judged, and one that grew through all rounds would soon take longer than they do.
+
+The clusters take some 3 GB of TMPDIR. The longest time without an acknowledgement, in 24 rounds on one busy machine
+with two cores, with Patroni's ttl at 20 s:
+
+================================================== =============== =======
+fault                                              seconds, median at most
+================================================== =============== =======
+the leader's server is killed                                  5.1    10.1
+the leader's machine is killed                                19.2    20.5
+the leader is frozen until another one leads                  24.0    25.3
+both standbys are frozen for 6 s                               6.0     6.5
+commits are cancelled while they wait                          1.3     3.9
+connections are terminated                                     0.1     0.3
+a process of the server is killed before it answers            5.1     5.3
+a switchover                                                   4.4     4.9
+etcd is stopped for 20 s                                      18.4    19.8
+the leader's disk is full                                     10.1    10.6
+================================================== =============== =======
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import StorageError
-from tests.kit import readmes
 from tests.kit.places import ROOT
 from tools.cluster import guard, nodes
 from tools.cluster.__main__ import Watch
@@ -136,9 +135,9 @@ def test_an_entry_counts_once_however_often_it_is_acknowledged(tmp_path: Path, m
     assert (watch.entries, watch.silence) == (1001, 6.5)
 
 
-def test_the_readme_gives_the_settings_that_are_tried() -> None:
-    (block,) = readmes.blocks(readmes.texts()["tools/cluster/README.md"], "yaml")
-    told, tried = yaml.safe_load(block)["bootstrap"]["dcs"], nodes.shared_settings()
+def test_the_example_for_three_machines_has_the_settings_that_are_tried() -> None:
+    example = yaml.safe_load((ROOT / "tools" / "cluster" / "patroni.yml").read_text("utf-8"))
+    told, tried = example["bootstrap"]["dcs"], nodes.shared_settings()
     assert told["loop_wait"] + 2 * told["retry_timeout"] <= told["ttl"]
     for seconds in ("ttl", "loop_wait", "retry_timeout"):
         assert told.pop(seconds) >= tried.pop(seconds)

@@ -34,6 +34,7 @@ from tests.kit.fact_plugins import WEEKDAYS
 from tests.kit.games import game_recorded, source_games
 from tests.kit.impacts import file_digests
 from tests.kit.plugins import WIN_STREAKS
+from tests.tiers import few_quick
 from tools.commands import USAGE
 
 GAMES = 200
@@ -100,7 +101,7 @@ def answers(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", few_quick(CHANGES, "result", "merge"))
 def test_an_answer_as_if_is_that_which_the_approval_brings(name: str, asked_as_if: Ledger) -> None:
     ledger = asked_as_if
     before = answers(ledger)
@@ -118,7 +119,7 @@ def test_an_answer_as_if_is_that_which_the_approval_brings(name: str, asked_as_i
     assert tried != before or (name == "close" and not before["ratings"])  # FIDE lists nobody who met no rated player
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", few_quick(CHANGES, "result", "merge"))
 def test_the_difference_to_a_published_list_as_if_is_that_which_the_approval_brings(
     name: str, asked_as_if: Ledger
 ) -> None:
@@ -252,7 +253,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("wanted", ["void", "adopt"])
+@pytest.mark.parametrize("wanted", few_quick(["void", "adopt"], "void"))
 def test_commands_as_if_print_what_they_print_after_the_approval(wanted: str, tmp_path: Path, run: Run) -> None:
     path = tmp_path / "club.db"
     made(path).close()
@@ -274,7 +275,7 @@ def test_commands_as_if_print_what_they_print_after_the_approval(wanted: str, tm
     assert {name for name in ASKED if before[name] != tried[name]} >= moved
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", few_quick(CHANGES, "result", "merge"))
 def test_what_other_connections_read_apart_is_what_the_approval_brings(name: str, asked_as_if: Ledger) -> None:
     ledger, change = asked_as_if, CHANGES[name](asked_as_if)
 

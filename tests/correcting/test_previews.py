@@ -32,6 +32,7 @@ from tests.kit.corrections import TODAY
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, seeded, source_games
 from tests.kit.impacts import as_plain, check, counting_games, file_digests, read_before, standings
 from tests.kit.tokens import team
+from tests.tiers import few_quick
 
 MADE_UP = 400  # games
 RHYTHMS = ("chessworld", "glicko2", "uschess")
@@ -91,7 +92,7 @@ VERBS: dict[str, Callable[[Ledger], list[Change]]] = {
 }
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", few_quick(VERBS, "result", "merge", "late", "adoption"))
 def test_a_preview_is_what_the_approval_makes(verb: str, many: Ledger) -> None:
     approve_as_seen(many, VERBS[verb](many))
 
@@ -144,7 +145,7 @@ def test_the_largest_moves_stand_first_and_who_would_go_before_them(many: Ledger
 # --- what it leaves alone -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", few_quick(VERBS, "result"))
 def test_no_byte_of_any_file_changes(verb: str, many: Ledger) -> None:
     number = many.propose(VERBS[verb](many), reason="because", by="eve").proposal
     many.catch_up()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import ConflictError, ProposalError, RejectedError
@@ -19,12 +18,6 @@ from tests.kit.drawn_ledgers import new_ledger
 from tests.kit.impacts import as_plain, check, check_lists, counting_games, file_digests, revised_lists, standings
 from tests.kit.right_at_once import Account
 from tests.kit.ways import WAYS, forced
-
-examples = settings(
-    max_examples=int(os.environ.get("LEDGER_EXAMPLES", "6")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 def what_may_be(ledger: Ledger, changes: Sequence[Change]) -> list[Change]:
@@ -45,7 +38,6 @@ def take(ledger: Ledger, facts: Sequence[Event]) -> None:
             continue
 
 
-@examples
 @given(st.data(), clubs(), st.sampled_from(list(WAYS)))
 def test_the_preview_of_any_proposal_is_what_its_approval_makes(
     data: st.DataObject, club: list[Event], way: str

@@ -12,9 +12,9 @@ import pytest
 from ledger.correcting.verbs import at_lines, proposing, read_batch
 from ledger.facts.events import Decision
 from ledger.imports.reading import frames
+from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
-from tests.kit.refusals import source
 from tools.commands import REFUSED
 
 KNOWN: dict[str, Any] = {

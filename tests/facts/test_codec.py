@@ -123,9 +123,7 @@ def test_a_closing_is_known_by_its_pool_and_its_day_or_name() -> None:
 
 
 @given(st.lists(strategies.closed_tournaments(), min_size=2, max_size=2))
-def test_two_tournaments_of_a_pool_have_two_keys_and_so_have_two_editions_of_one(
-    both: list[TournamentClosed],
-) -> None:
+def test_two_tournaments_of_a_pool_have_two_keys_and_so_have_two_editions_of_one(both: list[TournamentClosed]) -> None:
     one, other = both
     known = [(event.pool, event.tournament, event.ended_at) for event in both]
     assert (one.key == other.key) == (known[0] == known[1])

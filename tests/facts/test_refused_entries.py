@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
 from ledger.facts.codec import assemble, decode, facts, seal_actor
-from ledger.facts.events import (
-    ConversionRange,
-    RatingRunClosed,
-    SchemeAdopted,
-    TournamentClosed,
-)
+from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.person_names import actor_faults
 from ledger.facts.words import Carry
 from tests.kit import strategies
@@ -36,6 +31,7 @@ from tests.kit.entries import (
     run_body,
     tournament_body,
 )
+from tests.tiers import examples
 
 
 def test_the_entries_that_the_refusals_start_from_are_good() -> None:
@@ -98,7 +94,7 @@ def test_all_faults_of_an_adoption_are_told_each_range_with_its_place_in_the_lis
 
 
 @given(strategies.wild_conversions())
-@settings(max_examples=300)
+@examples(quick=20, ci=300, nightly=3_000)
 def test_whatever_stands_in_a_conversion_only_malformed_is_raised_and_what_is_read_is_what_is_written(
     value: Any,
 ) -> None:
@@ -120,7 +116,7 @@ def test_whatever_stands_in_a_conversion_only_malformed_is_raised_and_what_is_re
     ),
     st.sampled_from([*ENTRY, *(f"facts.{name}" for name in [*GAME, "round", "half_moves", "text"])]),
 )
-@settings(max_examples=300)
+@examples(quick=20, ci=300, nightly=3_000)
 def test_whatever_stands_in_a_field_only_malformed_is_raised(value: Any, field: str) -> None:
     outer, _, inner = field.partition(".")
     refused = game_body(**{inner: value}) if inner else body(**{outer: value})

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.facts.event_fields import KEY_PATTERN
@@ -20,6 +20,7 @@ from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
 from tests.kit.csv_files import BASE, FOUR_COLUMNS, SIZES, csv_text, good_game, read_csv
 from tests.kit.places import DATA
+from tests.tiers import examples
 
 # ---- keys --------------------------------------------------------------------------------------------------
 
@@ -40,14 +41,7 @@ def test_a_prefix_that_cannot_stand_in_a_key_is_refused(options: dict[str, Any])
 @pytest.mark.parametrize("size", SIZES)
 def test_made_keys_tell_games_apart_and_stay(size: int) -> None:
     facts = {**BASE, "event": "Open", "round": "1"}
-    rows = [
-        facts,
-        facts,
-        {**facts, "round": "2"},
-        {**facts, "white": "Zoe"},
-        {**facts, "date": "2014"},
-        facts,
-    ]
+    rows = [facts, facts, {**facts, "round": "2"}, {**facts, "white": "Zoe"}, {**facts, "date": "2014"}, facts]
     keys = [game["key"] for game in read_csv(csv_text(*rows), size)[0]]
     assert len(set(keys)) == 6
     assert all(len(key) == 28 and pl.Series([key]).str.contains(f"^{KEY_PATTERN}$").all() for key in keys)
@@ -135,7 +129,7 @@ DATES = st.sampled_from(["2013", "2013-06-04", "2013-02-30", "2012-12-31 23:01:0
 ROWS = st.lists(st.tuples(NAMES, NAMES, RESULTS, DATES, st.sampled_from(["", "5", "x"])), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(quick=10, ci=100, nightly=3_000)
 @given(rows=ROWS, size=st.integers(1, 200), ends=st.sampled_from(["\n", "\r\n"]))
 def test_the_block_size_never_shows_and_fields_are_those_of_the_csv_module(
     rows: list[tuple[str, ...]], size: int, ends: str
@@ -152,11 +146,8 @@ def test_the_block_size_never_shows_and_fields_are_those_of_the_csv_module(
         assert " ".join(next(csv.reader(io.StringIO(text, newline="")))[0].split()) == game["white_name"]
 
 
-@settings(max_examples=300, deadline=None)
-@given(
-    body=st.text(st.sampled_from('Ab,"\n\r1-0'), max_size=120) | st.binary(max_size=60),
-    size=st.integers(1, 130),
-)
+@examples(quick=20, ci=200, nightly=5_000)
+@given(body=st.text(st.sampled_from('Ab,"\n\r1-0'), max_size=120) | st.binary(max_size=60), size=st.integers(1, 130))
 def test_any_bytes_give_the_same_account_for_any_block_size(body: str | bytes, size: int) -> None:
     content = (
         FOUR_COLUMNS.encode()
@@ -198,7 +189,7 @@ def real(name: str) -> tuple[int, Reading, Counter[str]]:
 @pytest.mark.parametrize(
     ("name", "games", "faults"),
     [
-        ("otb_replay_strict.csv.gz", 960_311, 0),
+        pytest.param("otb_replay_strict.csv.gz", 960_311, 0, marks=pytest.mark.slow),
         ("lichess_small.csv", 2000, 0),
         ("lichess_slice_20211001.csv", 999, 0),
         ("lichess_full.csv.gz", 51_343, 0),

@@ -36,8 +36,7 @@ def table(**options: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("size", [7, BATCH_CSV])
 @pytest.mark.parametrize(
-    "above",
-    ["Liga 2024\n", "Vereinsmeisterschaft;;;\n;;;\nRunde 1;;;\n", "Spieler;;Partie;\n", "Datum;13.05.24\n"],
+    "above", ["Liga 2024\n", "Vereinsmeisterschaft;;;\n;;;\nRunde 1;;;\n", "Spieler;;Partie;\n", "Datum;13.05.24\n"]
 )
 def test_titles_above_a_table_are_passed_over(above: str, size: int) -> None:
     games, faults, _ = read_csv(above + LEAGUE, size, **table())

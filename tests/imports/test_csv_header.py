@@ -63,8 +63,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize(
-    ("name", "alias"),
-    [(n, a) for n in VALUES for a in (n, *COLUMNS[n], n.upper(), n.title().replace("_", " "))],
+    ("name", "alias"), [(n, a) for n in VALUES for a in (n, *COLUMNS[n], n.upper(), n.title().replace("_", " "))]
 )
 def test_a_column_is_known_by_each_of_its_names(name: str, alias: str) -> None:
     text, field, value = VALUES[name]
@@ -95,16 +94,7 @@ def test_the_header_tells_the_delimiter(delimiter: str) -> None:
         ("white,result,date", ["no column 'black'"]),
         ("white,black,date", ["no column 'result'; add it"]),
         ("white,black,result", ["no column 'ended_at' or 'started_at'", "date, utc_date_time, end, start"]),
-        (
-            "a,b,c",
-            [
-                "no column 'white'",
-                "no column 'black'",
-                "no column 'result'",
-                "no column 'ended_at'",
-                "a, b, c",
-            ],
-        ),
+        ("a,b,c", ["no column 'white'", "no column 'black'", "no column 'result'", "no column 'ended_at'", "a, b, c"]),
         ("white,White_Name,black,result,date", ["'white' and 'White_Name' both mean 'white'; keep one"]),
         ("white,black,result,date,ended_at", ["'date' and 'ended_at' both mean 'ended_at'"]),
         ("white,black,result,date,result", ["'result' and 'result' both mean 'result'"]),

@@ -66,10 +66,7 @@ def test_games_left_out_are_counted_and_are_no_faults() -> None:
         ({"termination": "Normal", "ended_by_checkmate": "0", "variant": "Chess960"}, "resignation"),
         ({"termination": "Normal", "ended_by_checkmate": "0", "result": "1/2-1/2"}, "unknown"),
         ({"termination": "Normal", "stalemate": "1", "result": "1/2-1/2"}, "stalemate"),
-        (
-            {"termination": "Normal", "insufficient_material": "true", "result": "draw"},
-            "insufficient-material",
-        ),
+        ({"termination": "Normal", "insufficient_material": "true", "result": "draw"}, "insufficient-material"),
         ({"termination": "Time forfeit", "ended_by_checkmate": "0"}, "time"),
         ({"termination": "Abandoned"}, "abandonment"),
         ({"termination": "Rules infraction"}, "rules-infraction"),
@@ -93,10 +90,7 @@ def test_the_ending_is_told_by_word_and_flags(fields: dict[str, str], terminatio
     ("fields", "words"),
     [
         ({"termination": "boredom"}, "termination must be empty or one of"),
-        (
-            {"ended_by_checkmate": "maybe"},
-            "ended_by_checkmate must be 1 or 0, true or false, yes or no; got",
-        ),
+        ({"ended_by_checkmate": "maybe"}, "ended_by_checkmate must be 1 or 0, true or false, yes or no; got"),
         ({"ended_by_checkmate": "1", "result": "draw"}, "a draw cannot end by checkmate"),
         ({"termination": "resignation", "result": "draw"}, "a draw cannot end by resignation"),
     ],
@@ -187,10 +181,7 @@ def test_a_game_cannot_end_before_it_starts() -> None:
     )
     fault_of(start="2013-06-05T10:00:00Z", date="2013-06-04")
     # Only what both give can contradict.
-    for start, end in (
-        ("2013-06-04T10:00:00Z", "2013-06-04"),
-        ("2013-06-04T10:00:00.250Z", "2013-06-04T10:00:00Z"),
-    ):
+    for start, end in (("2013-06-04T10:00:00Z", "2013-06-04"), ("2013-06-04T10:00:00.250Z", "2013-06-04T10:00:00Z")):
         assert good_game(start=start, date=end)["ended_at"] == end
 
 
@@ -256,10 +247,7 @@ def test_a_value_is_understood(fields: dict[str, str], name: str, value: object)
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        (
-            {"plies": "20001"},
-            "plies must be a whole number from 0 to 20000; correct it or leave it empty; got",
-        ),
+        ({"plies": "20001"}, "plies must be a whole number from 0 to 20000; correct it or leave it empty; got"),
         ({"plies": "-1"}, "plies must be a whole number"),
         ({"plies": "6.5"}, "plies must be a whole number"),
         ({"white_elo": "5001"}, "white_elo must be a whole number from 0 to 5000"),

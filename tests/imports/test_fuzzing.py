@@ -1,11 +1,10 @@
 """Spoiled files against every importer: the short form of ``python -m tools.attack.fuzzing``.
 
-``LEDGER_ATTACKS=N`` makes N times as many of them. The same number makes the same files.
+Each profile has as many files, which are always the same.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
@@ -19,28 +18,29 @@ from click.testing import CliRunner
 from ledger.facts.source_games import SourceGame
 from ledger.imports import lichess
 from ledger.imports.reading import Reading
+from tests.tiers import few_quick, times
 from tools.attack import findings, fuzzing, importers, mutation
 
-LONGER = int(os.environ.get("LEDGER_ATTACKS", "1"))
+FILES = times(quick=200, ci=2_000, nightly=40_000)
 # One reading of a CSV file, or an import, takes as long as many of the others.
-RUNS = {"pgn": 1_200, "csv": 30, "csv-rows": 600, "import": 150}
+AS_LONG_AS = {"pgn": 2, "csv": 60, "csv-rows": 3, "import": 12}
 SEED = 20
 
 
 @pytest.mark.parametrize("name", importers.ATTACKS)
 def test_no_spoiled_file_breaks_an_importer(name: str) -> None:
     mutator, random = mutation.Mutator(name, mutation.built_in(name)), Random(SEED)
-    for run in range(LONGER * RUNS.get(name, 2_000)):
+    for run in range(max(4, FILES // AS_LONG_AS.get(name, 1))):
         data = mutator.bundle(random, 20, 2_000) if name == "csv" and run % 4 else mutator.spoiled(random, limit=4_000)
         assert importers.wrong_with(name, data) is None, data
 
 
-@pytest.mark.parametrize("name", importers.ATTACKS)
+@pytest.mark.parametrize("name", few_quick(importers.ATTACKS, "pgn"))
 def test_no_word_repeated_ten_thousand_times_takes_long(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importers, "MAX_YARDSTICKS", 200.0 * LONGER)  # what grows with the square would take minutes
+    monkeypatch.setattr(importers, "MAX_YARDSTICKS", 200.0)  # what grows with the square would take minutes
     random, files = Random(SEED), mutation.built_in(name)
     for word in mutation.words(name):
-        file, flood = random.choice(files), word * (LONGER * 40_000 // max(1, len(word)))
+        file, flood = random.choice(files), word * (40_000 // max(1, len(word)))
         place = random.randrange(len(file))
         data = file[:place] + flood + file[place:]
         assert importers.wrong_with(name, data) is None, (word, place)

@@ -70,15 +70,7 @@ def test_all_faults_of_a_line_are_told_at_once_with_their_places() -> None:
     assert games == []
     assert {fault.line for fault in reading.faults} == {2}
     places = {fault.message.rpartition(" @ ")[2] for fault in reading.faults}
-    assert places == {
-        "$.colour",
-        "$.white.id",
-        "$.white.nick",
-        "$.white.name",
-        "$.rated",
-        "$.half_moves",
-        "$.round",
-    }
+    assert places == {"$.colour", "$.white.id", "$.white.nick", "$.white.name", "$.rated", "$.half_moves", "$.round"}
     assert any("expected true or false, got 'yes'" in fault.message for fault in reading.faults)
 
 

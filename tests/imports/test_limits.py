@@ -37,6 +37,7 @@ from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.floods import HEADER, MIB, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tests.kit.source_files import LICHESS_GAME
+from tests.tiers import few_quick
 from tools.attack.yardsticks import within
 
 
@@ -69,7 +70,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("kind", BOMBS)
+@pytest.mark.parametrize("kind", few_quick(BOMBS, "zstd"))
 def test_what_unpacks_to_many_times_its_size_is_refused_with_the_limit(kind: str) -> None:
     source = opened(BOMBS[kind]())
     sizes = [len(chunk) for chunk in source.chunks()]
@@ -81,7 +82,7 @@ def test_what_unpacks_to_many_times_its_size_is_refused_with_the_limit(kind: str
     assert source.reading.is_cut
 
 
-@pytest.mark.parametrize("kind", BOMBS)
+@pytest.mark.parametrize("kind", few_quick(BOMBS, "zstd"))
 def test_a_small_file_may_unpack_to_any_number_of_times_its_size(kind: str) -> None:
     data = {"gzip": zeros_gzip(40), "bzip2": zeros_bz2(45), "zstd": zstd_frame(400)}[kind]
     source = opened(data)
@@ -137,6 +138,7 @@ def test_the_longest_line_is_read_and_a_longer_one_is_not_however_the_bytes_come
         assert [fault.line for fault in reading.faults] == [2] * reading.is_cut
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", [b"\n", b" ", b" \t\r\n", b"\r\n"])
 def test_a_flood_of_blanks_ends_the_reading_at_once(blank: bytes) -> None:
     for read in (read_pgn, read_csv):
@@ -217,7 +219,7 @@ TAG_FLOODS: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("flood", TAG_FLOODS)
+@pytest.mark.parametrize("flood", few_quick(TAG_FLOODS, next(iter(TAG_FLOODS))))
 def test_a_flood_of_tags_that_are_no_games_is_not_read_on(flood: str) -> None:
     unit = TAG_FLOODS[flood]
     games, reading = read_pgn(zstandard.compress(GOOD * 3 + unit * (8 * MIB // len(unit))))
@@ -242,7 +244,7 @@ LONG_FLOODS: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("flood", LONG_FLOODS)
+@pytest.mark.parametrize("flood", few_quick(LONG_FLOODS, "brackets"))
 def test_a_flood_within_one_game_costs_that_game(flood: str) -> None:
     text = LONG_FLOODS[flood]
     assert (len(text) > MAX_GAME) == (flood != "brackets")
@@ -258,6 +260,7 @@ def test_games_of_their_tags_alone_are_read_however_many_they_are() -> None:
     assert (len(games), reading.fault_count) == (12_000, 0)
 
 
+@pytest.mark.slow
 def test_scraps_between_as_many_games_are_faults_and_the_games_are_read() -> None:
     games, reading = read_pgn((TAGS + b'[Event "x"]\n\n') * 12_000 + GOOD)
     assert (len(games), reading.is_cut, reading.ending) == (12_001, False, None)
@@ -340,6 +343,7 @@ def test_a_row_that_is_out_of_bounds_costs_itself(row: bytes) -> None:
     assert all(len(fault.message) < 500 for fault in reading.faults)
 
 
+@pytest.mark.slow
 def test_blocks_that_are_nothing_but_marks_are_read_in_parts() -> None:
     rows = (b"," * 5 + b"\n") * 100_000 + b",\n" * 300_000 + b"\n" * 400_000 + b"1,A,B,1-0,2013,30\n"
     games, reading = read_csv(HEADER + rows)

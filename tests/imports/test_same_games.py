@@ -9,6 +9,7 @@ import pytest
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.places import DATA, TESTS
+from tests.tiers import few_quick
 
 FICS_PGN = TESTS / "fixtures" / "pgn" / "fics.pgn"
 FICS_CSV = """game_id,started_at,white,black,result,termination,half_moves,white_rating,black_rating,event,rated
@@ -95,7 +96,7 @@ def test_of_both_exports_of_lichess_the_finer_word_holds_for_how_a_game_ended(
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the real games are not here")
-@pytest.mark.parametrize("name", ["lichess_small", "lichess_slice_20211001"])
+@pytest.mark.parametrize("name", few_quick(["lichess_small", "lichess_slice_20211001"], "lichess_slice_20211001"))
 def test_tables_of_real_games_and_their_pgn_come_to_the_same_in_both_orders(
     run: Run, tmp_path: Path, name: str
 ) -> None:

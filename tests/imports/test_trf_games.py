@@ -49,12 +49,7 @@ class TestContract(ImporterContract):
 
 
 def test_a_game_is_told_once_as_both_lines_tell_it() -> None:
-    file = report(
-        [
-            player(1, "Carlsen, Magnus", "2 w 1", rating="2881", fide="1503014"),
-            player(2, "Ann", "1 b 0"),
-        ]
-    )
+    file = report([player(1, "Carlsen, Magnus", "2 w 1", rating="2881", fide="1503014"), player(2, "Ann", "1 b 0")])
     (game,), reading = read(file)
     assert game == SourceGame(
         line=5,

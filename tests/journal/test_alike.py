@@ -10,11 +10,11 @@ import pytest
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal.alike import is_made, may_be_one
+from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
 from tests.kit.games import source_game
 from tests.kit.places import DATA
-from tests.kit.refusals import source
 
 MADE = "csv:{:024x}"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import ConflictError, LedgerError, MalformedError, RejectedError, StorageError
@@ -23,10 +23,11 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal, SqliteWriter
 from ledger.ledger import Ledger
 from ledger.testing.kit import MemoryJournal
+from tests.errors.rule_cases import adoption
 from tests.kit.clubs import NAME, NOON, Clock, ClubOfTwo, new_club_of_two
-from tests.kit.crashes import CRASHES, check_journal, driven
+from tests.kit.crashes import check_journal, driven
 from tests.kit.games import game_recorded, run_closed, tournament_closed, tournament_opened
-from tests.kit.refusals import adoption
+from tests.tiers import times
 
 MOVES = ("1. e4 e5", "1. d4 d5 2. c4")
 HASHES = tuple(sha256(moves.encode()).hexdigest() for moves in MOVES)
@@ -117,7 +118,6 @@ ACTORS = ("eve", "rita", "ada", "", "a\0b")
 
 
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
 def test_whatever_is_told_in_whatever_order_stands_as_if_told_one_by_one(
     corrected_base: tuple[Path, dict[str, str]], data: st.DataObject
 ) -> None:
@@ -255,7 +255,10 @@ def test_what_is_no_event_is_refused_by_itself(club_of_two: ClubOfTwo) -> None:
     assert isinstance(game, Receipt)
 
 
-@pytest.mark.parametrize("kill", range(CRASHES))
+KILLS = times(quick=2, ci=12, nightly=100)
+
+
+@pytest.mark.parametrize("kill", range(KILLS))
 def test_a_kill_at_any_statement_leaves_all_of_a_batch_or_nothing_of_it(kill: int, tmp_path: Path) -> None:
     """Kills are spread over all statements of SQLite; what was acknowledged stands, with its moves."""
     size, batches = 20, 3
@@ -265,7 +268,7 @@ def test_a_kill_at_any_statement_leaves_all_of_a_batch_or_nothing_of_it(kill: in
     statements = int(completed.stdout.split()[-1])
     folder = tmp_path / "killed"
     folder.mkdir()
-    done = driven(folder, *steps, "--die-at", str(1 + kill * (statements - 1) // CRASHES))
+    done = driven(folder, *steps, "--die-at", str(1 + kill * (statements - 1) // KILLS))
     assert done.returncode == -9
     acknowledged = max([0, *map(int, re.findall("acknowledged ([0-9]+)", done.stdout))])
     if (folder / NAME).exists():

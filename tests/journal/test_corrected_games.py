@@ -12,9 +12,9 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import open_source
 from ledger.imports.reading import frames
+from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.places import DATA
-from tests.kit.refusals import source
 
 MOVES = "1. e4 e5 2. Nf3 Nc6 3. Bb5"
 MADE = "pgn:{:024x}"

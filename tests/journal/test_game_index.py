@@ -18,9 +18,10 @@ from ledger.journal.alike import AlikeGames
 from ledger.ledger import Ledger
 from ledger.players import name_indexes
 from ledger.ratings.recording import LikeGames
+from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
 from tests.kit.corrections import approve, ask
-from tests.kit.refusals import source
+from tests.tiers import times
 
 NAMES = (
     ("name:ann", "Ann"),
@@ -108,7 +109,7 @@ def _club_to_look_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
         yield club
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(times(quick=1, ci=4, nightly=60)))
 def test_the_index_finds_what_the_reading_of_the_whole_journal_finds(club_to_look_up: ClubOfTwo, seed: int) -> None:
     random, ledger = Random(seed), club_to_look_up.ledger
     ledger.catch_up()

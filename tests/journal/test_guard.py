@@ -60,11 +60,7 @@ STRANGERS = {
         "trigger",
     ),
     "written in capitals": ("club.db", f"CREATE TRIGGER T BEFORE INSERT ON JOURNAL {IGNORE}", "trigger"),
-    "only watches": (
-        "club.db",
-        "CREATE TRIGGER t AFTER INSERT ON journal BEGIN SELECT 1; END",
-        "trigger",
-    ),
+    "only watches": ("club.db", "CREATE TRIGGER t AFTER INSERT ON journal BEGIN SELECT 1; END", "trigger"),
     "keeps texts out by an index": ("club.db", "CREATE UNIQUE INDEX t ON texts(length(zstd))", "index"),
     "keeps entries out by an index": ("club.db", "CREATE UNIQUE INDEX t ON journal(kind) WHERE position > 5", "index"),
     "swallows people": ("club.people.db", f"CREATE TRIGGER t BEFORE INSERT ON people {IGNORE}", "trigger"),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ledger.errors import RejectedError
@@ -23,6 +23,7 @@ from ledger.imports.reading import frames
 from ledger.journal import recorder_columns, rules
 from ledger.ledger import Ledger
 from tests.kit import strategies
+from tests.tiers import examples
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOON_MS = int(NOON.timestamp() * 1000)
@@ -118,7 +119,7 @@ def added(ledger: Ledger, after: int) -> dict[str, Any]:
 @example(  # the columns doubt the first, which may follow; so the second tells it otherwise
     sources=[PLAIN._replace(ended_at=end) for end in ("2026-11-22T12:00:00Z", "2026-11-23")], first=0
 )
-@settings(max_examples=150, deadline=None)
+@examples(quick=10, ci=60, nightly=1_000)
 def test_a_file_of_games_is_judged_as_its_games_one_by_one(twins: Twins, sources: list[SourceGame], first: int) -> None:
     prefix = f"{next(_EXAMPLES)}."
     sources = [game._replace(key=prefix + game.key, line=line) for line, game in enumerate(sources, 1)]
@@ -145,7 +146,7 @@ def test_a_file_of_games_is_judged_as_its_games_one_by_one(twins: Twins, sources
     same=st.booleans(),
 )
 @example(times=[("2026-11-20T10:00:00.001Z", "2026-11-20T10:00:00Z")], now_ms=NOON_MS, same=False)
-@settings(deadline=None)
+@examples(quick=20, ci=100, nightly=2_000)
 def test_no_game_that_the_rules_refuse_is_passed_over(
     times: list[tuple[str | None, str]], now_ms: int, same: bool
 ) -> None:
@@ -180,7 +181,7 @@ def test_no_game_that_the_rules_refuse_is_passed_over(
     pool=st.sampled_from(["standard", "standard", "nowhere"]),
     now_ms=st.sampled_from([NOON_MS, NOON_MS + 1, 0, 253_402_300_799_000]),
 )
-@settings(deadline=None)
+@examples(quick=20, ci=100, nightly=2_000)
 def test_games_judged_at_once_are_judged_as_each_of_them(
     times: list[tuple[str | None, str, int]], pool: str, now_ms: int
 ) -> None:

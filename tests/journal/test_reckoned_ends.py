@@ -14,10 +14,10 @@ import pytest
 from ledger.audit.audit import audit
 from ledger.errors import ConflictError
 from ledger.imports.reading import frames
+from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded
-from tests.kit.refusals import source
 
 BEGAN = "2026-11-19T16:43:39Z"
 BERSERK, FULL, SHORTEST = (f"2026-11-19T16:{end}Z" for end in ("44:50", "45:20", "44:20"))

@@ -8,9 +8,9 @@ import pytest
 
 from ledger.errors import RejectedError
 from ledger.imports.reading import frames
+from tests.errors.rule_cases import source
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, tournament_closed
-from tests.kit.refusals import source
 
 
 def record(club: ClubOfTwo, key: str) -> str:

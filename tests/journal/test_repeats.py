@@ -10,17 +10,12 @@ import pytest
 from attrs import evolve
 
 from ledger.errors import ConflictError
-from ledger.facts.events import (
-    ConversionRange,
-    Event,
-    PlayerChanged,
-    PlayerRegistered,
-)
+from ledger.facts.events import ConversionRange, Event, PlayerChanged, PlayerRegistered
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.imports.reading import frames
+from tests.errors.rule_cases import CONVERSION, adoption, later, source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, source_games, tournament_closed
-from tests.kit.refusals import CONVERSION, adoption, later, source
 
 FULL = {
     "tournament": "Club",
@@ -104,14 +99,6 @@ def test_another_instant_or_termination_is_a_conflict(club_of_two: ClubOfTwo) ->
 
 
 def test_a_player_told_again_with_blanks_is_a_repeat(club_of_two: ClubOfTwo) -> None:
-    known = PlayerRegistered(
-        player=9, joined_at="2026", standing=Standing.FULL, commitment="0" * 64, declared_rating=1500, birth_year=1990
-    )
-    changed = PlayerChanged(player=9, effective_at="2026-02", standing=Standing.GUEST, declared_rating=1600)
-    blank = evolve(known, declared_rating=None, birth_year=None)
-    events: list[Event] = [known, blank, changed, evolve(changed, declared_rating=None)]
-    receipts = club_of_two.ledger.append_many(events)
-    assert [receipt.duplicate for receipt in receipts] == [False, True, False, True]
     number = club_of_two.ledger.register("name:dora", "dora", declared_rating=1500, birth_year=1990)
     assert club_of_two.ledger.register("name:dora", "dora") == number
     with pytest.raises(ConflictError) as caught:
@@ -120,6 +107,14 @@ def test_a_player_told_again_with_blanks_is_a_repeat(club_of_two: ClubOfTwo) -> 
     with pytest.raises(ConflictError) as caught:
         club_of_two.ledger.register("name:ann", "ann", birth_year=1990)
     assert (caught.value.field, caught.value.stored, caught.value.given) == ("birth_year", None, 1990)
+    known = PlayerRegistered(
+        player=9, joined_at="2026", standing=Standing.FULL, commitment="0" * 64, declared_rating=1500, birth_year=1990
+    )
+    changed = PlayerChanged(player=9, effective_at="2026-02", standing=Standing.GUEST, declared_rating=1600)
+    blank = evolve(known, declared_rating=None, birth_year=None)
+    events: list[Event] = [known, blank, changed, evolve(changed, declared_rating=None)]
+    receipts = club_of_two.ledger.append_many(events)
+    assert [receipt.duplicate for receipt in receipts] == [False, True, False, True]
 
 
 def test_the_same_fact_again_is_success_and_writes_nothing(club_of_two: ClubOfTwo) -> None:
@@ -138,8 +133,7 @@ def test_the_same_fact_again_is_success_and_writes_nothing(club_of_two: ClubOfTw
         later(),
         later(carry=Carry.RESTART, effective_from="2026-11-01T00:00:00Z"),
         later(
-            carry=Carry.CONVERT,
-            conversion=(*CONVERSION, ConversionRange(from_rating="2000", factor="1", offset="0")),
+            carry=Carry.CONVERT, conversion=(*CONVERSION, ConversionRange(from_rating="2000", factor="1", offset="0"))
         ),
         run_closed("2026-10"),
         run_closed("2026-10-31T23:59:59.999Z"),

@@ -26,9 +26,9 @@ from ledger.imports.reading import frames
 from ledger.journal import rules
 from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
+from tests.errors.rule_cases import CASES, Case, adoption, is_named, prepared, source
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, tournament_closed
-from tests.kit.refusals import CASES, Case, adoption, is_named, prepared, source
 
 EVERY = [pytest.param(rule, case, id=f"{rule}-{i}") for rule, cases in CASES.items() for i, case in enumerate(cases)]
 IMPORTED = [

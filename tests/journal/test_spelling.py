@@ -12,9 +12,9 @@ from ledger.audit.audit import audit
 from ledger.errors import ConflictError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
+from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
-from tests.kit.refusals import source
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
@@ -15,11 +15,12 @@ from ledger.facts.codec import facts_mapping
 from ledger.facts.tellings import compared
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.reading import frames
+from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded
-from tests.kit.refusals import source
 from tests.kit.tellings import tellings
+from tests.tiers import examples
 
 MOVES = "1. e4 e5"
 MORE: dict[str, Any] = {
@@ -141,7 +142,7 @@ def test_half_moves_that_come_later_make_a_game_count(club_of_two: ClubOfTwo) ->
     assert audit(club_of_two.ledger.path).falsehoods == ()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(quick=20, ci=100, nightly=2_000)
 @given(st.data(), st.sampled_from([None, "2020", "2020-03", "2020-03-01", "2020-02-29T23:50:00Z"]))
 def test_tellings_of_one_game_come_to_the_same_in_any_order(data: st.DataObject, began: str | None) -> None:
     game = game_recorded("r2", started_at=began, ended_at="2020-03-01T00:00:00.500Z", **FURTHER)

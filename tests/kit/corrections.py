@@ -12,6 +12,7 @@ from ledger.facts.events import Decision, GameRecorded
 from ledger.facts.words import Outcome, Receipt, Termination
 from ledger.ledger import Ledger
 from ledger.ratings.views_file import BOUNDS
+from tests.kit.clubs import copy_of
 from tests.kit.games import game_recorded
 
 TODAY = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -38,12 +39,16 @@ def played() -> list[GameRecorded]:
 
 
 def made(path: Path, games: list[GameRecorded] | None = None) -> Ledger:
-    """A ledger of the four with these games, open."""
-    ledger = Ledger.create(path, clock=lambda: TODAY)
-    for name in ("Ann", "Bob", "Cleo", "Dan"):
-        ledger.register(f"name:{name.lower()}", name)
+    """A ledger of the four with these games, by default those of ``played``, open."""
+    ledger = Ledger.open(copy_of(_make_four, path), clock=lambda: TODAY)
     ledger.append_many(played() if games is None else games)
     return ledger
+
+
+def _make_four(path: Path) -> None:
+    with Ledger.create(path, clock=lambda: TODAY) as ledger:
+        for name in ("Ann", "Bob", "Cleo", "Dan"):
+            ledger.register(f"name:{name.lower()}", name)
 
 
 def size(path: Path) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -21,8 +20,6 @@ from ledger.runtime import sqlite
 from ledger.testing import in_terms_of_facts
 from ledger.testing.journal_contract import root_of
 from tests.kit.processes import run_module
-
-CRASHES = int(os.environ.get("LEDGER_CRASHES", "12"))
 
 
 def command(folder: Path, *options: str) -> list[str]:

@@ -1,13 +1,18 @@
-"""File systems of a test's own: small ones, that can be made full or read-only. Only root can mount them."""
+"""Disks under test: file systems that are full or read-only, which only root can mount, and no waiting for flushes."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from ledger.runtime import sqlite
 
 # A process whose files may not grow would leave half of each module that it compiles, for all that come after it.
 COMPILES_NOTHING = {"PYTHONDONTWRITEBYTECODE": "1"}
@@ -30,3 +35,32 @@ def mounted(folder: Path, megabytes: int) -> Iterator[Path]:
 def remount(folder: Path, options: str) -> None:
     """Give a mounted file system other options."""
     subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True)
+
+
+class _Unflushed(sqlite.sqlite3.Connection):
+    """A connection that never waits for the disk, whatever its owner asks for."""
+
+    _asked = False
+
+    def execute(self, sql: str, *parameters: Any) -> Any:
+        if sql.startswith("PRAGMA synchronous"):
+            return super().execute("PRAGMA synchronous=OFF")
+        rows = super().execute(sql, *parameters)
+        if not self._asked:  # after the first statement: it is the owner who shall be told that a file is none
+            self._asked = True
+            with suppress(sqlite.sqlite3.Error):
+                super().execute("PRAGMA synchronous=OFF")
+        return rows
+
+
+@contextmanager
+def nobody_cuts_the_power() -> Iterator[None]:
+    """Let no ledger of this process flush its files: on a disk each flush takes milliseconds, and a test makes many.
+
+    Tests of power cuts start processes, which flush as ever.
+    """
+    connect = sqlite.sqlite3.connect
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite.sqlite3, "connect", partial(connect, factory=_Unflushed))
+        patch.setattr(os, "fsync", lambda _: None)
+        yield

@@ -1,7 +1,7 @@
 """The verbs that write, each with its commands: data for whoever kills them (``verb_driver``). Nothing is run here.
 
-A verb that is added here is killed by ``tests/test_crashed_verbs.py``. ``{club}`` is the journal, ``{folder}`` its
-folder, in which the files of ``FILES`` lie. The games are ``made:1-N``, the players ``made:pN``.
+A verb that is added here is killed by ``tests/crashes/test_killed_verbs.py``. ``{club}`` is the journal,
+``{folder}`` its folder, in which the files of ``FILES`` lie. The games are ``made:1-N``, the players ``made:pN``.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.kit import readmes
+from tests.docs import readmes
 
 PATIENCE = 30.0  # seconds for an answer
 MOST_LOOKS = 600  # until a proxy answers

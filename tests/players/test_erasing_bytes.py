@@ -5,7 +5,6 @@ The names carry marks that are looked for in the raw bytes of every file: databa
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -29,8 +28,8 @@ from tests.kit.games import source_game
 from tests.kit.people import connection_of, everybody, marked
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
+from tests.tiers import times
 
-LONG = os.environ.get("LEDGER_CRASHES", "12") != "12"
 MARK = re.compile(rb"(?i)qz[0-9a-f]{10}")
 
 
@@ -117,8 +116,13 @@ def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("written", ["as today", "by a program that left copies behind"])
 @pytest.mark.parametrize(
     ("count", "tail"),
-    [*((size, "") for size in SIZES.values()), (700, " \u2654" + "\U0001f600" * 200)],
-    ids=[*SIZES, "long names"],
+    [
+        *(
+            pytest.param(size, "", id=name, marks=pytest.mark.slow if size > 1_000 else ())
+            for name, size in SIZES.items()
+        ),
+        pytest.param(700, " \u2654" + "\U0001f600" * 200, id="long names"),
+    ],
 )
 def test_some_then_many_then_all_are_forgotten_in_every_byte(
     count: int, tail: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -173,6 +177,7 @@ def erased_by_another_process(path: Path, player: int, statement: int = 2**40, s
     return done.returncode, done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_the_next_erase_leaves_nothing(tmp_path: Path) -> None:
     """Killed when a statement begins, or in the middle of writing the file anew; then the same or another is erased."""
     path = tmp_path / "club.db"
@@ -182,8 +187,8 @@ def test_killed_at_any_step_the_next_erase_leaves_nothing(tmp_path: Path) -> Non
     assert code == 0
     assert int(statements) > 8
     gone = [1]
-    moments = [(statement, 0) for statement in range(5, int(statements) + 1, 1 if LONG else 4)]
-    moments += [(2**40, steps) for steps in ((100, 1_000, 2_000, 5_000, 9_000) if LONG else (2_000,))]
+    moments = [(statement, 0) for statement in range(5, int(statements) + 1, times(quick=12, ci=4, nightly=1))]
+    moments += [(2**40, steps) for steps in (2_000, 100, 1_000, 5_000, 9_000)[: times(quick=1, ci=1, nightly=5)]]
     killed = 0
     for number, moment in enumerate(moments):
         victim = gone[-1] + 1

@@ -157,7 +157,7 @@ def test_the_command(indexed: Path, run: Run) -> None:
     assert run("search", indexed, "mu").code == 1
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_index_and_names_agree(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     letters = st.text("abéßŁ -'Ж", min_size=1, max_size=8).filter(lambda text: bool(text.strip()))

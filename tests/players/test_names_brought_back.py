@@ -47,11 +47,7 @@ def test_who_was_erased_is_erased_again_by_whoever_may_write(brought_back: Path,
     assert (done.code, NAME in done.out + done.err) == (0, False)
     assert everybody(beside(brought_back, "people"))[0].is_erased
     assert NAME.encode() not in bytes_of(brought_back.parent)
-    assert (audit(brought_back).falsehoods, erasures(brought_back), pending(brought_back)) == (
-        (),
-        [("ledger", 1)],
-        {},
-    )
+    assert (audit(brought_back).falsehoods, erasures(brought_back), pending(brought_back)) == ((), [("ledger", 1)], {})
 
 
 @pytest.fixture(name="kept_from_writing", params=["read only", "journal locked", "trigger"])

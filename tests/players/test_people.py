@@ -133,6 +133,7 @@ def test_the_salts_of_one_call_are_whole_and_nobody_elses(file: SqlitePeople) ->
     assert_whole_and_nobody_elses(everybody(Path(file.path)))
 
 
+@pytest.mark.slow
 def test_the_salts_of_many_calls_imports_and_processes_are_whole_and_nobody_elses(tmp_path: Path) -> None:
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:

@@ -85,9 +85,7 @@ def answers(store: People, asked: list[str]) -> list[Any]:
     ]  # fmt: skip
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     told=rows,
     further=st.lists(words, max_size=6),

@@ -24,14 +24,15 @@ from ledger.ledger import Ledger
 from ledger.players import erasing
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
+from tests.errors.rule_cases import source
 from tests.kit.backups import bytes_of
 from tests.kit.clubs import ClubOfTwo, copied
 from tests.kit.commands import Run
-from tests.kit.crashes import CRASHES, check_journal, driven
+from tests.kit.crashes import check_journal, driven
 from tests.kit.erasures import erasures, pending
 from tests.kit.people import THREE_NAMES, everybody, won_by_the_first
-from tests.kit.refusals import source
 from tests.kit.tampering import execute, run_sql
+from tests.tiers import times
 
 NAME = THREE_NAMES[0]
 WAITING = "1 players who were erased"
@@ -144,7 +145,7 @@ def test_killed_at_any_statement_nobody_is_erased_or_the_next_one_records_it(pai
     assert done.returncode == 0, done.stderr
     statements = int(done.stdout.split()[-1])
     seen = set()
-    for statement in range(1, statements + 1, 1 if CRASHES > 50 else 3):
+    for statement in range(1, statements + 1, times(quick=3, ci=3, nightly=1)):
         folder = tmp_path / str(statement)
         path = copied(pair_club.parent, folder)
         assert driven(folder, "--steps", "erase", "--die-at", str(statement)).returncode == -9

@@ -305,9 +305,7 @@ def _journal_and_people(tmp_path: Path) -> Iterator[tuple[MemoryJournal, People]
         yield journal, people
 
 
-def test_names_are_compared_over_any_store_of_the_journal(
-    journal_and_people: tuple[MemoryJournal, People],
-) -> None:
+def test_names_are_compared_over_any_store_of_the_journal(journal_and_people: tuple[MemoryJournal, People]) -> None:
     journal, people = journal_and_people
     sealed = sealed_names.SealedNames(journal, people)
     numbered = sealed.number({"name:ann": "Ann"}, "2020", journal.find)

@@ -29,10 +29,11 @@ from ledger.players.sqlite_people import SqlitePendingNames, SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import copied
-from tests.kit.crashes import CRASHES, check_journal, driven
+from tests.kit.crashes import check_journal, driven
 from tests.kit.people import THREE_NAMES, everybody, marked, waiting, won_by_the_first
 from tests.kit.places import ROOT
 from tests.kit.tampering import execute
+from tests.tiers import times
 
 OLD_NAME, NEW_NAME, THIRD_NAME = THREE_NAMES
 WAITING = "1 names that were to be given"
@@ -89,6 +90,7 @@ def left_out(verdict: Verdict) -> list[str]:
 # --- stopped ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_killed_at_any_statement_it_is_the_old_name_or_the_new(pair_club: Path, tmp_path: Path) -> None:
     """What stands there is true as it is, and the same command completes it."""
     whole = copied(pair_club.parent, tmp_path / "whole").parent
@@ -96,7 +98,7 @@ def test_killed_at_any_statement_it_is_the_old_name_or_the_new(pair_club: Path, 
     assert done.returncode == 0, done.stderr
     statements = int(done.stdout.split()[-1])
     seen = set()
-    for statement in range(1, statements + 1, 1 if CRASHES > 50 else 3):
+    for statement in range(1, statements + 1, times(quick=9, ci=3, nightly=1)):
         folder = tmp_path / str(statement)
         path = copied(pair_club.parent, folder)
         assert driven(folder, "--steps", "rename", "--die-at", str(statement)).returncode == -9
@@ -269,6 +271,7 @@ def test_who_compares_while_a_name_is_given_sees_one_of_the_two(
         assert ledger.names._confirmed(ledger.people.by_number([1])[1], entry).name == NEW_NAME
 
 
+@pytest.mark.slow
 def test_processes_that_rename_at_once_leave_one_name_that_was_sealed(pair_club: Path) -> None:
     script = (
         "import sys; from ledger import Ledger\n"

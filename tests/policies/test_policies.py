@@ -11,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit, table_digests
-from ledger.book.policies import (
-    MOST_POINTS,
-    POLICIES,
-    Policies,
-    PolicyRow,
-    check_settings,
-    settings_in,
-)
+from ledger.book.policies import MOST_POINTS, POLICIES, Policies, PolicyRow, check_settings, settings_in
 from ledger.book.timeline import BEGINNING
 from ledger.errors import LedgerError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import PolicySet

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger import PublicationError, RejectedError, UnknownNameError
@@ -24,6 +24,7 @@ from ledger.schemes import named
 from tests.kit.clubs import NAME, NOW, record_game
 from tests.kit.games import game_recorded, run_closed, seeded
 from tests.kit.tampering import edit
+from tests.tiers import examples
 
 Made = Callable[..., Ledger]
 NAMES = ("Ann", "Bob", "Carl", "Dora")
@@ -330,7 +331,7 @@ played = st.sampled_from([Outcome.WHITE, Outcome.DRAW, Outcome.BLACK])
 late_games = st.lists(st.tuples(st.integers(1, 28), st.permutations([1, 2, 3, 4]), played), min_size=1, max_size=4)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(quick=2, ci=10, nightly=200)
 @given(late_games)
 def test_late_games_change_the_revised_list_and_never_the_original(
     tmp_path_factory: pytest.TempPathFactory, late: list[tuple[int, list[int], Outcome]]

@@ -13,15 +13,7 @@ import pytest
 from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.ratings.projector import Projector
-from ledger.ratings.projectors import (
-    BUILT_IN,
-    available,
-    bests,
-    highest_lowest,
-    streaks,
-    time_losses,
-    upsets,
-)
+from ledger.ratings.projectors import BUILT_IN, available, bests, highest_lowest, streaks, time_losses, upsets
 from ledger.schemes.scheme import UNRATED
 from ledger.testing.kit import table_rows
 from tests.kit.places import ROOT

@@ -44,6 +44,7 @@ from ledger.schemes.scheme import Rhythm, Scheme
 from ledger.schemes.settings import EventSettings
 from tests.kit.clubs import NAME, NOW, takes_misfits
 from tests.kit.corrections import approve
+from tests.tiers import in_tiers
 
 Settings = Mapping[str, int | bool | str]
 
@@ -167,10 +168,7 @@ def other_schemes(scheme: Scheme, settings: Settings) -> list[Event]:
     """One of another rhythm from March on, and the same scheme again from July on; told the other way round."""
     is_by_period = scheme.rhythm is Rhythm.PERIOD
     other = schemes.named("uschess" if is_by_period else "fide")
-    return [
-        adopted(scheme, settings, "2020-07-01"),
-        adopted(other, {} if is_by_period else WHOLE, "2020-03-15"),
-    ]
+    return [adopted(scheme, settings, "2020-07-01"), adopted(other, {} if is_by_period else WHOLE, "2020-03-15")]
 
 
 def correct(ledger: Ledger) -> None:
@@ -200,10 +198,26 @@ def settings_of(scheme: Scheme) -> Iterator[Settings]:
         yield {"from_shown": True}
 
 
-EVERY = [(scheme, given) for scheme in schemes.built_in() for given in settings_of(scheme)]
-every_setting = pytest.mark.parametrize(
-    ("scheme", "given"), EVERY, ids=[" ".join((scheme.name, *given)) for scheme, given in EVERY]
-)
+EVERY = {
+    " ".join((scheme.name, *given)): (scheme, given) for scheme in schemes.built_in() for given in settings_of(scheme)
+}
+# Which rate by game, by period and by tournament.
+KINDS = ("chessworld", "glicko2", "fide by_event included_until from_shown")
+
+
+def tier_of_games(case: str) -> str:
+    """Return the tier of games alone: what a scheme does with them is the same in any block."""
+    if case in KINDS:
+        return "quick"
+    return "slow" if EVERY[case][0].name in {"fide", "uschess"} else "nightly"
+
+
+def tier_of_facts(case: str) -> str:
+    """Return the tier of all facts: each scheme runs by its own settings, and the other settings with two schemes."""
+    if case in KINDS:
+        return "quick"
+    scheme, given = EVERY[case]
+    return "slow" if not given or scheme.name in {"fide", "ecf-grade"} else "nightly"
 
 
 def mixed(events: Sequence[Event]) -> list[Event]:
@@ -233,9 +247,10 @@ def tell(ledger: Ledger, events: Sequence[Event]) -> None:
         ledger.level()
 
 
-@every_setting
-def test_games_alone(scheme: Scheme, given: Settings, unbuilt: Ledger) -> None:
+@pytest.mark.parametrize("case", in_tiers(EVERY, tier_of_games))
+def test_games_alone(case: str, unbuilt: Ledger) -> None:
     """No block has anything but players and games: each is written while the next one is taken in."""
+    scheme, given = EVERY[case]
     players, games = registered(), played()
     early = [game for game in games if max(game.white, game.black) < PLAYERS]
     late = [game for game in games if max(game.white, game.black) == PLAYERS]
@@ -243,12 +258,13 @@ def test_games_alone(scheme: Scheme, given: Settings, unbuilt: Ledger) -> None:
     assert_built_as_folded(unbuilt)
 
 
-@every_setting
-def test_facts_that_reach_back(scheme: Scheme, given: Settings, unbuilt: Ledger) -> None:
+@pytest.mark.parametrize("case", in_tiers(EVERY, tier_of_facts))
+def test_facts_that_reach_back(case: str, unbuilt: Ledger) -> None:
     """Tournaments, runs, pasts and standings are told among the games, then schemes change from days long gone.
 
     Facts are corrected, and more games come in after that.
     """
+    scheme, given = EVERY[case]
     told = mixed([*told_of_tournaments(), *runs(), *pasts(), *played()])
     tell(unbuilt, [adopted(scheme, given), *registered(), *told[:60], *other_schemes(scheme, given)])
     correct(unbuilt)

@@ -1,6 +1,7 @@
 """Projectors of facts in a ledger: what they are told by every way in which a fact comes to stand, and what is refused.
 
-That any history gives the rows of the right facts, ``test_one_road`` and the contract show; here stands what they say.
+That any history gives the rows of the right facts, ``test_drawn_histories`` and the contract show; here stands what
+they say.
 """
 
 from __future__ import annotations

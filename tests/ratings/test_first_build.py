@@ -17,7 +17,7 @@ from unittest.mock import patch
 import polars as pl
 import pytest
 from filelock import FileLock
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit, table_digests
@@ -34,6 +34,7 @@ from tests.kit.clubs import open_ledger
 from tests.kit.disks import COMPILES_NOTHING
 from tests.kit.games import source_games
 from tests.kit.places import TESTS
+from tests.tiers import examples
 
 ROOT = TESTS.parent
 INSERT = "INSERT INTO rows VALUES (?, ?, ?, ?)"
@@ -48,7 +49,7 @@ INSERT = "INSERT INTO rows VALUES (?, ?, ?, ?)"
     st.integers(1, 6),
     st.integers(1, 9),
 )
-@settings(deadline=None)
+@examples(quick=10, ci=50, nightly=1_000)
 def test_rows_come_out_sorted_and_no_block_parts_what_belongs_together(
     frames_of_keys: list[list[tuple[int, int]]], rows_a_run: int, piece: int, rows_a_block: int
 ) -> None:
@@ -152,6 +153,7 @@ def test_what_the_writing_process_is_refused_is_raised_here(one_table: tuple[Pat
     assert connection.execute("SELECT count(*) FROM rows").fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_as_by_our_own_connection(one_table: tuple[Path, Any]) -> None:
     path, connection = one_table
     code = (
@@ -256,6 +258,7 @@ def files(path: Path) -> list[str]:
     return sorted(each.name for each in path.parent.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_a_process")
 def test_a_build_whose_writing_process_is_killed_goes_on_where_it_was(
     club: Path, monkeypatch: pytest.MonkeyPatch
@@ -341,6 +344,7 @@ def test_the_audit_agrees_with_what_a_process_of_its_own_wrote(club: Path) -> No
     assert audit(club).falsehoods == ()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_a_process")
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, CorruptError])
 def test_a_stopped_build_leaves_no_process_and_no_temporary_file(club: Path, stop: type[BaseException]) -> None:

@@ -27,6 +27,7 @@ from tests.kit.secrets import key_of
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.data,
     pytest.mark.skipif(not DATA.is_dir(), reason="the folder of real games does not stand beside the checkout"),
 ]
@@ -77,7 +78,7 @@ def test_there_are_games_to_speak_of(taken_at_once: dict[str, Any]) -> None:
     assert len(taken_at_once["history"]) > 7_000
 
 
-@pytest.mark.parametrize("batch", [700, 5_000])
+@pytest.mark.parametrize("batch", [700, pytest.param(5_000, marks=pytest.mark.nightly)])
 def test_file_by_file_newest_first(
     files: dict[str, list[SourceGame]], taken_at_once: dict[str, Any], batch: int
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
@@ -29,6 +28,7 @@ from ledger.testing import in_terms_of_facts
 from tests.kit.derived import tables_that_differ
 from tests.kit.games import scheme_adopted
 from tests.kit.places import OTB, SAMPLE
+from tests.tiers import in_tiers, times
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 CHANGE = "2006-01-01"
@@ -72,11 +72,26 @@ def rows_of(ledger: Ledger, player: str) -> list[dict[str, Any]]:
     return list(ledger.rows("history", "player = ? ORDER BY n", (ledger.player(player).player,)))
 
 
-@pytest.mark.parametrize("scheme", ["chessworld", "glicko2", "uschess", "lichess"])
-@pytest.mark.parametrize("carry", [None, *Carry])
+def tier_of_change(case: str) -> str:
+    """Return the tier of a scheme with a carry: each runs with one of the other, the rest of the product by night."""
+    carry, scheme = case.split("-")
+    if case == "keep-chessworld":
+        return "quick"
+    return "slow" if scheme == "uschess" or carry == "keep" else "nightly"
+
+
+@pytest.mark.parametrize(
+    "case",
+    in_tiers(
+        [f"{carry}-{scheme}" for carry in (None, *Carry) for scheme in ("chessworld", "glicko2", "uschess", "lichess")],
+        tier_of_change,
+    ),
+)
 def test_a_scheme_adopted_late_gives_the_rows_of_one_adopted_early(
-    sample_ledger: Callable[..., Ledger], scheme: str, carry: Carry | None
+    sample_ledger: Callable[..., Ledger], case: str
 ) -> None:
+    word, scheme = case.split("-")
+    carry = None if word == "None" else Carry(word)
     ranges = [ConversionRange(factor="1.05", offset="-20")] if carry is Carry.CONVERT else []
     event = adopted_since(scheme, carry, *ranges)
     late, early = sample_ledger("elo", event), sample_ledger("elo", event, before=True)
@@ -197,11 +212,12 @@ def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(sample_led
     assert in_terms_of_facts(late.views.connection) == in_terms_of_facts(early.views.connection)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.skipif(not OTB.exists(), reason="the folder of real games does not stand beside the checkout")
 def test_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a_rebuild_gives(tmp_path: Path) -> None:
-    """Of a quarter of a million; ``LEDGER_REAL_GAMES=all`` takes the million."""
-    step = 1 if os.environ.get("LEDGER_REAL_GAMES") == "all" else 4
+    """Of one game in sixteen; every night of a million."""
+    step = times(quick=16, ci=16, nightly=1)
     Ledger.create(tmp_path / "otb.db", scheme="elo", clock=lambda: NOW).close()
     with Ledger.open(tmp_path / "otb.db", projectors=(), clock=lambda: NOW) as ledger:
         with open_source(str(OTB)) as source:

@@ -25,7 +25,7 @@ REACHING_BACK = (
 )
 
 
-@pytest.fixture(name="club_that_is_built", params=["nobody yet", "sixty games"])
+@pytest.fixture(name="club_that_is_built", params=["nobody yet", pytest.param("sixty games", marks=pytest.mark.slow)])
 def _club_that_is_built(by_columns: None, request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Two schemes for the first pool, another pool, a closed tournament, with and without players and games."""
     path = tmp_path / NAME

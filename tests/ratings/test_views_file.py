@@ -372,6 +372,7 @@ def lock(folder: Path) -> None:
     folder.chmod(0o555)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["level", "behind", "missing"])
 def test_a_read_only_folder_still_answers(locked: Path, state: str, run: Run) -> None:
     if state == "behind":

@@ -91,10 +91,7 @@ OVER_TWO_MONTH_ENDS = [
         ("2025-03-01", "="),
     )
 ]
-MEANWHILE = [
-    played("2025-01-10", ANN, "1", CARL, "January open"),
-    played("2025-02-03", ANN, "1", DAN, "February open"),
-]
+MEANWHILE = [played("2025-01-10", ANN, "1", CARL, "January open"), played("2025-02-03", ANN, "1", DAN, "February open")]
 
 
 def test_a_tournament_over_two_month_ends_has_the_ratings_of_two_lists_before(new_club: Ledger) -> None:

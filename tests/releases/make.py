@@ -4,7 +4,7 @@
 
 Run it once for each release, from the code that is released. It makes ``tests/releases/VERSION/``: for each ledger an
 archive of its files and a JSON file of what this release says of it. A set that is there is never made again: it is
-what was released, and ``tests/test_releases.py`` holds the program to it.
+what was released, and ``tests/releases/test_releases.py`` holds the program to it.
 """
 
 from __future__ import annotations

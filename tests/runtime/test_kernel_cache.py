@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.kit.places import ROOT
+
+pytestmark = pytest.mark.slow  # the quick tests compile no kernels
 
 PLUG_IN = """
 import attrs

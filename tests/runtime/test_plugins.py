@@ -67,6 +67,7 @@ def _site(tmp_path: Path) -> Site:
     return Site(tmp_path / "site")
 
 
+@pytest.mark.slow
 def test_a_broken_plug_in_is_named_and_left_out_where_it_is_not_used(site: Site, sample_club: Path) -> None:
     for module in ("scheme", "plugins"):
         site.break_module(module)
@@ -86,6 +87,7 @@ def test_a_broken_plug_in_is_named_and_left_out_where_it_is_not_used(site: Site,
     assert site.run("audit", sample_club).code == 0
 
 
+@pytest.mark.slow
 def test_a_ledger_that_keeps_its_table_goes_on_without_it_and_loses_nothing(site: Site, sample_club: Path) -> None:
     asked = ("query", sample_club, "SELECT max(n) AS n FROM win_streaks")
     assert "no table 'win_streaks'" in site.run(*asked).err  # what is offered is only at hand
@@ -106,6 +108,7 @@ def test_a_ledger_that_keeps_its_table_goes_on_without_it_and_loses_nothing(site
     assert "\nwin_streaks " in site.run("audit", sample_club).out
 
 
+@pytest.mark.slow
 def test_a_ledger_that_needs_a_scheme_says_which_package_brings_it(site: Site, tmp_path: Path) -> None:
     path = tmp_path / "club.db"
     done = site.run("init", path, "--scheme", "plain-elo")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import isnan, nan
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.runtime.columns import FEW, MANY, Columns, changes, keyed
+from tests.tiers import examples
 
 VALUES = st.sampled_from([0.0, 1.5, -2.0, nan])
 TEXTS = st.sampled_from([None, "", "open"])
@@ -31,7 +32,7 @@ def shown(rows: Rows) -> dict[tuple[int, int], tuple[str, str | None]]:
 
 
 @given(TABLES, TABLES)
-@settings(max_examples=60, deadline=None)
+@examples(quick=20, ci=60, nightly=2_000)
 def test_what_is_gone_and_what_is_written_make_the_one_table_the_other(old: Rows, new: Rows) -> None:
     found = [cols.lists(changes(cols, columns(cols, old), columns(cols, new))) for cols in (FEW, MANY)]
     assert found[0] == found[1]
@@ -41,7 +42,7 @@ def test_what_is_gone_and_what_is_written_make_the_one_table_the_other(old: Rows
 
 
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=5), st.data())
-@settings(max_examples=40, deadline=None)
+@examples(quick=20, ci=60, nightly=2_000)
 def test_rows_are_taken_put_filled_and_compared_alike(rows: list[tuple[float, float]], data: st.DataObject) -> None:
     places = data.draw(st.lists(st.integers(0, len(rows) - 1), unique=True))
     flat = [value for row in rows for value in row]
@@ -64,7 +65,7 @@ def test_rows_are_taken_put_filled_and_compared_alike(rows: list[tuple[float, fl
 
 
 @given(st.lists(st.integers(0, 2**57)), st.integers(1, 31))
-@settings(max_examples=30, deadline=None)
+@examples(quick=20, ci=60, nightly=2_000)
 def test_a_number_is_what_stands_above_some_bits_and_what_stands_in_them(numbers: list[int], bits: int) -> None:
     found = [cols.lists(cols.halves(cols.ints(numbers), bits)) for cols in (FEW, MANY)]
     assert found[0] == found[1]

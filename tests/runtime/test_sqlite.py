@@ -9,15 +9,7 @@ import pytest
 from ledger.errors import CorruptError
 from ledger.runtime import sqlite
 
-VALUES = {
-    None: "null",
-    True: "integer",
-    7: "integer",
-    2.5: "real",
-    "é": "text",
-    b"": "blob",
-    b"\x00\xff": "blob",
-}
+VALUES = {None: "null", True: "integer", 7: "integer", 2.5: "real", "é": "text", b"": "blob", b"\x00\xff": "blob"}
 
 
 @pytest.mark.parametrize(("value", "kind"), VALUES.items())

@@ -36,7 +36,7 @@ from ledger.schemes.chessworld import (
 from ledger.schemes.chessworld import provisional as is_provisional
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, ExplainedPlayer, MetOpponent, Newcomer, Scheme, When
 from ledger.testing.scheme_contract import SchemeContract, evaluated
-from tools.vectors.published import rating_class
+from tests.vectors.published import rating_class
 
 EXACT = 1e-9
 # A state is (rating, rated games, sum of game points).

@@ -19,7 +19,7 @@ from ledger.schemes import ecf_grade
 from ledger.schemes.ecf_grade import DEFAULT, FIELDS, POINTS, SCHEME, category, counted, expected_score, game_points
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing import SchemeContract
-from tools.vectors.published import elo_2020, season_grade, season_grade_by_percentage
+from tests.vectors.published import elo_2020, season_grade, season_grade_by_percentage
 
 Game = tuple[int, float]  # opponent's grade, own score
 EXACT = 1e-9

@@ -27,7 +27,7 @@ from ledger.schemes.elo import (
 )
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing.scheme_contract import SchemeContract
-from tools.vectors.published import new_rating_of_many
+from tests.vectors.published import new_rating_of_many
 
 EXACT = 1e-9
 LIKE_FIDE: dict[str, Any] = {

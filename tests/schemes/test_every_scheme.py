@@ -22,11 +22,15 @@ from ledger.schemes import built_in_names
 from ledger.testing.kit import bits
 from tests.kit.derived import rows_by_identity
 from tests.kit.places import SAMPLE
+from tests.tiers import few_quick
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 # By the rules of 2026, for those of 2005 list nobody below 1801; and somebody must be rated before others can be.
 SETTINGS = {"fide": {"rules_day": 20_500, "start": 1800}}
 EXPLAINED = 60  # games of one player, the oldest and the newest
+KINDS = ("chessworld", "glicko2", "fide")  # which rate by game, by period and by tournament
+each_scheme = pytest.mark.parametrize("ledger", few_quick(built_in_names(), *KINDS), indirect=True)
+each_kind = pytest.mark.parametrize("ledger", few_quick(built_in_names(), *KINDS, others="nightly"), indirect=True)
 
 
 @pytest.fixture(name="games", scope="module")
@@ -35,7 +39,7 @@ def _games() -> list[SourceGame]:
         return list(pgn.games(lines, reading))
 
 
-@pytest.fixture(name="ledger", scope="module", params=built_in_names())
+@pytest.fixture(name="ledger", scope="module")
 def _ledger(
     request: pytest.FixtureRequest, games: list[SourceGame], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Ledger]:
@@ -47,6 +51,7 @@ def _ledger(
         yield ledger
 
 
+@each_scheme
 def test_later_games_first_gives_the_same_rows(ledger: Ledger, games: list[SourceGame], tmp_path: Path) -> None:
     scheme = ledger.pool().scheme.name
     settings = SETTINGS.get(scheme)
@@ -61,6 +66,7 @@ def test_later_games_first_gives_the_same_rows(ledger: Ledger, games: list[Sourc
         }
 
 
+@each_kind
 def test_a_rebuild_changes_nothing_and_the_audit_holds(ledger: Ledger, tmp_path: Path) -> None:
     before = rows_by_identity(ledger)
     ledger.rebuild()
@@ -70,6 +76,7 @@ def test_a_rebuild_changes_nothing_and_the_audit_holds(ledger: Ledger, tmp_path:
     assert audit.audit(tmp_path / "club.db").falsehoods == ()
 
 
+@each_scheme
 def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Ledger) -> None:
     person = ledger.player("ann")
     rows = list(ledger.rows("history", "player = ? ORDER BY n", (person.player,)))
@@ -87,6 +94,7 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
         assert told["source"]
 
 
+@each_scheme
 def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
     told = as_row(predictions.predict(ledger, ledger.player("ann"), ledger.player("bob")))
     assert 0.0 <= told["expected_score"] <= 1.0
@@ -99,6 +107,7 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
     assert [row["rating"] for row in ranking] == sorted((row["rating"] for row in ranking), reverse=True)
 
 
+@each_scheme
 def test_a_list_of_a_day_holds_what_was_in_force(ledger: Ledger) -> None:
     last = as_rows(publications.list_on(ledger, "2006-12-31"))
     assert last

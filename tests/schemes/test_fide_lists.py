@@ -11,7 +11,7 @@ from ledger.schemes.formulas.fide_rules import compressed, initial, initial_2024
 from ledger.schemes.scheme import COUNTS, TOO_SHORT, Newcomer
 from ledger.schemes.settings import with_settings
 from tests.kit.fide_periods import at_day, day, explained, play, play_state, player
-from tools.vectors.published import time_control_class
+from tests.vectors.published import time_control_class
 
 # --- initial ratings --------------------------------------------------------------------------------------------
 

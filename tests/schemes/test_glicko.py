@@ -16,7 +16,7 @@ from ledger.schemes.scheme import Newcomer, Scheme, When
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.glicko import PLAYERS, many_periods, one_batch, rateable
-from tools.vectors.published import interval
+from tests.vectors.published import interval
 
 PAPER_GAMES = ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0))
 Games = Sequence[tuple[float, float, float]]

@@ -29,7 +29,7 @@ from ledger.schemes.scheme import Newcomer, Scheme, When
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.glicko import PLAYERS, many_periods, one_batch, rateable, reference_volatility
-from tools.vectors.published import rate_internal
+from tests.vectors.published import rate_internal
 
 SCALE = 173.7178
 PAPER_GAMES = ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0))

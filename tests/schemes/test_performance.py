@@ -23,7 +23,7 @@ from ledger.schemes.formulas.performance import (
     performance,
     true,
 )
-from tools.vectors.published import appo
+from tests.vectors.published import appo
 
 # Table 8.1.2 once more, typed from the regulations: the lowest difference of each row from .51 on.
 ROWS = (

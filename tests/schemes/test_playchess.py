@@ -29,19 +29,11 @@ from ledger.schemes.playchess import (
     rating_difference,
     refuse,
 )
-from ledger.schemes.scheme import (
-    HALF_MOVES_UNKNOWN,
-    REASONS,
-    ExplainedPlayer,
-    MetOpponent,
-    Newcomer,
-    Scheme,
-    When,
-)
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, ExplainedPlayer, MetOpponent, Newcomer, Scheme, When
 from ledger.schemes.settings import with_settings
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
-from tools.vectors.playchess import FUNCTIONS
+from tests.vectors.playchess import FUNCTIONS
 
 EXACT = 1e-9
 State = tuple[float, ...]
@@ -167,8 +159,7 @@ def test_d_and_f_at_their_ends_and_middle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rating", "r"),
-    [(1000, 20), (2000, 20), (2000.5, 19.9875), (2200, 15), (2399, 10.025), (2400, 10), (2800, 10)],
+    ("rating", "r"), [(1000, 20), (2000, 20), (2000.5, 19.9875), (2200, 15), (2399, 10.025), (2400, 10), (2800, 10)]
 )
 def test_r_falls_between_2000_and_2400(rating: float, r: float) -> None:
     assert r_factor(rating) == pytest.approx(r, abs=EXACT)

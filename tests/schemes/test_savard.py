@@ -29,7 +29,7 @@ from ledger.schemes.savard import (
 )
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing.scheme_contract import SchemeContract
-from tools.vectors.published import initial_rating
+from tests.vectors.published import initial_rating
 
 EXACT = 1e-9
 FIELDS = len(SCHEME.state)

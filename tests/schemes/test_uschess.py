@@ -20,7 +20,7 @@ from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, RECORD, SCHEME
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
 from tests.kit.uschess_events import DAY, day_of, player, section
-from tools.vectors.published import effective_2004
+from tests.vectors.published import effective_2004
 
 
 class TestUSChess(SchemeContract):

@@ -10,7 +10,7 @@ from ledger.schemes.scheme import Newcomer
 from ledger.schemes.settings import with_settings
 from ledger.schemes.uschess import DEFAULT, GAMES, PEAK, SCHEME
 from tests.kit.uschess_events import DAY, STRANGER, day_of, player, section
-from tools.vectors.published import floor_absolute
+from tests.vectors.published import floor_absolute
 
 # --- floors ------------------------------------------------------------------------------------------------------
 

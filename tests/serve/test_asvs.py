@@ -1,4 +1,4 @@
-"""The table of the ASVS: every line of levels 1 and 2, tests that are there, and what no other file asks."""
+"""The requirements of the ASVS: every line of levels 1 and 2, tests that are there, and what no other file asks."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tests.kit.code import nodes_of, sources, tree_of
 from tests.kit.places import ROOT
 from tests.kit.served import Get
 from tests.kit.served_processes import serving, until
-from tools.readmes.tables import asvs_lines, limits_of_the_server
+from tools.docs import tables
 from tools.serve import application as serve_application
 from tools.serve import limits, safety
 from tools.serve.application import application
 from tools.serve.readers import Reader
 from tools.serve.routes import ROUTES
 
-LINES = asvs_lines()
-SECURITY = (ROOT / "tools" / "serve" / "SECURITY.md").read_text("utf-8")
+LINES = tables.asvs_lines()
+SERVED = (ROOT / "tools" / "serve" / "README.md").read_text("utf-8").partition("\n## What the server protects\n")[2]
 # How many lines of levels 1 and 2 each chapter of version 5.0.0 has.
 CHAPTERS = {
     1: 27, 2: 11, 3: 19, 4: 10, 5: 9, 6: 35, 7: 18, 8: 7, 9: 7, 10: 29,
@@ -82,7 +82,7 @@ def test_every_test_that_is_named_is_there(number: str) -> None:
 
 
 def test_the_security_of_the_server_is_told_in_its_own_words() -> None:
-    told = dict(re.findall(r"^## (.*)\n((?:(?!^## ).*\n)*)", SECURITY, re.MULTILINE))
+    told = dict(re.findall(r"^### (.*)\n((?:(?!^### ).*\n)*)", SERVED, re.MULTILINE))
     for title in ("Who may do what", "Sessions", "What strangers see", "What is personal or secret", "Cryptography",
                   "Whom the server speaks to", "What is logged", "What is not protected"):  # fmt: skip
         assert len(told[title].split()) > 15, title
@@ -92,9 +92,9 @@ def test_the_security_of_the_server_is_told_in_its_own_words() -> None:
         assert word.removesuffix(" of birth") in told["What is personal or secret"].lower()
 
 
-def test_every_limit_of_the_server_stands_in_its_readme() -> None:
-    assert limits_of_the_server() in SECURITY
-    tree = tree_of(ROOT / "tools" / "readmes" / "tables.py")
+def test_every_limit_of_the_server_stands_on_the_page_of_its_addresses() -> None:
+    assert tables.limits_of_the_server() in tables.http()
+    tree = tree_of(ROOT / "tools" / "docs" / "tables.py")
     named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert {name for name in vars(limits) if name.isupper()} <= named
 

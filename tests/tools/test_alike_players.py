@@ -152,6 +152,7 @@ def test_a_table_is_cut_and_programs_get_every_row(registered: Path, tmp_path: P
     assert len(run("players", "alike", registered, "--nl", "--limit", "3").out.splitlines()) == 3
 
 
+@pytest.mark.slow
 def test_a_federation_is_searched_without_comparing_each_with_each(registered: Path, tmp_path: Path, run: Run) -> None:
     """Of 40,000 players 10,000 have an initial: comparing each with each would take an hour."""
     names = [f"Sur{n % 5_000}x, {'abcd'[n % 4]}{n % 97}y" for n in range(30_000)]

@@ -16,7 +16,7 @@ from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
 from tests.kit.server_ledgers import new_place, settings_of
 from tools import commands, output
-from tools.readmes.command_texts import every_command
+from tools.docs.command_texts import every_command
 
 # by command, what it is asked beside the ledger
 QUESTIONS = {

@@ -47,6 +47,7 @@ def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path,
         assert head.startswith("head ")  # no digests: nothing follows from a false journal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "column", "value", "where"),
     [

@@ -17,6 +17,7 @@ import pytest
 
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
+from tests.tiers import few_quick
 
 # Runs a script or a module as the interpreter would, and interrupts itself at one of its own events.
 DRIVER = """
@@ -84,7 +85,7 @@ def event_counts(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
     return counts
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", few_quick(MOMENTS, "0.4"))
 @pytest.mark.parametrize("way", ["module", "script"])
 def test_an_interruption_is_silent_or_told_in_one_line(
     way: str, moment: float, event_counts: dict[str, int], sample_club: Path, tmp_path: Path

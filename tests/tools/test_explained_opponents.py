@@ -34,15 +34,7 @@ def club(path: Path, scheme: str, *ratings: str) -> Ledger:
 def test_ecf_shows_the_estimate_of_an_opponent_who_had_no_rating(tmp_path: Path, run: Run) -> None:
     with club(tmp_path, "ecf-monthly", "1900", "1800") as ledger:
         for day, (white, black) in enumerate(((1, NEW), (2, NEW), (1, 2)), 1):
-            ledger.append(
-                game_recorded(
-                    f"g{day}",
-                    white=white,
-                    black=black,
-                    ended_at=f"2021-05-0{day}",
-                    half_moves=60,
-                )
-            )
+            ledger.append(game_recorded(f"g{day}", white=white, black=black, ended_at=f"2021-05-0{day}", half_moves=60))
         ledger.level()
     answer = explained(run, tmp_path / NAME, 1, "g1")
     by_name = {met["opponent"]: met["rating"] for met in answer["meetings"]}  # type: ignore[attr-defined]
@@ -62,13 +54,7 @@ def test_us_chess_names_the_rule_by_which_2801_stays(declared: bool, tmp_path: P
         ledger.append(seeded(2, "2700", games=20, effective_at="2021-01-01"))
         for day in range(1, 4):
             ledger.append(
-                game_recorded(
-                    f"g{day}",
-                    black=2,
-                    ended_at=f"2021-05-0{day}",
-                    half_moves=60,
-                    tournament="Open",
-                )
+                game_recorded(f"g{day}", black=2, ended_at=f"2021-05-0{day}", half_moves=60, tournament="Open")
             )
         ledger.level()
     answer = explained(run, tmp_path / NAME, 1, "g1")

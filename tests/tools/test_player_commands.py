@@ -94,8 +94,6 @@ def test_a_player_is_added_with_a_past_and_the_same_again_is_known(fide_pool: Pa
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["a\x07b", "Ann"], USAGE, "@ $.identity"),
-        (["name:x", "A\nb"], USAGE, "@ $.name"),
         (["name:x", "X", "--rating", "12x"], USAGE, "rating must be text matching"),
         (["name:x", "X", "--rating", "0"], USAGE, "rating must be text matching"),
         (["name:x", "X", "--games", "3"], USAGE, "needs the rating that it shows"),

@@ -1,4 +1,4 @@
-"""The sample club is what its script would write now. (Schemas: ``test_schemas``; pictures: ``test_readmes``.)"""
+"""The sample club is what its script would write now. (Schemas: ``test_schemas``; pictures: ``tests/docs``.)"""
 
 from __future__ import annotations
 

@@ -150,6 +150,7 @@ def command(*words: object) -> list[str]:
     return [sys.executable, "-m", "tools.cli", *map(str, words)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["", "--nl", "--csv"])
 def test_the_first_of_endlessly_many_rows_is_read_and_then_it_ends(form: str, sample_club: Path) -> None:
     words = command("query", sample_club, ENDLESS, "--seconds", "0", *filter(None, [form]))
@@ -190,7 +191,14 @@ def until(holds: Any) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux tells them")
-@pytest.mark.parametrize(("ended_by", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, -15), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("ended_by", "code"),
+    [
+        (signal.SIGINT, 1),
+        pytest.param(signal.SIGTERM, -15, marks=pytest.mark.slow),
+        pytest.param(signal.SIGKILL, -9, marks=pytest.mark.slow),
+    ],
+)
 def test_however_a_command_ends_its_statement_ends_with_it(
     ended_by: signal.Signals, code: int, sample_club: Path
 ) -> None:

@@ -21,6 +21,7 @@ from tests.kit.commands import Done, Run
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
+from tests.tiers import few_quick
 from tools import cli, running
 from tools.commands import FALSE, REFUSED, USAGE
 
@@ -55,6 +56,7 @@ def test_an_answer_that_is_lost_is_told(where: str, told: str, unbuffered: str, 
     assert done == (REFUSED, "", f"{told}\n")
 
 
+@pytest.mark.slow
 @HOLDING
 @pytest.mark.parametrize(
     "command", ["export DB games --format csv", "log DB --nl", "graph DB ann --last 0 --format html"]
@@ -70,7 +72,7 @@ def test_an_answer_of_which_a_part_is_taken_is_told(
     assert file.stat().st_size == 64 * 1024
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("fmt", few_quick(FORMATS, "csv"))
 def test_an_export_for_which_there_is_no_room_is_told_and_leaves_the_older_one(
     fmt: str, sample_folder: Path, tmp_path: Path
 ) -> None:
@@ -89,6 +91,7 @@ def test_help_that_is_lost_is_told_in_one_line(where: str, unbuffered: str) -> N
     assert "standard output" in done.err
 
 
+@pytest.mark.slow
 def test_a_falsehood_is_told_and_the_exit_code_kept_where_the_answer_is_lost(sample_club: Path) -> None:
     with sqlite.sqlite3.connect(sample_club.with_name("club.views.db")) as connection:
         # within the band of ratings in which the distribution counts the player: nothing else is false
@@ -100,6 +103,7 @@ def test_a_falsehood_is_told_and_the_exit_code_kept_where_the_answer_is_lost(sam
     assert told == FULL
 
 
+@pytest.mark.slow
 @HOLDING
 @pytest.mark.parametrize("command", ["games DB ann --limit 500 --nl", "--help"])
 def test_a_reader_who_leaves_is_no_error_worth_a_word(command: str, unbuffered: str, sample_folder: Path) -> None:
@@ -114,6 +118,7 @@ def test_a_reader_of_the_first_line_gets_it(sample_folder: Path) -> None:
     assert done.err == ""
 
 
+@pytest.mark.slow
 def test_words_that_nobody_takes_stop_no_work(sample_club: Path) -> None:
     for number, where in enumerate(("2>/dev/full", "<&- >&- 2>&-"), 1):
         done = shell(f"ledger close-tournament {sample_club} 'Club evening' --ended 200{number} {where}")
@@ -122,6 +127,7 @@ def test_words_that_nobody_takes_stop_no_work(sample_club: Path) -> None:
     assert shell(f"ledger show {sample_club} nobody {where}") == (REFUSED, "", "")
 
 
+@pytest.mark.slow
 def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path: Path) -> None:
     script = (
         "import sys; from tools import running; running.hold_standard_streams();"
@@ -131,12 +137,13 @@ def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path: Path) -> None
         assert shell(f"{sys.executable} -c {json.dumps(script)} {where}").code >= 13
 
 
+@pytest.mark.slow
 def test_a_closed_standard_input_is_said_to_be_none(sample_club: Path) -> None:
     done = shell(f"ledger import {sample_club} - <&-")
     assert done == (REFUSED, "", "error: -: there is no standard input: give a file\n")
     done = shell(f"ledger erase {sample_club} ann <&-")
     assert (done.code, done.err.splitlines()[-1]) == (USAGE, "error: nobody can be asked here: give --yes")
-    done = shell(f"{sys.executable} -m tools.vectors - <&-")
+    done = shell(f"{sys.executable} -m tests.vectors - <&-")
     assert (done.code, done.err) == (REFUSED, "-: there is no standard input: give a file\n")
 
 
@@ -157,6 +164,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     assert (tmp_path / "out").read_text().strip() == ""
 
 
+@pytest.mark.slow
 def test_a_poor_encoding_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "small.db"
     with Ledger.create(path) as ledger:

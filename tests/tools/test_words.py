@@ -16,8 +16,6 @@ from tests.kit.commands import Run
 from tests.kit.places import ROOT
 from tools.commands import REFUSED, USAGE
 
-LONG = "9" * 5_000  # digits; Python reads no more than some thousands
-
 # --- commands -----------------------------------------------------------------------------------------------
 
 
@@ -56,26 +54,6 @@ def test_a_mistyped_name_is_answered_by_the_right_one(words: list[str], says: st
     assert says in done.err
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (["changes", "DB", "1", "--since", LONG], REFUSED, "no entry"),
-        (["ratings", "DB", "--known-at", LONG], REFUSED, "no entry"),
-        (["erase", "DB", LONG, "--yes"], REFUSED, "no player"),
-        (["player", "rename", "DB", LONG, "Nobody"], REFUSED, "no player"),
-        (["query", "DB", "SELECT 1", "--seconds", "nan"], USAGE, "'nan' is not a number"),
-        (["crosstable", "DB", "Club evening", "--quiet-days", "nan"], USAGE, "'nan' is not a number"),
-        (["follow", "DB", "--every", "nan"], USAGE, "'nan' is not a number"),
-    ],
-)
-def test_a_number_that_is_none_is_refused_in_one_line(
-    words: list[str], code: int, says: str, sample_club: Path, run: Run
-) -> None:
-    done = run(*(sample_club if word == "DB" else word for word in words))
-    assert (done.code, done.out) == (code, "")
-    assert says in done.err.splitlines()[-1]
-
-
 # --- completion ---------------------------------------------------------------------------------------------
 
 
@@ -89,6 +67,7 @@ def completed(*words: str) -> list[str]:
     return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 
 
+@pytest.mark.slow
 def test_a_shell_completes_commands_options_schemes_and_pools(sample_club: Path) -> None:
     assert completed("ra") == ["ratings"]
     assert completed("audit", str(sample_club), "--si") == ["--since"]

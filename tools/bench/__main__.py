@@ -109,7 +109,7 @@ def main(
 
     \b
       python -m tools.bench --write tools/bench/figures.json
-      python -m tools.readmes
+      python -m tools.docs parts
     """
     wanted = [section for section in SECTIONS if section in (sections or SECTIONS)]
     if bounds:

@@ -1,7 +1,7 @@
 """A cluster on loopback: etcd, and three nodes of Patroni with a server each; nodes can be killed, frozen and woken.
 
 Nothing outside its own folder and its own ports is touched. PostgreSQL refuses to run as root: whoever is root has
-everything run as another user. The settings are those that the README gives for three machines, with the shortest times
+everything run as another user. The settings are those of ``patroni.yml`` for three machines, with the shortest times
 that Patroni takes.
 """
 

@@ -83,8 +83,8 @@ def export(
     """Write players, games, history, ratings, published lists, cross-tables or any table of the views to a file.
 
     The formats are CSV, newline-delimited JSON, Parquet and SQLite, which takes several tables. Every row is there, of
-    one moment, numbers are unrounded, instants are ISO 8601 in UTC; what each column says is in schemas/README.md and
-    in schemas/exports. The file is whole or not there; without one, CSV or NDJSON of one table, or a tournament's
+    one moment, numbers are unrounded, instants are ISO 8601 in UTC; what each column says is in
+    schemas/exports. The file is whole or not there; without one, CSV or NDJSON of one table, or a tournament's
     report, goes to standard output. Names of people stand in it where --names asks for them; who was erased has none.
 
     With --to every documented table of the views is copied into a schema of PostgreSQL (15 or later), for others to

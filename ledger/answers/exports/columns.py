@@ -1,7 +1,7 @@
 """The columns of exports: what each says, in which unit, how it is read and turned into what a file shows.
 
 One description serves all: the scan of the tables, the types of Parquet and SQLite, the published JSON Schemas and the
-table of ``schemas/README.md``. What a dataset is and what can be asked of one is said here as well; none is named. The
+page of the reference. What a dataset is and what can be asked of one is said here as well; none is named. The
 columns of a table of the views as it stands are made of its types of SQLite and of what is told of each.
 """
 

@@ -153,16 +153,8 @@ ROUNDS = {
     ],
 }
 BY_HAND: dict[Unplayed, dict[str, tuple[float, float, float]]] = {
-    Unplayed.C07_2026: {
-        "buchholz": (4.5, 5, 4),
-        "buchholz-cut-1": (3, 4.5, 3.5),
-        "sonneborn-berger": (1.75, 0.25, 3),
-    },
-    Unplayed.C07_2023: {
-        "buchholz": (4.5, 5, 5),
-        "buchholz-cut-1": (3, 4.5, 4.5),
-        "sonneborn-berger": (1.75, 0.25, 4),
-    },
+    Unplayed.C07_2026: {"buchholz": (4.5, 5, 4), "buchholz-cut-1": (3, 4.5, 3.5), "sonneborn-berger": (1.75, 0.25, 3)},
+    Unplayed.C07_2023: {"buchholz": (4.5, 5, 5), "buchholz-cut-1": (3, 4.5, 4.5), "sonneborn-berger": (1.75, 0.25, 4)},
     Unplayed.VIRTUAL: {"buchholz": (5, 5, 3.5), "buchholz-cut-1": (4.5, 4, 3)},
 }
 

@@ -52,12 +52,7 @@ def test_places_are_shared_and_tie_breaks_order_the_rows(first: Crosstable) -> N
         ("Bob", "2-3", 1.5),
         (EVIL, "4", 1),
     ]
-    assert row(first, "Ann").tie_breaks == {
-        "direct-encounter": 1,
-        "wins": 1,
-        "sonneborn-berger": 1.5 + 0.5,
-        "koya": 1,
-    }
+    assert row(first, "Ann").tie_breaks == {"direct-encounter": 1, "wins": 1, "sonneborn-berger": 1.5 + 0.5, "koya": 1}
 
 
 def test_enrolment_is_before_the_first_game_and_closing_ratings_are_after_each(first: Crosstable) -> None:
@@ -175,9 +170,7 @@ def test_a_name_that_no_game_carries_is_refused_with_the_nearest(cups: Ledger) -
         crosstable(cups, "summer")
 
 
-def test_of_several_editions_in_a_year_the_one_is_meant_of_which_that_year_is_told(
-    club_of_two: ClubOfTwo,
-) -> None:
+def test_of_several_editions_in_a_year_the_one_is_meant_of_which_that_year_is_told(club_of_two: ClubOfTwo) -> None:
     ledger = club_of_two.ledger
     for key, day in (("c1", "1994"), ("c2", "1994-02-01"), ("c3", "1994-09-01")):
         ledger.append(game_recorded(key, ended_at=day, tournament=CUP))

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
@@ -32,7 +32,6 @@ from tests.kit.graph_pages import THIEF, bar, page_with, pages_drawn, pinned_pag
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {"svg", "title", "desc", "style", "defs", "pattern", "rect", "circle", "path", "g", "text", "a"}
 SCHEMA = Draft202012Validator(class_schema(Page, "rating-graph/1"))
-EXAMPLES = settings(max_examples=40, deadline=None)
 DOCUMENTS = graph_pages.documents()
 LARGE = page_with(player_bars([bar(n, 1500.0 + n % 7) for n in range(700, 0, -1)]))
 PLAIN = [
@@ -98,7 +97,6 @@ def test_any_number_of_games_is_drawn(page: Page, look: Look) -> None:
     check_svg(page, look)
 
 
-@EXAMPLES
 @given(pages_drawn())
 def test_whatever_is_on_a_page_is_drawn_and_harmless(page: Page) -> None:
     check_svg(page, Look(opponents=True))
@@ -232,7 +230,6 @@ def seen(page: Page, **how: Any) -> Seen:
     return parser
 
 
-@EXAMPLES
 @given(pages_drawn(most=5))
 @example(pinned_page())
 def test_nothing_of_a_name_runs_in_the_page(page: Page) -> None:
@@ -294,7 +291,6 @@ def test_a_switch_shows_the_bars_side_by_side_or_on_their_days() -> None:
     assert "radio" not in html.draw(pinned_pair()), "a second player is shown by date alone"
 
 
-@EXAMPLES
 @given(pages_drawn(most=3))
 @example(pinned_pair())
 def test_no_two_elements_of_a_page_have_one_mark(page: Page) -> None:
@@ -346,7 +342,6 @@ def test_without_its_style_sheet_a_graph_is_no_black_rectangle() -> None:
 # -- data ----------------------------------------------------------------------------------------------------------
 
 
-@EXAMPLES
 @given(pages_drawn())
 @example(pinned_page())
 @example(pinned_pair())

@@ -1,0 +1,129 @@
+"""The committed texts: their sizes, where things stand, where links lead; and what the site adds to them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from ledger.answers.exports.datasets import PREPARED
+from ledger.answers.published_schemas import ANSWERS
+from ledger.book import proposal_gate
+from ledger.correcting.verbs import VERBS
+from ledger.facts.events import BY_KIND, OLD_KINDS
+from ledger.journal import rules
+from ledger.ratings.projectors import BUILT_IN
+from ledger.ratings.view_tables import described
+from ledger.schemes import built_in_names
+from tests.docs import readmes
+from tests.kit.code import sources
+from tests.kit.places import ROOT
+from tools.cli import COMMANDS
+from tools.docs import site
+from tools.serve.settings import SETTINGS, word_of
+
+pytestmark = pytest.mark.quick
+
+TEXTS = readmes.texts()
+FIRST = TEXTS[readmes.FIRST]
+LARGEST = {
+    readmes.FIRST: 15_000,
+    ".github/CONTRIBUTING.md": 5_000,
+    "CHANGELOG.md": 2_500,
+    "SECURITY.md": 3_500,
+}  # bytes
+
+
+def test_the_committed_texts_stay_short() -> None:
+    sizes = {name: len(text.encode()) for name, text in TEXTS.items()}
+    assert {name: sizes[name] for name, largest in LARGEST.items() if sizes[name] > largest} == {}
+    assert sum(sizes.values()) <= 220_000
+
+
+def test_the_first_screen_shows_the_commands_of_a_checkout_and_soon_a_result() -> None:
+    lines = FIRST.splitlines()
+    for word in ("demo", "test"):
+        (row,) = (line for line in lines[:25] if line.startswith(f"| `sh tools/run {word}` |"))
+        assert "minute" in row
+    assert "pip install ." in lines[:40]
+    assert any(re.match(r" +1 +13  ann +1923 ", line) for line in lines[:40])
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_link_leads_somewhere(text: str) -> None:
+    lost = []
+    for link in readmes.links(TEXTS[text]):
+        file, anchor = readmes.target(text, link)
+        if not file.exists() or (anchor and anchor not in readmes.anchors(file.read_text(encoding="utf-8"))):
+            lost.append(link)
+    assert lost == []
+
+
+def test_links_lead_from_the_first_readme_to_all_other_texts() -> None:
+    reached, waiting = {readmes.FIRST}, [readmes.FIRST]
+    while waiting:
+        name = waiting.pop()
+        files = {readmes.target(name, link)[0].resolve() for link in readmes.links(TEXTS[name])}
+        new = {other for other in TEXTS if ROOT / other in files} - reached
+        reached |= new
+        waiting += new
+    assert set(TEXTS) - reached == set()
+
+
+def test_no_sentence_stands_in_two_texts() -> None:
+    places: dict[str, set[str]] = defaultdict(set)
+    for name, text in TEXTS.items():
+        for sentence in re.split(r"(?<=[.;:|]) |\n\n|<br>|\n(?=[*|])", readmes.prose(text)):
+            places[" ".join(re.sub(r"\]\([^)]*\)", "]", sentence).split())].add(name)
+    assert {sentence: found for sentence, found in places.items() if len(found) > 1 and len(sentence) > 70} == {}
+
+
+def test_a_readme_that_a_message_or_a_help_names_is_there() -> None:
+    texts = (path.read_text(encoding="utf-8") for path in sources("ledger", "tools").values())
+    named = {name for text in texts for name in re.findall(r"(?<![\w/.])[\w./]*README\.md", text)}
+    assert {name for name in named if name.startswith(("ledger/", "schemas/"))}
+    assert {name for name in named if not (ROOT / name).is_file()} == set()
+
+
+# -- the pages of the site, before Sphinx reads them -----------------------------------------------------------------
+
+
+def test_every_section_of_every_readme_stands_on_one_page() -> None:
+    pages = [page for page in site.pages().values() if isinstance(page, site.Readme)]
+    for name in TEXTS:
+        if name not in {"tools/attack/README.md", "tools/bench/README.md"}:  # for those who work on the program
+            chosen = [section for page in pages if page.file == name for section in site.sections_of(page)]
+            assert sorted(chosen, key=lambda each: each.heading) == sorted(site.sections(name), key=lambda s: s.heading)
+
+
+@pytest.mark.parametrize(
+    "name", [*COMMANDS, *BY_KIND, *OLD_KINDS, *rules.RULES, *proposal_gate.RULES, *VERBS, *built_in_names()]
+)
+def test_every_command_kind_rule_verb_and_scheme_stands_on_a_page(name: str) -> None:
+    texts = [*TEXTS.values(), *(site.text_of(place) for place in site.pages())]
+    assert any(re.search(rf"`(correct DB )?{re.escape(name)}\b", text) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("place", "names"),
+    [
+        ("reference/tables", [f"## {name}\n" for name in described(BUILT_IN)]),
+        ("reference/tables", ["| `rating` | points | rating after the game or its batch, points, unrounded |"]),
+        ("reference/exports", [f"## {name}\n" for name in PREPARED]),
+        ("reference/answers", [f"| [`{name}`](/schemas/answers/{name}-" for name in ANSWERS]),
+        ("reference/entries", [f"## `{kind}`\n" for kind in (*BY_KIND, *OLD_KINDS)]),
+        ("reference/http", [f"| `{word_of(name)}` |" for name in SETTINGS]),
+        ("reference/commands", [f"| [`{name}" for name in COMMANDS]),
+    ],
+)  # fmt: skip
+def test_a_page_of_the_reference_has_every_name(place: str, names: list[str]) -> None:
+    text = site.text_of(place)
+    assert [name for name in names if name not in text] == []
+
+
+def test_every_command_has_a_page_made_from_its_help() -> None:
+    for name in COMMANDS:
+        text = site.text_of(f"reference/commands/{name}")
+        assert text.startswith(".. click:: tools.commands.")
+        assert f":prog: rating-ledger {name}\n" in text

@@ -1,0 +1,73 @@
+"""The tiers of the tests: which of them a test has, and what the quick ones need."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from tests import tiers
+from tests.kit.places import ROOT
+
+QUICK_TESTS = 8_000  # at least so many run in every run
+MODULE_OF_ITS_OWN = "import pytest\n\npytestmark = [pytest.mark.timeout(9), pytest.mark.nightly]\n"
+
+
+def test_the_nearest_folder_gives_a_tier_and_a_module_has_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiers, "TESTS", tmp_path)
+    tiers.folder_tier.cache_clear()
+    deep = tmp_path / "postgres" / "moving" / "test_deep.py"
+    deep.parent.mkdir(parents=True)
+    (tmp_path / "conftest.py").write_text("")
+    (tmp_path / "postgres" / "conftest.py").write_text('"""Servers."""\n\nTIER = "outside"\n')
+    for file in (tmp_path / "test_top.py", deep):
+        file.write_text("")
+    (own := deep.with_name("test_own.py")).write_text(MODULE_OF_ITS_OWN)
+    assert [tiers.file_tier(file) for file in (tmp_path / "test_top.py", deep, own)] == ["quick", "outside", "nightly"]
+
+
+def test_a_quick_run_leaves_files_unread_that_have_no_quick_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiers, "PROFILE", "quick")
+    (slow := tmp_path / "test_slow.py").write_text("pytestmark = pytest.mark.slow\n")
+    (smoke := tmp_path / "test_smoke.py").write_text("pytestmark = pytest.mark.slow\n@pytest.mark.quick\n")
+    assert [tiers.skips_file(file) for file in (slow, smoke)] == [True, False]
+
+
+def test_every_tier_is_run_by_a_command_of_the_script() -> None:
+    script = (ROOT / "tools" / "run").read_text("utf-8")
+    assert set().union(*tiers.RUNS.values()) == set(tiers.TIERS)
+    assert tiers.RUNS.keys() == tiers.COMMANDS.keys()
+    assert all(f"{command} " in script for command in tiers.COMMANDS.values())
+
+
+@pytest.mark.slow
+def test_the_quick_tests_are_collected_with_the_packages_that_they_install() -> None:
+    """Whoever imports another one at the top of a quick module breaks the quick run, which this run is not."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    named = {re.split(r"[^\w-]", package)[0].lower() for package in groups["all"] if isinstance(package, str)}
+    absent = {module for module, owners in packages_distributions().items() if named & {o.lower() for o in owners}}
+    assert {"playwright", "psycopg", "schemathesis"} <= absent
+    program = f"""
+import sys
+sys.modules.update(dict.fromkeys({sorted(absent)}))
+import pytest
+sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider"]))
+"""
+    environment = {**os.environ, "LEDGER_PROFILE": "quick"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2_000:]
+    collected = re.search(r"(\d+)(?:/\d+)? tests collected", done.stdout)
+    assert collected is not None
+    assert int(collected[1]) >= QUICK_TESTS

@@ -1,0 +1,44 @@
+"""The parts of committed READMEs that follow from the code. What stands outside their marks is written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ..bench import figures
+from . import command_texts, tables
+
+ROOT = Path(__file__).parents[2]
+BEGIN, END = "<!-- made by 'python -m tools.docs parts': {} -->", "<!-- end: {} -->"
+# README -> mark -> the function that makes the part.
+PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
+    "ledger/policies/README.md": {"policies": tables.policies},
+    "tools/bench/README.md": {"figures of the benchmark": lambda: figures.table(figures.read())},
+}
+
+
+def rewritten(readme: str, text: str) -> str:
+    """Return the text of a README, named by its path in the checkout, with its parts up to date."""
+    for mark, make in PARTS[readme].items():
+        begin, end = BEGIN.format(mark), END.format(mark)
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}\n{make()}\n{end}{rest.partition(end)[2]}"
+    return text
+
+
+def write(*, check: bool) -> dict[str, bool]:
+    """Write the parts that differ from the code; with *check* only find them.
+
+    Returns:
+        True for each README that differed.
+    """
+    differs = {}
+    for readme in PARTS:
+        file = ROOT / readme
+        text = file.read_text("utf-8")
+        made = rewritten(readme, text)
+        differs[readme] = made != text
+        if made != text and not check:
+            file.write_text(made, "utf-8")
+    return differs
