@@ -13,9 +13,9 @@ import pytest
 from ledger.answers.comparing import forecasts
 from ledger.ratings import engine
 from ledger.schemes import built_in_names, named
-from tools.bench import rival_events, rival_loops, rival_packages, rival_stores, sections_schemes, synthetic
+from tools.bench import rival_events, rival_ratings, rival_stores, sections_schemes, synthetic
 from tools.bench.measuring import installed
-from tools.bench.rival_packages import elote, riix
+from tools.bench.rival_ratings import elote, loop_run, riix
 from tools.bench.sections_schemes import cut, judged, rating_run, ratings
 from tools.bench.table import AT_LEAST, render
 
@@ -56,35 +56,35 @@ class TestLoops:
     """The bare loops compute what our schemes compute, so their figures may stand beside ours."""
 
     def test_elo_in_dictionaries_and_compiled_gives_the_ratings_of_our_elo(self, columns: synthetic.Columns) -> None:
-        by_player = rival_loops.dict_run(columns)()
+        by_player = rival_ratings.dict_run(columns)()
         expected = [by_player[player] for player in range(60)]
         ours = rating_run(
             cut(columns, sections_schemes.PLAIN_ELO, None),
             sections_schemes.PLAIN_ELO,
             sections_schemes.EloNumbers(32.0),
         )
-        for run in (ours, rival_loops.elo_run(columns), rival_loops.elo_columns_run(columns)):
+        for run in (ours, loop_run("elo", columns), loop_run("elo", columns, with_columns=True)):
             assert np.allclose(run().ravel(), expected, rtol=0, atol=1e-9)
 
     def test_chessworld_gives_the_ratings_of_our_scheme(self, columns: synthetic.Columns) -> None:
         scheme = named("chessworld")
         ours = rating_run(cut(columns, scheme, None), scheme, scheme.numbers_from({}))
-        np.testing.assert_allclose(rival_loops.chessworld_run(columns)().ravel(), ours(), rtol=1e-12)
+        np.testing.assert_allclose(loop_run("chessworld", columns, with_columns=True)().ravel(), ours(), rtol=1e-12)
 
     def test_loops_by_game_give_the_ratings_of_our_schemes(self, columns: synthetic.Columns) -> None:
-        glicko = rival_loops.glicko_run(columns)()[:, 0]
+        glicko = loop_run("glicko", columns)()[:, 0]
         assert np.allclose(glicko, _ours_singly(columns, "glicko", {"rd_floor": 0}), rtol=0, atol=1e-9)
-        mu = rival_loops.glicko2_run(columns)()[:, 0]
-        assert np.allclose(1500 + rival_loops.SCALE * mu, _ours_singly(columns, "glicko2", {}), rtol=0, atol=1e-6)
+        mu = loop_run("glicko2", columns)()[:, 0]
+        assert np.allclose(1500 + rival_ratings.SCALE * mu, _ours_singly(columns, "glicko2", {}), rtol=0, atol=1e-6)
 
     def test_the_weekly_loop_gives_the_ratings_of_glicko2(self, columns: synthetic.Columns) -> None:
-        mu = rival_loops.weekly_glicko2_run(columns)()[:, 0]
+        mu = rival_ratings.weekly_glicko2_run(columns)()[:, 0]
         ours = _ours(columns, "glicko2", sections_schemes.WEEKLY["glicko2"])
-        assert np.allclose(1500 + rival_loops.SCALE * mu, ours, rtol=0, atol=5e-4)
+        assert np.allclose(1500 + rival_ratings.SCALE * mu, ours, rtol=0, atol=5e-4)
 
     def test_us_chess_rates_one_game_as_its_formula_does(self) -> None:
         one: synthetic.Columns = {"white": np.zeros(1, np.int32), "black": np.ones(1, np.int32), "score": np.ones(1)}
-        assert rival_loops.uschess_run(one)().tolist() == [[1900.0, 1.0], [1100.0, 1.0]]
+        assert loop_run("uschess", one)().tolist() == [[1900.0, 1.0], [1100.0, 1.0]]
 
 
 @pytest.mark.nightly
@@ -93,12 +93,12 @@ class TestPackages:
 
     @needs("evalica")
     def test_evalica_gives_the_ratings_of_the_bare_loop(self, columns: synthetic.Columns) -> None:
-        expected = rival_loops.elo_run(columns)().ravel()
-        assert np.allclose(rival_loops.evalica_run(columns)(), expected, rtol=0, atol=1e-9)
+        expected = loop_run("elo", columns)().ravel()
+        assert np.allclose(rival_ratings.evalica_run(columns)(), expected, rtol=0, atol=1e-9)
 
     @needs("riix")
     def test_riix_gives_the_ratings_of_the_bare_loop(self, columns: synthetic.Columns) -> None:
-        expected = rival_loops.elo_run(columns)().ravel()
+        expected = loop_run("elo", columns)().ravel()
         assert np.allclose(riix(columns, "Elo", "week", k=32.0).run().ratings, expected, rtol=0, atol=1e-9)
 
     @needs("riix")
@@ -116,7 +116,7 @@ class TestPackages:
     def test_elo_of_a_package_expects_what_ours_expects(
         self,
         columns: synthetic.Columns,
-        prepare: Callable[[synthetic.Columns], rival_packages.Riix | rival_packages.Elote],
+        prepare: Callable[[synthetic.Columns], rival_ratings.Riix | rival_ratings.Elote],
     ) -> None:
         elo, score, expected = named("elo"), columns["score"], prepare(columns).expected()
         ours = judged(columns, elo, elo.numbers_from({}))
@@ -140,14 +140,14 @@ class TestPackages:
         games = engine.Rateable(
             np.array([0, 0, 2]), np.array([1, 2, 1]), np.array([1.0, 1.0, 0.5]), np.zeros(3), np.array([0, 2, 3])
         )
-        assert rival_packages.elochess_run(games, "elo")() == [1520, 1490, 1490]
-        first, second, third = rival_packages.elochess_run(games, "uscf")()
+        assert rival_ratings.elochess_run(games, "elo")() == [1520, 1490, 1490]
+        first, second, third = rival_ratings.elochess_run(games, "uscf")()
         assert first > 1500 > second == third
 
     @needs("chess")
     def test_python_chess_stops_at_the_end_of_the_file(self, tmp_path: Path) -> None:
         (tmp_path / "two.pgn").write_text('[Result "1-0"]\n\n1. e4 e5 1-0\n\n' * 2)
-        assert rival_packages.python_chess(tmp_path / "two.pgn", limit=5) > 0
+        assert rival_ratings.python_chess(tmp_path / "two.pgn", limit=5) > 0
 
     @needs("eventsourcing")
     def test_eventsourcing_records_projects_and_replays(self, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ class TestStoreRivals:
         monkeypatch.setattr(rival_stores, "CHUNK", 1_500)
         synthetic.write_csv(columns, tmp_path / "games.csv")
         script(tmp_path / "games.csv", tmp_path / "target.db")
-        expected = rival_loops.dict_run(columns)()
+        expected = rival_ratings.dict_run(columns)()
         last = "SELECT player, max(n), rating, count(*) FROM history GROUP BY player ORDER BY player"
         rows = _rows(tmp_path / "target.db", last)
         assert {int(str(player)[1:]): rating for player, _, rating, _ in rows} == expected

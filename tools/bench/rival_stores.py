@@ -107,10 +107,7 @@ def rewrite_tables(source_db: Path, target_db: Path, *, synchronous: str = "NORM
     SQLite's own tables are left out. The target gets the source's page size.
     """
     connect = driver().connect
-    with (
-        closing(connect(str(source_db))) as source,
-        closing(connect(str(target_db), isolation_level=None)) as target,
-    ):
+    with closing(connect(str(source_db))) as source, closing(connect(str(target_db), isolation_level=None)) as target:
         page_size = source.execute("PRAGMA page_size").fetchone()[0]
         for setting in (f"page_size = {page_size}", "journal_mode = WAL", f"synchronous = {synchronous}"):
             target.execute(f"PRAGMA {setting}")

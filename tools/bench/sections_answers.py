@@ -24,7 +24,7 @@ from ledger.ratings import queries
 
 from .datasets import Run
 from .measuring import both_lines, compared, cost_of, in_turns, installed, timed
-from .rival_packages import python_chess
+from .rival_ratings import python_chess
 from .table import Line, line
 
 TIMES = 50  # a search is short

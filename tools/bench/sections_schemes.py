@@ -7,7 +7,9 @@ name none.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import attrs
@@ -24,12 +26,11 @@ from ledger.runtime.lazy import np
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
-from . import rival_loops
+from . import rival_ratings
 from .datasets import GameSet, Run
 from .figures import EVEN
 from .measuring import cost_of, installed, timed
-from .rival_loops import SCALE
-from .rival_packages import Elote, Riix, elochess_run, elote, riix
+from .rival_ratings import SCALE, Elote, Riix, elochess_run, elote, loop_run, riix
 from .rival_stores import START
 from .synthetic import Columns
 from .table import Line, line
@@ -140,7 +141,7 @@ def shown(columns: Columns) -> Any:
     return first
 
 
-def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> rival_loops.Run:
+def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> rival_ratings.Run:
     """Prepare a replay with both sides' full state after every game, compiled, one core; a run returns the state."""
     games = engine.with_began(MANY, scheme, games)
     start, count = beginning(games, scheme, numbers, declared), len(games.white)
@@ -183,17 +184,17 @@ def last_games(columns: Columns, count: int) -> Columns:
 
 # The sections.
 
-Prepare = Callable[[Columns], rival_loops.Run]
+Prepare = Callable[[Columns], rival_ratings.Run]
 WORLD_ALLOWED = 10e6  # games/s
 FEW = 200  # games that load and compile what a package needs
 BY_GAME = "Glicko-2, singly"
-ELO = ("bare Numba Elo, history", rival_loops.elo_run)
+ELO = ("bare Numba Elo, history", partial(loop_run, "elo"))
 BARE: Mapping[str, tuple[str, Prepare]] = {
-    "glicko by week": ("bare Numba Glicko, by game", rival_loops.glicko_run),
-    "glicko2 by week": ("bare Numba Glicko-2, by week", rival_loops.weekly_glicko2_run),
-    "lichess by game": ("bare Numba Glicko-2, by game", rival_loops.glicko2_run),
-    BY_GAME: ("bare Numba Glicko-2, by game", rival_loops.glicko2_run),
-    "uschess by event": ("bare Numba US Chess, by game", rival_loops.uschess_run),
+    "glicko by week": ("bare Numba Glicko, by game", partial(loop_run, "glicko")),
+    "glicko2 by week": ("bare Numba Glicko-2, by week", rival_ratings.weekly_glicko2_run),
+    "lichess by game": ("bare Numba Glicko-2, by game", partial(loop_run, "glicko2")),
+    BY_GAME: ("bare Numba Glicko-2, by game", partial(loop_run, "glicko2")),
+    "uschess by event": ("bare Numba US Chess, by game", partial(loop_run, "uschess")),
 }
 
 
@@ -205,12 +206,12 @@ def replay(run: Run) -> Iterator[Line]:
         works = {
             "world": rating_run(games, chessworld.SCHEME, chessworld.DEFAULT),
             "elo": rating_run(games, PLAIN_ELO, EloNumbers(32.0)),
-            "world-numba": rival_loops.chessworld_run(columns),
-            "elo-columns": rival_loops.elo_columns_run(columns),
-            "elo-numba": rival_loops.elo_run(columns),
+            "world-numba": loop_run("chessworld", columns, with_columns=True),
+            "elo-columns": loop_run("elo", columns, with_columns=True),
+            "elo-numba": loop_run("elo", columns),
         }
         if installed("evalica"):
-            works["elo-evalica"] = rival_loops.evalica_run(columns)
+            works["elo-evalica"] = rival_ratings.evalica_run(columns)
         rates = _paces(data, works, run)
         yield line("world", data.name, rates["world"], WORLD_ALLOWED)
         yield line("world-numba", data.name, rates["world"], rates["world-numba"])
@@ -218,10 +219,10 @@ def replay(run: Run) -> Iterator[Line]:
             yield line(name, data.name, rates["elo"], rates[name])
         if installed("riix"):
             yield line("elo-riix", data.name, rates["elo"], _pace(RIIX_ELO, columns, run))
-        yield line("elo-dict", data.name, rates["elo"], _pace(rival_loops.dict_run, columns, run))
+        yield line("elo-dict", data.name, rates["elo"], _pace(rival_ratings.dict_run, columns, run))
 
 
-def _paces(data: GameSet, works: Mapping[str, rival_loops.Run], run: Run) -> dict[str, list[float]]:
+def _paces(data: GameSet, works: Mapping[str, rival_ratings.Run], run: Run) -> dict[str, list[float]]:
     """Games/s of each round, in turns."""
     costs = timed(works, run.short)
     return {name: [data.games / cost.clock for cost in each] for name, each in costs.items()}
@@ -258,10 +259,7 @@ PACKAGES: Mapping[str, Mapping[str, Prepare]] = {
         "riix Glicko, by game": _riix("Glicko", "week"),
         "elote Glicko, by game": _elote("Glicko"),
     },
-    "glicko2 by week": {
-        "riix Glicko-2, by week": _riix("Glicko2", "week", update_method="batched"),
-        **GLICKO2_BY_GAME,
-    },
+    "glicko2 by week": {"riix Glicko-2, by week": _riix("Glicko2", "week", update_method="batched"), **GLICKO2_BY_GAME},
     "lichess by game": GLICKO2_BY_GAME,
     "ecf-grade by period": ECF,
     "ecf-monthly by month": ECF,
@@ -308,7 +306,7 @@ def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
                 yield line("scheme-python", data.name, rates["ours"], pace, what=scheme, rival=rival)
 
 
-def _ours(columns: Columns) -> Iterator[tuple[str, rival_loops.Run]]:
+def _ours(columns: Columns) -> Iterator[tuple[str, rival_ratings.Run]]:
     for what, scheme, numbers, declared in variants():
         yield what, rating_run(cut(columns, scheme, numbers), scheme, numbers, shown(columns) if declared else None)
     glicko2 = built_in.named("glicko2")
@@ -337,14 +335,21 @@ def agreement_lines(name: str, part: Columns) -> Iterator[Line]:
     weekly = weekly._replace(period=np.arange(float(len(weekly.period))))
     dense, batched = "week with games", {"update_method": "batched"}
     without_floor, unlimited = glicko.numbers_from(WEEKLY["glicko"] | {"rd_floor": 0}), lichess.numbers_from(UNLIMITED)
-    by_week = riix(part, "Glicko2", dense, **batched).uncapped()
+    # Without the cap on RD, which the paper has not: there RD grows on.
+    by_week = riix(part, "Glicko2", dense, **batched).run(initial_phi=math.inf)
     cases = (
-        ("Glicko by week", glicko, without_floor, weekly, 1e-6, riix(part, "Glicko", dense, c=30.3, **batched)),
+        ("Glicko by week", glicko, without_floor, weekly, 1e-6, riix(part, "Glicko", dense, c=30.3, **batched).run()),
         ("Glicko-2 by week", glicko2, glicko2.numbers_from(WEEKLY["glicko2"]), weekly, 5e-4, by_week),
-        ("Glicko-2 by game", lichess, unlimited, cut(part, lichess, unlimited), 4e-7, riix(part, "Glicko2", "one")),
+        (
+            "Glicko-2 by game",
+            lichess,
+            unlimited,
+            cut(part, lichess, unlimited),
+            4e-7,
+            riix(part, "Glicko2", "one").run(),
+        ),
     )
-    for what, scheme, numbers, games, allowed, rival in cases:
-        model = rival.run()
+    for what, scheme, numbers, games, allowed, model in cases:
         theirs = model.ratings if scheme is glicko else 1500.0 + SCALE * model.mus
         farthest = float(np.abs(ratings(rating_run(games, scheme, numbers)(), scheme) - theirs).max())
         yield line("scheme-agreement", name, max(farthest, 1e-15), allowed, what=f"{what}, farthest from riix")
