@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import pytest
 
-from tools.bench import figures
+from tools.bench import table as figures
 from tools.bench.__main__ import MEASURED
 from tools.bench.measuring import Figure, both_lines
 from tools.bench.table import (
@@ -229,5 +229,5 @@ def _loaded(code: str) -> Any:
 
 def test_the_table_and_the_games_load_no_rival() -> None:
     rivals = "{'evalica', 'riix', 'eventsourcing', 'chess', 'numba', 'numpy'}"
-    modules = "tools.bench.figures, tools.bench.processes, tools.bench.synthetic"
+    modules = "tools.bench.table, tools.bench.datasets"
     assert _loaded(f"import sys, {modules}; print(*sorted({rivals} & set(sys.modules)))") == ""

@@ -14,7 +14,8 @@ import pytest
 
 from ledger.ledger import Ledger
 from tests.kit.places import OTB
-from tools.bench import datasets, processes, rival_stores, synthetic
+from tools.bench import datasets, measuring, rival_stores
+from tools.bench.datasets import Columns, make_games, write_csv
 from tools.bench.measuring import Figure, cost_of, in_turns
 
 MIB = 1024 * 1024
@@ -39,45 +40,45 @@ class TestCosts:
         assert cost.plus(Figure(1.0, 2.0)) == Figure(cost.clock + 1.0, cost.cpu + 2.0)
 
 
-@pytest.mark.skipif(not processes.TELLS, reason="peaks are read from /proc")
+@pytest.mark.skipif(not measuring.TELLS, reason="peaks are read from /proc")
 class TestPeaks:
     def test_a_child_of_a_larger_parent_has_its_own_peak(self) -> None:
         """``ru_maxrss`` of this child would tell 300 MB and more, as the parent's."""
         held = bytearray(b"x") * (300 * MIB)
-        (peak,) = processes.watched([sys.executable, "-c", TAKING.format(100)]).peaks
-        assert len(held) == 300 * MIB < processes.memory_of()
+        (peak,) = measuring.watched([sys.executable, "-c", TAKING.format(100)]).peaks
+        assert len(held) == 300 * MIB < measuring.memory_of()
         assert 100 * MIB < peak < 160 * MIB
 
     def test_children_of_the_child_are_added_though_they_end_before_it(self) -> None:
         grandchild = TAKING.format(80)
         code = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {grandchild!r}])\n" + TAKING.format(60)
-        own, other = processes.watched([sys.executable, "-c", code]).peaks
+        own, other = measuring.watched([sys.executable, "-c", code]).peaks
         assert 60 * MIB < own < 120 * MIB
         assert 80 * MIB < other < 140 * MIB
 
     def test_what_a_process_printed_is_given_and_a_failure_is_not_hidden(self) -> None:
-        assert processes.watched([sys.executable, "-c", "print('x')"]).printed == b"x\n"
+        assert measuring.watched([sys.executable, "-c", "print('x')"]).printed == b"x\n"
         with pytest.raises(subprocess.CalledProcessError):
-            processes.watched([sys.executable, "-c", "raise SystemExit(3)"])
+            measuring.watched([sys.executable, "-c", "raise SystemExit(3)"])
 
     def test_a_process_that_has_ended_has_no_peak_and_no_children(self) -> None:
         with subprocess.Popen([sys.executable, "-c", ""]) as child:
             child.wait()
-        assert (processes.memory_of(child.pid), processes.descendants(child.pid)) == (0, [])
+        assert (measuring.memory_of(child.pid), measuring.descendants(child.pid)) == (0, [])
 
 
 @pytest.fixture(name="columns", scope="module")
-def _columns() -> synthetic.Columns:
-    return synthetic.games(2_000, 60, seed=1)
+def _columns() -> Columns:
+    return make_games(2_000, 60, seed=1)
 
 
 class TestSynthetic:
     def test_the_same_seed_gives_the_same_games_and_another_seed_others(self) -> None:
-        first, again, other = (synthetic.games(500, 40, seed) for seed in (1, 1, 2))
+        first, again, other = (make_games(500, 40, seed) for seed in (1, 1, 2))
         assert all(np.array_equal(first[name], again[name]) for name in first)
         assert not np.array_equal(first["white"], other["white"])
 
-    def test_the_columns_are_what_the_module_says(self, columns: synthetic.Columns) -> None:
+    def test_the_columns_are_what_the_module_says(self, columns: Columns) -> None:
         types = {"white": "int32", "black": "int32", "score": "float64", "ended_at": "int64"}
         types |= {"half_moves": "int16", "checkmate": "uint8"}
         assert {name: str(column.dtype) for name, column in columns.items()} == types
@@ -89,25 +90,23 @@ class TestSynthetic:
 
     @pytest.mark.parametrize(("count", "players"), [(2, 2), (7, 7), (1000, 3), (1000, 333)])
     def test_every_player_plays_and_nobody_plays_himself(self, count: int, players: int) -> None:
-        columns = synthetic.games(count, players, seed=3)
+        columns = make_games(count, players, seed=3)
         both = np.concatenate([columns["white"], columns["black"]])
         assert np.array_equal(np.unique(both), np.arange(players))
         assert (columns["white"] != columns["black"]).all()
 
     def test_more_players_than_games_are_refused(self) -> None:
         with pytest.raises(ValueError, match="players must be from 2"):
-            synthetic.games(10, 11, seed=1)
+            make_games(10, 11, seed=1)
 
-    def test_mates_are_won_by_the_side_that_moved_last_and_some_games_are_short(
-        self, columns: synthetic.Columns
-    ) -> None:
+    def test_mates_are_won_by_the_side_that_moved_last_and_some_games_are_short(self, columns: Columns) -> None:
         mate = columns["checkmate"] == 1
         assert 0 < mate.sum() < len(mate)
         assert np.array_equal(columns["half_moves"][mate] % 2, columns["score"][mate])
         assert 0 < (columns["half_moves"] <= 10).sum() < len(mate) / 10
 
-    def test_the_csv_holds_the_same_games(self, columns: synthetic.Columns, tmp_path: Path) -> None:
-        synthetic.write_csv(columns, tmp_path / "games.csv")
+    def test_the_csv_holds_the_same_games(self, columns: Columns, tmp_path: Path) -> None:
+        write_csv(columns, tmp_path / "games.csv")
         with (tmp_path / "games.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))
         assert list(rows[0]) == ["key", "white", "black", "result", "termination", "half_moves", "ended_at"]
@@ -119,8 +118,8 @@ class TestSynthetic:
         assert {row["termination"] for row in rows} == {"checkmate", "agreement", "time", "resignation"}
 
     def test_everybody_plays_everybody_in_made_up_tournaments(self, tmp_path: Path) -> None:
-        synthetic.write_tournaments(tmp_path / "games.csv.gz", 2 * 78)
-        columns = synthetic.otb_columns(tmp_path / "games.csv.gz")
+        datasets.write_tournaments(tmp_path / "games.csv.gz", 2 * 78)
+        columns = datasets.otb_columns(tmp_path / "games.csv.gz")
         assert {len(column) for column in columns.values()} == {2 * 78}
         for event in np.unique(columns["event"]):
             games = columns["event"] == event
@@ -132,7 +131,7 @@ class TestSynthetic:
     @pytest.mark.data
     @pytest.mark.skipif(not OTB.exists(), reason="the shared folder of real games is not here")
     def test_the_over_the_board_set_has_the_games_that_its_manifest_counts(self) -> None:
-        columns = synthetic.otb_columns(OTB)
+        columns = datasets.otb_columns(OTB)
         assert {len(column) for column in columns.values()} == {960_311}
         assert len(np.unique(np.concatenate([columns["white"], columns["black"]]))) == 48_208
         assert (np.diff(columns["ended_at"]) >= 0).all()
@@ -161,9 +160,9 @@ class TestSets:
             assert ledger.journal.size() > 60
         indexes: dict[str, set[str]] = {}
         for work in ("build", "build-without-player-indexes", "build-history"):
-            worked = processes.in_a_process(work, data.path)
+            worked = measuring.in_a_process(work, data.path)
             assert worked.costs[0].clock > 0
-            assert worked.peak * processes.GIB > 10 * MIB or not processes.TELLS
+            assert worked.peak * measuring.GIB > 10 * MIB or not measuring.TELLS
             with closing(rival_stores.driver().connect(str(data.views))) as connection:
                 names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL")
                 indexes[work] = {name for (name,) in names}

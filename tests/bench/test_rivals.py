@@ -13,7 +13,8 @@ import pytest
 from ledger.answers.comparing import forecasts
 from ledger.ratings import engine
 from ledger.schemes import built_in_names, named
-from tools.bench import rival_events, rival_ratings, rival_stores, sections_schemes, synthetic
+from tools.bench import rival_events, rival_ratings, rival_stores, sections_schemes
+from tools.bench.datasets import Columns, make_games, write_csv
 from tools.bench.measuring import installed
 from tools.bench.rival_ratings import elote, loop_run, riix
 from tools.bench.sections_schemes import cut, judged, rating_run, ratings
@@ -28,8 +29,8 @@ def needs(package: str) -> pytest.MarkDecorator:
 
 
 @pytest.fixture(name="columns", scope="module")
-def _columns() -> synthetic.Columns:
-    return synthetic.games(2_000, 60, seed=1)
+def _columns() -> Columns:
+    return make_games(2_000, 60, seed=1)
 
 
 def _rows(path: Path, sql: str) -> list[tuple[object, ...]]:
@@ -40,13 +41,13 @@ def _rows(path: Path, sql: str) -> list[tuple[object, ...]]:
         connection.close()
 
 
-def _ours(columns: synthetic.Columns, name: str, given: dict[str, int | bool | str] | None = None) -> Any:
+def _ours(columns: Columns, name: str, given: dict[str, int | bool | str] | None = None) -> Any:
     scheme = named(name)
     numbers = scheme.numbers_from(given or {})
     return ratings(rating_run(cut(columns, scheme, numbers), scheme, numbers)(), scheme)
 
 
-def _ours_singly(columns: synthetic.Columns, name: str, given: dict[str, int | bool | str]) -> Any:
+def _ours_singly(columns: Columns, name: str, given: dict[str, int | bool | str]) -> Any:
     scheme = named(name)
     return ratings(rating_run(sections_schemes.singly(columns), scheme, scheme.numbers_from(given))(), scheme)
 
@@ -55,7 +56,7 @@ def _ours_singly(columns: synthetic.Columns, name: str, given: dict[str, int | b
 class TestLoops:
     """The bare loops compute what our schemes compute, so their figures may stand beside ours."""
 
-    def test_elo_in_dictionaries_and_compiled_gives_the_ratings_of_our_elo(self, columns: synthetic.Columns) -> None:
+    def test_elo_in_dictionaries_and_compiled_gives_the_ratings_of_our_elo(self, columns: Columns) -> None:
         by_player = rival_ratings.dict_run(columns)()
         expected = [by_player[player] for player in range(60)]
         ours = rating_run(
@@ -66,24 +67,24 @@ class TestLoops:
         for run in (ours, loop_run("elo", columns), loop_run("elo", columns, with_columns=True)):
             assert np.allclose(run().ravel(), expected, rtol=0, atol=1e-9)
 
-    def test_chessworld_gives_the_ratings_of_our_scheme(self, columns: synthetic.Columns) -> None:
+    def test_chessworld_gives_the_ratings_of_our_scheme(self, columns: Columns) -> None:
         scheme = named("chessworld")
         ours = rating_run(cut(columns, scheme, None), scheme, scheme.numbers_from({}))
         np.testing.assert_allclose(loop_run("chessworld", columns, with_columns=True)().ravel(), ours(), rtol=1e-12)
 
-    def test_loops_by_game_give_the_ratings_of_our_schemes(self, columns: synthetic.Columns) -> None:
+    def test_loops_by_game_give_the_ratings_of_our_schemes(self, columns: Columns) -> None:
         glicko = loop_run("glicko", columns)()[:, 0]
         assert np.allclose(glicko, _ours_singly(columns, "glicko", {"rd_floor": 0}), rtol=0, atol=1e-9)
         mu = loop_run("glicko2", columns)()[:, 0]
         assert np.allclose(1500 + rival_ratings.SCALE * mu, _ours_singly(columns, "glicko2", {}), rtol=0, atol=1e-6)
 
-    def test_the_weekly_loop_gives_the_ratings_of_glicko2(self, columns: synthetic.Columns) -> None:
+    def test_the_weekly_loop_gives_the_ratings_of_glicko2(self, columns: Columns) -> None:
         mu = rival_ratings.weekly_glicko2_run(columns)()[:, 0]
         ours = _ours(columns, "glicko2", sections_schemes.WEEKLY["glicko2"])
         assert np.allclose(1500 + rival_ratings.SCALE * mu, ours, rtol=0, atol=5e-4)
 
     def test_us_chess_rates_one_game_as_its_formula_does(self) -> None:
-        one: synthetic.Columns = {"white": np.zeros(1, np.int32), "black": np.ones(1, np.int32), "score": np.ones(1)}
+        one: Columns = {"white": np.zeros(1, np.int32), "black": np.ones(1, np.int32), "score": np.ones(1)}
         assert loop_run("uschess", one)().tolist() == [[1900.0, 1.0], [1100.0, 1.0]]
 
 
@@ -92,17 +93,17 @@ class TestPackages:
     """The packages compute what our schemes compute."""
 
     @needs("evalica")
-    def test_evalica_gives_the_ratings_of_the_bare_loop(self, columns: synthetic.Columns) -> None:
+    def test_evalica_gives_the_ratings_of_the_bare_loop(self, columns: Columns) -> None:
         expected = loop_run("elo", columns)().ravel()
         assert np.allclose(rival_ratings.evalica_run(columns)(), expected, rtol=0, atol=1e-9)
 
     @needs("riix")
-    def test_riix_gives_the_ratings_of_the_bare_loop(self, columns: synthetic.Columns) -> None:
+    def test_riix_gives_the_ratings_of_the_bare_loop(self, columns: Columns) -> None:
         expected = loop_run("elo", columns)().ravel()
         assert np.allclose(riix(columns, "Elo", "week", k=32.0).run().ratings, expected, rtol=0, atol=1e-9)
 
     @needs("riix")
-    def test_riix_gives_the_ratings_of_our_schemes(self, columns: synthetic.Columns) -> None:
+    def test_riix_gives_the_ratings_of_our_schemes(self, columns: Columns) -> None:
         lines = list(sections_schemes.agreement_lines("made up", columns))
         systems = ("Glicko by week", "Glicko-2 by week", "Glicko-2 by game")
         assert [line.bound.what for line in lines] == [f"{one}, farthest from riix" for one in systems]
@@ -115,21 +116,21 @@ class TestPackages:
     )
     def test_elo_of_a_package_expects_what_ours_expects(
         self,
-        columns: synthetic.Columns,
-        prepare: Callable[[synthetic.Columns], rival_ratings.Riix | rival_ratings.Elote],
+        columns: Columns,
+        prepare: Callable[[Columns], rival_ratings.Riix | rival_ratings.Elote],
     ) -> None:
         elo, score, expected = named("elo"), columns["score"], prepare(columns).expected()
         ours = judged(columns, elo, elo.numbers_from({}))
         assert ours == pytest.approx((forecasts.log_loss(expected, score), forecasts.brier(expected, score)), rel=1e-9)
 
     @needs("elote")
-    def test_elote_gives_the_ratings_of_our_elo(self, columns: synthetic.Columns) -> None:
+    def test_elote_gives_the_ratings_of_our_elo(self, columns: Columns) -> None:
         theirs = [player.rating for player in elote(columns, "Elo").run()]
         assert np.allclose(theirs, _ours(columns, "elo"), rtol=0, atol=1e-9)
 
     @needs("elote")
     @pytest.mark.parametrize("system", ["Glicko", "Glicko2", "ECF"])
-    def test_every_system_of_elote_rates_and_predicts_every_game(self, columns: synthetic.Columns, system: str) -> None:
+    def test_every_system_of_elote_rates_and_predicts_every_game(self, columns: Columns, system: str) -> None:
         prepared = elote({name: column[:300] for name, column in columns.items()}, system)
         expected = prepared.expected()
         assert ((expected >= 0) & (expected <= 1)).all()
@@ -168,7 +169,7 @@ class TestSchemes:
         assert len({variant.what for variant in variants}) == len(built_in_names()) + len(sections_schemes.WEEKLY)
         assert {"glicko by week", "glicko by month"} <= {variant.what for variant in variants}
 
-    def test_games_by_period_are_cut_where_the_period_ends(self, columns: synthetic.Columns) -> None:
+    def test_games_by_period_are_cut_where_the_period_ends(self, columns: Columns) -> None:
         scheme = named("glicko")
         games = cut(columns, scheme, scheme.numbers_from({}))
         assert (games.starts[0], games.starts[-1]) == (0, len(games.white))
@@ -179,7 +180,7 @@ class TestSchemes:
         assert (last <= games.closing).all()
         assert (games.closing - last < 31).all()
 
-    def test_games_by_event_stand_together_month_by_month(self, columns: synthetic.Columns) -> None:
+    def test_games_by_event_stand_together_month_by_month(self, columns: Columns) -> None:
         scheme = named("uschess")
         event = np.arange(len(columns["white"]), dtype=np.int32) % 3
         games = cut(columns | {"event": event}, scheme, scheme.numbers_from({}))
@@ -203,12 +204,12 @@ class TestStoreRivals:
     def test_the_simple_scripts_write_two_rows_a_game(
         self,
         script: Callable[[Path, Path], None],
-        columns: synthetic.Columns,
+        columns: Columns,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(rival_stores, "CHUNK", 1_500)
-        synthetic.write_csv(columns, tmp_path / "games.csv")
+        write_csv(columns, tmp_path / "games.csv")
         script(tmp_path / "games.csv", tmp_path / "target.db")
         expected = rival_ratings.dict_run(columns)()
         last = "SELECT player, max(n), rating, count(*) FROM history GROUP BY player ORDER BY player"

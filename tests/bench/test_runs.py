@@ -11,9 +11,8 @@ import pytest
 
 from tools import running
 from tools.bench import __main__ as bench
-from tools.bench import figures
-from tools.bench.measuring import installed
-from tools.bench.processes import TELLS
+from tools.bench import table as figures
+from tools.bench.measuring import TELLS, installed
 from tools.bench.sections_postgres import ON_NODES, why_no_nodes
 from tools.bench.table import BOUNDS, SECTIONS, Line, line
 from tools.postgres_servers import installed as versions

@@ -20,48 +20,25 @@ import attrs
 import click
 
 from .. import output, running
-from . import (
-    figures,
-    sections_answers,
-    sections_files,
-    sections_live,
-    sections_postgres,
-    sections_schemes,
-    sections_serve,
-)
+from . import sections_ledgers as ledgers
+from . import sections_live as live
+from . import sections_postgres, sections_schemes
+from . import sections_serve as serve
 from .datasets import SIZES, Run
-from .measuring import cost_of
-from .processes import ROOT
-from .table import BOUNDS, LEGEND, SECTIONS, Line, as_json, number, render, render_bounds
+from .measuring import ROOT, cost_of
+from .table import BOUNDS, LEGEND, SECTIONS, Line, Section, as_json, keep, number, render, render_bounds, seconds
 
 DATA = ROOT.parent / "shared" / "data"
 PACKAGES = [ROOT / name for name in ("ledger", "tools")]
 MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
-    "replay": sections_schemes.replay,
-    "schemes": sections_schemes.schemes,
-    "import": sections_files.imports,
-    "players": sections_files.players,
-    "build": sections_files.build,
-    "early": sections_files.early,
-    "scheme-builds": sections_files.scheme_builds,
-    "audit": sections_files.audit,
-    "stored": sections_files.stored,
-    "late": sections_live.late,
-    "corrections": sections_live.corrections,
-    "few": sections_live.few,
-    "live": sections_live.live,
-    "crosstable": sections_answers.crosstable,
-    "ranking": sections_answers.ranking,
-    "search": sections_answers.search,
-    "export": sections_files.export,
-    "pgn": sections_answers.pgn,
-    "graph": sections_answers.graph,
-    "listeners": sections_serve.listeners,
-    "start": sections_live.start,
-    "serve": sections_serve.serve,
-    "write": sections_serve.write,
+    "replay": sections_schemes.replay, "schemes": sections_schemes.schemes, "import": ledgers.imports,
+    "players": ledgers.players, "build": ledgers.build, "early": ledgers.early, "scheme-builds": ledgers.scheme_builds,
+    "audit": ledgers.audit, "stored": ledgers.stored, "late": live.late, "corrections": live.corrections,
+    "few": live.few, "live": live.live, "crosstable": ledgers.crosstable, "ranking": ledgers.ranking,
+    "search": ledgers.search, "export": ledgers.export, "pgn": ledgers.pgn, "graph": ledgers.graph,
+    "listeners": serve.listeners, "start": live.start, "serve": serve.serve, "write": serve.write,
     "postgres": sections_postgres.postgres,
-}
+}  # fmt: skip
 
 
 @click.command()
@@ -119,29 +96,29 @@ def main(
     began = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     about = {"began": began, "size": size, "games": measure.games, "rounds": rounds}
     about |= {"cores": os.cpu_count(), "python": platform.python_version()}
-    measured: dict[str, figures.Section] = {}
+    measured: dict[str, Section] = {}
     for package in PACKAGES:  # as an installation does; otherwise each start of ours may compile what was edited
         compileall.compile_dir(package, quiet=2)
     with tempfile.TemporaryDirectory(prefix="ledger-bench-", dir=folder) as made:
         run = Run(measure, rounds, data, Path(made))
         for name in wanted:
-            section = measured[name] = figures.Section()
+            section = measured[name] = Section()
             section.seconds, section.cpu = cost_of(partial(_measure, name, run, section))
             if file is not None:  # after each, so that a run that is stopped keeps its figures
-                figures.keep(file, about, measured, beside=beside)
+                keep(file, about, measured, beside=beside)
             if json_lines:
                 output.write(list(map(as_json, section.lines)), "nl")
             if output.undelivered() is not None:
                 return  # nobody reads on: the rest would be measured for nothing
     if not json_lines:
         lines = [line for section in measured.values() for line in section.lines]
-        output.answer_lines("\n".join([LEGEND, render(lines), "", figures.seconds(measured)]))
+        output.answer_lines("\n".join([LEGEND, render(lines), "", seconds(measured)]))
     if failed := [f"{name}: {section.failure}" for name, section in measured.items() if section.failure]:
         output.error(f"of these sections figures are missing, those of the others stand: {'; '.join(failed)}")
         sys.exit(1)
 
 
-def _measure(name: str, run: Run, section: figures.Section) -> None:
+def _measure(name: str, run: Run, section: Section) -> None:
     """Measure one section; a failure is reported at once in full, and loses no figure of another section."""
     try:
         for line in MEASURED[name](run):

@@ -1,13 +1,27 @@
-"""What a piece of work costs, in turns with others. Nothing heavy."""
+"""What works cost: seconds of the clock and the processor, in turns with others, and the peak memory of processes.
+
+Linux tells a process's own peak as ``VmHWM`` in ``/proc/PID/status``. ``ru_maxrss`` is no substitute: a process
+inherits it from the one that started it, so that a small child of a large benchmark would look large. Pages that
+processes share count for each of them. Without these files the lines of memory are left out.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import resource
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
-from time import perf_counter, process_time
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple, TypeVar
+
+import orjson
 
 from .table import BY_NAME, CPU, Line, line
 
@@ -34,14 +48,14 @@ FREE = Figure(0.0, 0.0)
 
 def _cpu_seconds() -> float:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return process_time() + children.ru_utime + children.ru_stime
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def cost_of(work: Callable[[], object]) -> Figure:
     """Do the work once and return its seconds."""
-    cpu, begun = _cpu_seconds(), perf_counter()
+    cpu, begun = _cpu_seconds(), time.perf_counter()
     work()
-    return Figure(perf_counter() - begun, _cpu_seconds() - cpu)
+    return Figure(time.perf_counter() - begun, _cpu_seconds() - cpu)
 
 
 def in_turns(works: Mapping[Any, Callable[[], T]], rounds: int, *, warm: bool = True) -> dict[Any, list[T]]:
@@ -93,3 +107,104 @@ def compared(
 def installed(package: str) -> bool:
     """Return whether a rival is there; its lines are left out if not."""
     return find_spec(package) is not None
+
+
+# Processes: works, commands and servers.
+
+ROOT = Path(__file__).parents[2]
+COMMAND = (sys.executable, "-P", "-m", "tools.cli")
+GIB = 1024.0**3
+PROC = Path("/proc")
+TELLS = (PROC / "thread-self" / "children").exists()  # of memory and of children
+TICK = os.sysconf("SC_CLK_TCK")  # of the processor's clock, a second
+GLANCE = 0.02  # seconds between two looks at the family; a descendant's very last growth may fall between them
+STARTS_WITHIN = 60.0  # seconds
+
+
+class Ended(NamedTuple):
+    """What a process printed, and the peaks of it and its descendants, bytes, as far as seen; its own comes first."""
+
+    printed: bytes
+    peaks: list[int]
+
+
+class Worked(NamedTuple):
+    """What a work in a process of its own took, by part, and the peak of all its processes in GiB; 0 if unknown."""
+
+    costs: list[Figure]
+    peak: float = 0.0
+
+
+def memory_of(pid: int | str = "self", field: str = "VmHWM") -> int:
+    """Return a living process's peak resident memory so far (or ``VmRSS``: its memory now), bytes; 0 if unknown."""
+    with suppress(OSError):
+        rows = (PROC / str(pid) / "status").read_text("utf-8").splitlines()
+        return next((int(row.split()[1]) * 1024 for row in rows if row.startswith(f"{field}:")), 0)
+    return 0
+
+
+def cpu_of(pid: int) -> float:
+    """Return the processor seconds of a process and its living descendants, to the nanosecond or in ticks."""
+    return sum(map(_own_cpu, (pid, *descendants(pid))))
+
+
+def _own_cpu(pid: int) -> float:
+    with suppress(OSError):
+        if threads := list((PROC / str(pid) / "task").glob("*/schedstat")):
+            return sum(int(thread.read_bytes().split()[0]) for thread in threads) / 1e9
+        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
+    return 0.0
+
+
+def descendants(pid: int) -> list[int]:
+    """Return every living process that descends from *pid*, without *pid*."""
+    family = [pid]
+    for process in family:  # grows as it is walked
+        with suppress(OSError):  # it, or a thread of it, may have ended
+            for thread in list((PROC / str(process) / "task").iterdir()):
+                family += map(int, (thread / "children").read_bytes().split())
+    return family[1:]
+
+
+def watched(command: Sequence[str]) -> Ended:
+    """Run a command to its end, looking at the peaks of its whole family meanwhile; a failure is raised."""
+    peaks: dict[int, int] = {}
+    with TemporaryFile() as printed, subprocess.Popen(command, stdout=printed) as process:  # noqa: S603  # our own
+        try:
+            while process.poll() is None:
+                for pid in (process.pid, *descendants(process.pid), *peaks):
+                    peaks[pid] = max(peaks.get(pid, 0), memory_of(pid))
+                time.sleep(GLANCE)
+        finally:
+            if process.poll() is None:
+                process.kill()
+        printed.seek(0)
+        output = printed.read()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, output)
+    return Ended(output, list(peaks.values()))
+
+
+def in_a_process(work: str, *arguments: str | Path | int) -> Worked:
+    """Do a work of ``ours`` in a process of its own."""
+    ended = watched([sys.executable, "-m", f"{__package__}.ours", work, *map(str, arguments)])
+    told = orjson.loads(ended.printed)
+    own, *others = ended.peaks or [0]  # its own word at its end is exact; of its descendants there is the last look
+    peak = (max(told["peak"], own) + sum(others)) / GIB if TELLS else 0.0
+    return Worked([Figure(*cost) for cost in told["costs"]], peak)
+
+
+@contextmanager
+def server(command: Sequence[str], log: Path, *, says: str = r"http://[\w.:\[\]]+:\d+") -> Iterator[tuple[int, str]]:
+    """Start a server, wait until its log matches *says*, and stop it afterwards; yields its process and the match."""
+    with log.open("wb") as said, subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=said) as process:  # noqa: S603
+        try:
+            until = time.monotonic() + STARTS_WITHIN
+            while not (match := re.search(says, text := log.read_text("utf-8", "replace"))):
+                if process.poll() is not None or time.monotonic() > until:
+                    raise RuntimeError(f"{list(command[:5])} did not start: {text[-500:]}")
+                time.sleep(0.05)
+            yield process.pid, match[0]
+        finally:
+            process.terminate()

@@ -31,8 +31,7 @@ from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer
 
 from .. import output
-from .measuring import FREE, Figure, cost_of
-from .processes import memory_of
+from .measuring import FREE, Figure, cost_of, memory_of
 
 FIRST_MS = 1_262_304_000_000  # 2010-01-01: when live games begin
 SCHEMA = "club"  # of a journal on a server

@@ -20,9 +20,9 @@ import orjson
 
 from ledger.runtime.lazy import np
 
+from .datasets import make_games
 from .measuring import FREE, Figure, cost_of
 from .rival_stores import CREATE_HISTORY, INSERT_HISTORY, START, K, Row
-from .synthetic import games
 
 TRANSACTION = 1_000
 PROJECTED = 5_000
@@ -145,7 +145,7 @@ def fastest_figures(count: int, folder: Path) -> dict[str, float]:
       from the notification log, map, process. Ratings are kept in memory;
     * ``projected_normal``: the same with ``synchronous=NORMAL``, for which the library has no setting.
     """
-    columns = games(count, max(2, count // 20), 1)
+    columns = make_games(count, max(2, count // 20), 1)
     rows = zip(*(columns[name].tolist() for name in ("white", "black", "score", "ended_at", "half_moves")), strict=True)
     events = [
         Game("games", number, f"g{number:08d}", white, black, _WORDS[score], ended_at, half_moves)

@@ -32,8 +32,8 @@ from ledger.ratings.engine import Rateable
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
 
+from .datasets import Columns
 from .rival_stores import START, K
-from .synthetic import Columns
 
 Run = Callable[[], Any]
 WEEKLY = Calendar(days=7)

@@ -23,8 +23,8 @@ from ledger.ratings.queries import tables
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 
+from .datasets import RESULTS
 from .measuring import Figure, cost_of
-from .synthetic import RESULTS
 
 CHUNK = 50_000
 READ_CHUNK = 200_000

@@ -19,12 +19,10 @@ from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 
 from . import ours
-from .datasets import SAMPLE, TAIL_MS, Run, tail_length, tail_ms
-from .measuring import Figure, both_lines, compared, cost_of, in_turns, installed
-from .processes import COMMAND, GIB, ROOT, watched
+from .datasets import END_MS, SAMPLE, TAIL_MS, Run, tail_length, tail_ms
+from .measuring import COMMAND, GIB, ROOT, Figure, both_lines, compared, cost_of, in_turns, installed, watched
 from .rival_events import documented_figures, fastest_figures
 from .rival_stores import BareRows, durable_commits
-from .synthetic import END_MS
 from .table import Line, line
 
 GAMES_BACK = (1_000, 10_000)

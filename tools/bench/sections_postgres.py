@@ -44,8 +44,7 @@ from ..postgres_servers import Server, reached_by_others, running
 from ..postgres_servers import installed as versions
 from . import ours
 from .datasets import Run
-from .measuring import Figure, compared, cost_of, in_turns, installed
-from .processes import COMMAND, Worked, in_a_process
+from .measuring import COMMAND, Figure, Worked, compared, cost_of, in_a_process, in_turns, installed
 from .table import Line, line
 
 A_TRANSACTION = 1_000

@@ -27,13 +27,11 @@ from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
 from . import rival_ratings
-from .datasets import GameSet, Run
-from .figures import EVEN
+from .datasets import Columns, GameSet, Run
 from .measuring import cost_of, installed, timed
 from .rival_ratings import SCALE, Elote, Riix, elochess_run, elote, loop_run, riix
 from .rival_stores import START
-from .synthetic import Columns
-from .table import Line, line
+from .table import EVEN, Line, line
 
 WEEKLY: dict[str, dict[str, int | bool | str]] = {
     "glicko": {"period_days": 7, "c": "30.3"},  # c belongs to the length of a period

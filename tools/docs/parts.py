@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ..bench import figures
+from ..bench import table as figures
 from . import command_texts, tables
 
 ROOT = Path(__file__).parents[2]
