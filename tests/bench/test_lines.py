@@ -199,7 +199,11 @@ class TestReadme:
         assert told["the same page as SVG (s)"] == "not measured; the section failed: OSError: no room"
 
     def test_the_errors_of_predictions_are_told_if_they_were_measured(self, tmp_path: Path) -> None:
-        words = {"unit": "log-loss", "rival": figures.EVEN, "what": "elo by game, error of what it expects"}
+        words: dict[str, Any] = {
+            "unit": "log-loss",
+            "rival": figures.EVEN,
+            "what": "elo by game, error of what it expects",
+        }
         section = figures.Section([line("scheme-accuracy", "otb", 0.63125, 0.693, **words)])
         figures.keep(tmp_path / "figures.json", RUN, {"schemes": section}, beside=False)
         assert "`elo by game` 0.631." in figures.table(figures.read(tmp_path / "figures.json"))

@@ -6,6 +6,7 @@ import csv
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +24,16 @@ MIB = 1024 * 1024
 TAKING = "import time\ntaken = bytearray({0} * 1024 * 1024)\ndel taken\ntime.sleep(0.3)\n"
 
 
+def _note(done: list[str], name: str) -> int:
+    done.append(name)
+    return len(done)
+
+
 class TestCosts:
     @pytest.mark.parametrize("warm", [True, False])
     def test_works_are_done_in_turns_after_a_round_that_warms_up(self, *, warm: bool) -> None:
         done: list[str] = []
-        works = {name: (lambda name=name: done.append(name) or len(done)) for name in "ab"}
+        works = {name: partial(_note, done, name) for name in "ab"}
         results = in_turns(works, 2, warm=warm)
         assert done == ["a", "b"] * (3 if warm else 2)
         assert results == ({"a": [3, 5], "b": [4, 6]} if warm else {"a": [1, 3], "b": [2, 4]})

@@ -12,6 +12,7 @@ import pytest
 from tools import running
 from tools.bench import __main__ as bench
 from tools.bench import table as figures
+from tools.bench.datasets import Run
 from tools.bench.measuring import TELLS, installed
 from tools.bench.sections_postgres import ON_NODES, why_no_nodes
 from tools.bench.table import BOUNDS, SECTIONS, Line, line
@@ -64,11 +65,11 @@ def test_a_quick_run_has_a_line_for_every_bound(whole: dict[str, Any], section: 
 class TestFailures:
     @pytest.fixture(autouse=True)
     def _sections(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def failing(_: bench.Run) -> Iterator[Line]:
+        def failing(_: Run) -> Iterator[Line]:
             yield line("graph-json", "made up", 2.0, 1.0)
             raise RuntimeError("a rival gave up\nbecause of the weather")
 
-        def whole(_: bench.Run) -> Iterator[Line]:
+        def whole(_: Run) -> Iterator[Line]:
             yield line("show", "", 0.6, 1.0)
 
         monkeypatch.setattr(bench, "MEASURED", {"graph": failing, "start": whole})

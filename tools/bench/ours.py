@@ -55,9 +55,10 @@ def first_build(path: Path, projectors: Sequence[Projector] | None = None) -> Fi
 
 def game(key: str, players: tuple[int, int], ended_ms: int, outcome: Outcome = Outcome.WHITE) -> GameRecorded:
     """Return a game that is recorded now and ended then."""
-    facts = {"half_moves": 40, "ended_at": instant_text(ended_ms), "rated": True, "outcome": outcome}
-    words = {"game": key, "pool": "standard", "white": players[0], "black": players[1], **facts}
-    return GameRecorded(termination=Termination.RESIGNATION, **words)
+    return GameRecorded(
+        game=key, pool="standard", white=players[0], black=players[1], outcome=outcome, half_moves=40, rated=True,
+        termination=Termination.RESIGNATION, ended_at=instant_text(ended_ms),
+    )  # fmt: skip
 
 
 def record_late(ledger: Ledger, late: GameRecorded) -> Figure:

@@ -93,13 +93,12 @@ def loop_run(system: str, columns: Columns, *, with_columns: bool = False) -> Ru
     mu, phi and sigma. ``uschess``, the standard formula without bonus: rating and games. ``chessworld``: rating, games
     and sum of game points.
     """
-    start = STARTS[system]
-    loop, more, games = _loop, (), np.zeros(players_of(columns), np.int32)
-    if with_columns:
-        sides = 2 * len(columns["white"])
-        loop, more = _loop_with_columns, (games, np.empty(sides), np.empty(sides), np.empty(sides, np.int32))
-    run = _run(_of(loop, globals()[f"_{system}"], len(start)), columns, start, *more)
-    return lambda: (games.fill(0), run())[1]
+    step, start = globals()[f"_{system}"], STARTS[system]
+    if not with_columns:
+        return _run(_of(_loop, step, len(start)), columns, start)
+    sides, games = 2 * len(columns["white"]), np.empty(players_of(columns), np.int32)
+    more = games, np.empty(sides), np.empty(sides), np.empty(sides, np.int32)
+    return _run(_of(_loop_with_columns, step, len(start)), columns, start, *more)
 
 
 STARTS = {
@@ -153,6 +152,7 @@ def _loop(white: Any, black: Any, score: Any, state: Any, history: Any) -> None:
 def _loop_with_columns(
     white: Any, black: Any, score: Any, games: Any, before: Any, expected: Any, n: Any, state: Any, history: Any
 ) -> None:
+    games[:] = 0
     for i in range(len(white)):
         w, b = white[i], black[i]
         before[2 * i], before[2 * i + 1] = state[w, 0], state[b, 0]
@@ -166,7 +166,7 @@ def _loop_with_columns(
         n[2 * i], n[2 * i + 1] = games[w], games[b]
 
 
-def _elo(state: Any, w: int, b: int, score: float) -> float:
+def _elo(state: Any, w: int, b: int, score: float) -> Any:
     e = 1.0 / (1.0 + 10.0 ** ((state[b, 0] - state[w, 0]) / 400.0))
     change = 32.0 * (score - e)
     state[w, 0] += change
@@ -186,7 +186,7 @@ def _glicko(state: Any, w: int, b: int, score: float) -> float:
     return e_w
 
 
-def _uschess(state: Any, w: int, b: int, score: float) -> float:
+def _uschess(state: Any, w: int, b: int, score: float) -> Any:
     e = 1.0 / (1.0 + 10.0 ** ((state[b, 0] - state[w, 0]) / 400.0))
     for p, surprise in ((w, score - e), (b, e - score)):
         short = 2569.0 - state[p, 0]
@@ -196,7 +196,7 @@ def _uschess(state: Any, w: int, b: int, score: float) -> float:
     return e
 
 
-def _chessworld(state: Any, w: int, b: int, score: float) -> float:
+def _chessworld(state: Any, w: int, b: int, score: float) -> Any:
     r_w, r_b = state[w, 0], state[b, 0]
     e = 1.0 / (1.0 + 10.0 ** ((r_b - r_w) / 400.0))
     state[w, 1] += 1.0

@@ -87,8 +87,8 @@ def imports(run: Run) -> Iterator[Line]:
         for name in list(works)[2:]:
             yield next(both_lines(f"csv-to-history-{name}", data.name, history, scripts[name]))
         yield from both_lines("import-alone", data.name, alone, scripts["dict"], games=data.games)
-        a_game = ([cost.cpu / data.games for cost in costs] for costs in (alone, scripts["dict"]))
-        growing.append((data, *a_game))
+        import_cpu, script_cpu = ([cost.cpu / data.games for cost in costs] for costs in (alone, scripts["dict"]))
+        growing.append((data, import_cpu, script_cpu))
     for (smaller, *before), (data, *after) in pairwise(growing[1:]):
         growth, loop = ([b / a for a, b in zip(*each, strict=True)] for each in zip(before, after, strict=True))
         where = f"{smaller.name} to {data.name}"
@@ -232,7 +232,7 @@ def export(run: Run) -> Iterator[Line]:
             ours_of = partial(export_history, ledger, ["history"], folder / "exported.parquet")
             ours_of()
             rows = pl.read_parquet(folder / "exported.parquet")
-            works = {
+            works: dict[str, Callable[[], object]] = {
                 "export": ours_of,
                 "arrow": partial(_read_and_write, ledger.views.path, folder / "arrow.parquet"),
                 "write": partial(rows.write_parquet, folder / "written.parquet", compression="zstd"),
@@ -347,9 +347,9 @@ def graph(run: Run) -> Iterator[Line]:
             if not people:
                 continue  # a set without anybody who played so much
             works = {
-                "bare": lambda ledger=ledger, people=people: [_bare_page(ledger, person) for person in people],  # type: ignore[misc]
-                "json": lambda ledger=ledger, people=people: [_json_page(ledger, person) for person in people],  # type: ignore[misc]
-                "svg": lambda ledger=ledger, people=people: [_svg_page(ledger, person) for person in people],  # type: ignore[misc]
+                "bare": lambda ledger=ledger, people=people: [_bare_page(ledger, person) for person in people],
+                "json": lambda ledger=ledger, people=people: [_json_page(ledger, person) for person in people],
+                "svg": lambda ledger=ledger, people=people: [_svg_page(ledger, person) for person in people],
             }
             costs = timed(works, run.short)
         yield from both_lines("graph-json", data.name, costs["json"], costs["bare"])
@@ -384,6 +384,5 @@ def pgn(run: Run) -> Iterator[Line]:
             return sum(1 for _ in pgn_games.games(file, Reading(run.pgn.name)))
 
     count = read()
-    works = {"ours": lambda: count / cost_of(read).clock, "theirs": partial(python_chess, run.pgn, run.size.live)}
-    rates = in_turns(works, run.rounds, warm=False)
-    yield line("pgn", "", rates["ours"], rates["theirs"])
+    rates = [(count / cost_of(read).clock, python_chess(run.pgn, run.size.live)) for _ in range(run.rounds)]
+    yield line("pgn", "", *zip(*rates, strict=True))

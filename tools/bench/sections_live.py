@@ -34,7 +34,7 @@ MOST_ANNULLED_FROM = 1_000_000  # games of the largest journal in which many gam
 def live(run: Run) -> Iterator[Line]:
     """Games one at a time, then events in transactions of 1,000, and recorded games folded into the views."""
     games, events = run.size.live, run.size.events
-    commits = {
+    commits: dict[str, Callable[[Path], Figure]] = {
         "ours": partial(ours.live, games),
         "history": lambda folder: ours.live(games, folder, ()),
         "single": lambda folder: durable_commits(games, folder, "bare.db"),
@@ -46,7 +46,7 @@ def live(run: Run) -> Iterator[Line]:
     yield from both_lines("append-read-models", "", measured["ours"], measured["history"])
     if not installed("eventsourcing"):
         return
-    works = {
+    works: dict[str, Callable[[Path], Any]] = {
         "appends": partial(ours.appends, events),
         "documented": partial(documented_figures, events),
         "projects": partial(ours.projected, max(500, events // 10)),
@@ -219,7 +219,10 @@ def few(run: Run) -> Iterator[Line]:
     peaks = {key: [peak for _, peak in each] for key, each in taken.items()}
     smallest, *larger = (data.name for data in run.sets)
     for command in [command for command in COMMANDS if command != "show"]:
-        words = {"what": f"{command}, from the shell", "rival": f"the same in the journal of {smallest}"}
+        words: dict[str, Any] = {
+            "what": f"{command}, from the shell",
+            "rival": f"the same in the journal of {smallest}",
+        }
         for name in larger:
             own, least = (command, name), (command, smallest)
             yield from both_lines("few", f"journal of {name}", costs[own], costs[least], **words)

@@ -225,7 +225,7 @@ def _copy_lines(run: Run, server: Server) -> Iterator[Line]:
                 with (files / table.name).open("wb") as file:
                     file.writelines(map(table.csv, table.rows(reader)))
         copy_tables(ledger, copy, COPIES)
-        works = {
+        works: dict[str, Callable[[], Figure]] = {
             "postgres-export": lambda: cost_of(partial(copy_tables, ledger, server.new_database(), COPIES)),
             "postgres-export-again": lambda: cost_of(partial(copy_tables, ledger, copy, COPIES)),
             "psql": partial(_copied_by_psql, copy, files),

@@ -147,9 +147,8 @@ def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: A
     sides = 2 * count
     history, before, expected = np.empty(sides * len(scheme.state)), np.empty(sides), np.empty(sides)
     n, loop = np.empty(sides, np.int32), compiled(engine.rating_loop(scheme))
-    if scheme.rhythm is Rhythm.GAME:
-        room = np.empty(2 * len(scheme.state))
-    else:
+    room: Any = np.empty(2 * len(scheme.state))
+    if scheme.rhythm is not Rhythm.GAME:
         room = engine.workspace(MANY, scheme, players, 2 * MANY.longest(games.starts))
 
     def run() -> Any:
@@ -322,7 +321,7 @@ def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]
         for rival, (games, expected) in foretold.items():
             ours = judged(games, scheme, numbers, shown(games) if declared else None)
             for (unit, measure), error in zip(measures, ours, strict=True):
-                words = {"what": f"{what}, error of what it expects", "rival": rival, "unit": unit}
+                words: dict[str, Any] = {"what": f"{what}, error of what it expects", "rival": rival, "unit": unit}
                 yield line("scheme-accuracy", name, error, measure(expected, games["score"]), **words)
 
 

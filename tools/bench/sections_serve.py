@@ -63,7 +63,7 @@ class Served(NamedTuple):
         with self.connection() as connection:
             begun = cpu_of(self.process)
             for address in islice(addresses, requests):
-                _ask(connection, address, tags and tags[address])
+                _ask(connection, address, tags[address] if tags is not None else None)
             return max(cpu_of(self.process) - begun, 1 / TICK) / requests
 
 
@@ -93,7 +93,7 @@ def serve(run: Run) -> Iterator[Line]:
             sizes = [_ask(connection, f"/players/{player}")[1] for player in players[:TAGGED]]
         if installed("datasette"):
             with _datasette(data.views, players, run.size.requests) as theirs:
-                works = {
+                works: dict[str, Callable[[], float]] = {
                     **theirs,
                     "graph": partial(served.cpu_of_each, cycle(graphs)),
                     "tag": partial(served.cpu_of_each, cycle(tags), tags),

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 import orjson
 import tabulate
-from attrs.validators import deep_iterable, gt, min_len, optional
+from attrs.validators import and_, deep_iterable, gt, min_len, optional
 
 from ..wording import counted
 
@@ -79,7 +79,7 @@ BY_NAME: Mapping[str, Bound] = {
 }
 BOUNDS: Sequence[Bound] = tuple(BY_NAME.values())
 SECTIONS: Sequence[str] = tuple(dict.fromkeys(bound.section for bound in BOUNDS))
-_figures: Any = attrs.field(validator=[min_len(1), deep_iterable(gt(0))])
+_figures: Any = attrs.field(validator=and_(min_len(1), deep_iterable(gt(0))))
 
 
 @attrs.frozen
