@@ -142,7 +142,6 @@ class TestLines:
     def test_json_has_the_quotient_its_words_and_every_round(self) -> None:
         row = as_json(line("show", "", [0.3, 0.2], [0.5, 0.5]))
         assert json.loads(json.dumps(row)) == row
-        assert row["divided"] == "(s) show, from the shell / sqlite-utils rows"
         assert (row["ours"], row["rival"], row["ratio"]) == (0.25, 0.5, 0.5)
         assert (row["lowest"], row["highest"], row["reached"], row["rounds_agree"]) == (0.4, 0.6, "at least", False)
         assert (row["our_rounds"], row["rival_rounds"]) == ([0.3, 0.2], [0.5, 0.5])
@@ -160,11 +159,11 @@ class TestReadme:
         name = lines[0].bound.section if lines else "start"
         section = figures.Section(list(lines), seconds=90.0, failure=failure)
         figures.keep(tmp_path / "figures.json", RUN, {name: section}, beside=False)
-        cells = [row.split(" | ") for row in figures.table(figures.read(tmp_path / "figures.json")).splitlines()]
+        cells = [row.split(" | ") for row in figures.readme(figures.read(tmp_path / "figures.json")).splitlines()]
         return {row[0].removeprefix("| "): row[-1].removesuffix(" |") for row in cells if len(row) == 4}
 
     def test_every_bound_that_is_judged_has_its_row_and_no_run_means_not_measured(self, tmp_path: Path) -> None:
-        rows = figures.table({}).splitlines()
+        rows = figures.readme({}).splitlines()
         for bound in BOUNDS:
             row = f"| {bound.what} ({bound.unit}) | {bound.rival} | "
             assert sum(made.startswith(row) for made in rows) == bound.is_judged
@@ -206,8 +205,8 @@ class TestReadme:
         }
         section = figures.Section([line("scheme-accuracy", "otb", 0.63125, 0.693, **words)])
         figures.keep(tmp_path / "figures.json", RUN, {"schemes": section}, beside=False)
-        assert "`elo by game` 0.631." in figures.table(figures.read(tmp_path / "figures.json"))
-        assert figures.table({}).endswith("both): not measured.")
+        assert "`elo by game` 0.631." in figures.readme(figures.read(tmp_path / "figures.json"))
+        assert figures.readme({}).endswith("both): not measured.")
 
     def test_a_run_of_a_part_replaces_the_file_or_leaves_the_other_sections(self, tmp_path: Path) -> None:
         file = tmp_path / "figures.json"

@@ -17,7 +17,7 @@ from tools.bench import rival_events, rival_ratings, rival_stores, sections_sche
 from tools.bench.datasets import Columns, make_games, write_csv
 from tools.bench.measuring import installed
 from tools.bench.rival_ratings import elote, loop_run, riix
-from tools.bench.sections_schemes import cut, judged, rating_run, ratings
+from tools.bench.sections_schemes import cut, judged, rating_run
 from tools.bench.table import AT_LEAST, render
 
 DRIVER = rival_stores.driver()
@@ -44,12 +44,13 @@ def _rows(path: Path, sql: str) -> list[tuple[object, ...]]:
 def _ours(columns: Columns, name: str, given: dict[str, int | bool | str] | None = None) -> Any:
     scheme = named(name)
     numbers = scheme.numbers_from(given or {})
-    return ratings(rating_run(cut(columns, scheme, numbers), scheme, numbers)(), scheme)
+    return rating_run(cut(columns, scheme, numbers), scheme, numbers)()[:: len(scheme.state)]
 
 
 def _ours_singly(columns: Columns, name: str, given: dict[str, int | bool | str]) -> Any:
     scheme = named(name)
-    return ratings(rating_run(sections_schemes.singly(columns), scheme, scheme.numbers_from(given))(), scheme)
+    run = rating_run(sections_schemes.singly(columns), scheme, scheme.numbers_from(given))
+    return run()[:: len(scheme.state)]
 
 
 @pytest.mark.slow
@@ -62,7 +63,7 @@ class TestLoops:
         ours = rating_run(
             cut(columns, sections_schemes.PLAIN_ELO, None),
             sections_schemes.PLAIN_ELO,
-            sections_schemes.EloNumbers(32.0),
+            sections_schemes.EloNumbers(),
         )
         for run in (ours, loop_run("elo", columns), loop_run("elo", columns, with_columns=True)):
             assert np.allclose(run().ravel(), expected, rtol=0, atol=1e-9)
@@ -141,8 +142,7 @@ class TestPackages:
         games = engine.Rateable(
             np.array([0, 0, 2]), np.array([1, 2, 1]), np.array([1.0, 1.0, 0.5]), np.zeros(3), np.array([0, 2, 3])
         )
-        assert rival_ratings.elochess_run(games, "elo")() == [1520, 1490, 1490]
-        first, second, third = rival_ratings.elochess_run(games, "uscf")()
+        first, second, third = rival_ratings.elochess(games).run()
         assert first > 1500 > second == third
 
     @needs("chess")

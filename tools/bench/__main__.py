@@ -26,7 +26,7 @@ from . import sections_postgres, sections_schemes
 from . import sections_serve as serve
 from .datasets import SIZES, Run
 from .measuring import ROOT, cost_of
-from .table import BOUNDS, LEGEND, SECTIONS, Line, Section, as_json, keep, number, render, render_bounds, seconds
+from .table import BOUNDS, LEGEND, SECTIONS, Line, Section, as_json, keep, render, render_bounds, seconds
 
 DATA = ROOT.parent / "shared" / "data"
 PACKAGES = [ROOT / name for name in ("ledger", "tools")]
@@ -43,40 +43,24 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
 
 @click.command()
 @click.option("--only", "sections", multiple=True, type=click.Choice(SECTIONS), help="Measure only this; repeatable.")
-@click.option(
-    "--size",
-    default="usual",
-    show_default=True,
-    type=click.Choice(list(SIZES)),
-    help="quick: every line on a few games, in minutes, which shows that it works and little else; usual: 0.1 and 1 M "
-    "games and the real ones, within 25 minutes; large: 10 M as well, hours.",
-)
+@click.option("--size", default="usual", show_default=True, type=click.Choice(list(SIZES)), help="What is measured.")
 @click.option("--quick", "size", flag_value="quick", help="The same as --size quick.")
 @click.option("--games", multiple=True, type=click.IntRange(4), help="Made-up sets of so many games; repeatable.")
 @click.option("--rounds", default=1, show_default=True, type=click.IntRange(1), help="Rounds; short works take more.")
 @click.option("--data", default=DATA, type=click.Path(path_type=Path), help="Folder of real games; made up if absent.")
-@click.option(
-    "--folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Where to make files (10 M games: 30 GB).",
-)
+@click.option("--folder", type=click.Path(path_type=Path, exists=True), help="For files (10 M games: 30 GB).")
 @click.option("--json", "json_lines", is_flag=True, help="Print JSON lines instead of the table.")
 @click.option("--write", "file", type=click.Path(path_type=Path, dir_okay=False), help="Keep the figures in this file.")
 @click.option("--beside", is_flag=True, help="With --write: sections of the file that are not measured now stay.")
 @click.option("--bounds", is_flag=True, help="Print all comparisons with their bounds, and measure nothing.")
 def main(
-    sections: tuple[str, ...],
-    size: str,
-    games: tuple[int, ...],
-    rounds: int,
-    data: Path,
-    folder: Path | None,
-    json_lines: bool,
-    file: Path | None,
-    beside: bool,
-    bounds: bool,
-) -> None:
+    sections: tuple[str, ...], size: str, games: tuple[int, ...], rounds: int, data: Path, folder: Path | None,
+    json_lines: bool, file: Path | None, beside: bool, bounds: bool,
+) -> None:  # fmt: skip
     """Print every figure of ours beside its rival's, measured in this run, and their quotient.
+
+    Sizes: quick measures every line on a few games, in minutes, which shows that it works and little else; usual, 0.1
+    and 1 M games and the real ones, within 25 minutes; large, 10 M as well, in hours.
 
     Each quotient is ours divided by the rival's. A missed bound is printed; the exit code does not tell. A section that
     fails is named, the others are measured all the same, and the exit code is 1. At the end stand the seconds of each
@@ -123,8 +107,7 @@ def _measure(name: str, run: Run, section: Section) -> None:
     try:
         for line in MEASURED[name](run):
             section.lines.append(line)
-            where = f"{line.where}: " if line.where else ""
-            output.remark(f"{where}{line.bound.divided} = {number(line.ratio)} {line.reached}".rstrip())
+            output.remark(str(line))
     except Exception as error:  # noqa: BLE001  # rivals are other people's programs and may fail in any way
         section.failure = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
         output.remark(traceback.format_exc())

@@ -1,18 +1,8 @@
 """What a run works on: its size, and sets of games that are made once: columns, a CSV file, a ledger with its views.
 
-Columns are NumPy arrays in rating order:
-
-==============  =======  =====================================================================
-``white``       int32    player number, dense from 0
-``black``       int32    player number, never White's
-``score``       float64  White's score: 0, 0.5 or 1
-``ended_at``    int64    milliseconds since 1970 UTC, ascending, whole seconds, some of them tied
-``half_moves``  int16    -1 where the source does not say
-``checkmate``   uint8    1 where the game ended in mate
-``event``       int32    number of the tournament's name; over-the-board games only, as the next two
-``white_elo``   int16    rating shown beside White's name, 0 where there is none
-``black_elo``   int16    the same of Black
-==============  =======  =====================================================================
+Columns are NumPy arrays in rating order: ``white`` and ``black`` (numbers of players, dense from 0), White's ``score``,
+``ended_at`` (milliseconds since 1970, whole seconds, some tied), ``half_moves`` (-1 if unknown), ``checkmate``, and of
+over-the-board games ``event`` (a number), ``white_elo`` and ``black_elo`` (the ratings beside the names, 0 if none).
 """
 
 from __future__ import annotations
@@ -72,14 +62,9 @@ def make_games(count: int, players: int, seed: int) -> Columns:
     half_moves[short] = rng.integers(0, 11, len(short), np.int16)
     mate = (score != 0.5) & (half_moves >= 4) & (rng.random(count, np.float32) < 0.25)  # the fourth: fool's mate
     half_moves = np.where(mate, (half_moves | 1) - (score == 0.0), half_moves)  # White mates with an odd half-move
-    return {
-        "white": white.astype(np.int32),
-        "black": black.astype(np.int32),
-        "score": score,
-        "ended_at": seconds * 1000,
-        "half_moves": half_moves.astype(np.int16),
-        "checkmate": mate.astype(np.uint8),
-    }
+    columns = {"white": white.astype(np.int32), "black": black.astype(np.int32), "score": score}
+    columns |= {"half_moves": half_moves.astype(np.int16), "checkmate": mate.astype(np.uint8)}
+    return columns | {"ended_at": seconds * 1000}
 
 
 def _pairings(rng: np.random.Generator, count: int, activity: npt.NDArray[Any]) -> tuple[Any, Any]:
@@ -102,28 +87,17 @@ def write_csv(columns: Columns, path: Path) -> None:
 
     The columns carry no termination but mate: of the other decided games every third is said to be lost on time.
     """
-    termination = (
-        pl.when(pl.col("checkmate") == 1)
-        .then(pl.lit("checkmate"))
-        .when(pl.col("score") == 0.5)
-        .then(pl.lit("agreement"))
-        .when(pl.col("ended_at") // 1000 % 3 == 0)
-        .then(pl.lit("time"))
-        .otherwise(pl.lit("resignation"))
-    )
+    lost = pl.when(pl.col("ended_at") // 1000 % 3 == 0).then(pl.lit("time")).otherwise(pl.lit("resignation"))
+    unmated = pl.when(pl.col("score") == 0.5).then(pl.lit("agreement")).otherwise(lost)
+    termination = pl.when(pl.col("checkmate") == 1).then(pl.lit("checkmate")).otherwise(unmated)
     pl.DataFrame(columns).select(
-        key=_numbered("g", pl.int_range(1, pl.len() + 1), 8),
-        white=_numbered("p", pl.col("white"), 6),
-        black=_numbered("p", pl.col("black"), 6),
+        key=pl.lit("g") + pl.int_range(1, pl.len() + 1).cast(pl.String).str.zfill(8),
+        **{side: pl.lit("p") + pl.col(side).cast(pl.String).str.zfill(6) for side in ("white", "black")},
         result=pl.col("score").replace_strict(RESULTS, return_dtype=pl.String),
         termination=termination,
         half_moves=pl.col("half_moves"),
         ended_at=pl.col("ended_at").cast(pl.Datetime("ms")).dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
     ).write_csv(path)
-
-
-def _numbered(letter: str, number: pl.Expr, digits: int) -> pl.Expr:
-    return pl.lit(letter) + number.cast(pl.String).str.zfill(digits)
 
 
 def write_tournaments(path: Path, count: int) -> None:
@@ -164,7 +138,6 @@ def otb_columns(path: Path) -> Columns:
 
 T = TypeVar("T")
 OTB = "otb_replay_strict.csv.gz"
-PGN = "lichess_small.pgn"
 SAMPLE = Path(__file__).parents[1] / "sample" / "club.pgn"
 GAMES_A_PLAYER = 20
 TAIL = 20_000  # games that all made-up sets end with
@@ -173,39 +146,28 @@ TAIL_MS = 60_000  # from one of them to the next
 
 @attrs.frozen
 class Size:
-    """How much is measured.
+    """How much is measured: games of the made-up sets and of a part, rounds of short works, requests of a kind.
 
-    Attributes: games: Of the made-up sets. real: Whether real games are measured. rounds: Of short works. requests: Of
-        each kind to a server in a round. live: Games that are appended one by one. events: Events in transactions of
-        1,000, and of the aggregate that a repository rebuilds. part: Games on which works that are slow, or whose
-        bounds only inform, are measured. players: Of a list of players. listeners: To the stream of a server. warm:
-        Whether commands from the shell run once before they are measured.
+    ``part`` is for works that are slow, or whose bounds only inform. ``live`` games are appended one by one, ``events``
+    in transactions of 1,000. ``warm``: commands from the shell run once before they are measured.
     """
 
-    games: tuple[int, ...]
-    real: bool
-    rounds: int
-    requests: int
-    live: int
-    events: int
-    part: int
-    players: int
-    listeners: int
-    warm: bool
+    games: tuple[int, ...] = (100_000, 1_000_000)
+    real: bool = True
+    rounds: int = 5
+    requests: int = 100
+    live: int = 2_000
+    events: int = 50_000
+    part: int = 100_000
+    players: int = 300_000
+    listeners: int = 10_000
+    warm: bool = True
 
 
-_QUICK = Size(
-    games=(2_000, 6_000), real=False, rounds=1, requests=20, live=50, events=1_000, part=500, players=3_000,
-    listeners=200, warm=False,
-)  # fmt: skip
-_USUAL = Size(
-    games=(100_000, 1_000_000), real=True, rounds=5, requests=100, live=2_000, events=50_000, part=100_000,
-    players=300_000, listeners=10_000, warm=True,
-)  # fmt: skip
 SIZES: Mapping[str, Size] = {
-    "quick": _QUICK,
-    "usual": _USUAL,
-    "large": attrs.evolve(_USUAL, games=(*_USUAL.games, 10_000_000), part=200_000, players=1_500_000),
+    "quick": Size((2_000, 6_000), False, 1, 20, 50, 1_000, part=500, players=3_000, listeners=200, warm=False),  # noqa: FBT003
+    "usual": Size(),
+    "large": Size((100_000, 1_000_000, 10_000_000), part=200_000, players=1_500_000),
 }
 
 
@@ -278,30 +240,23 @@ class Run:
     @cached_property
     def part(self) -> GameSet:
         """A made-up set of the size of a part."""
-        return next((data for data in self.sets if data.games == self.size.part), None) or self.made_up(self.size.part)
+        return self.made_up(self.size.part)
 
     @cached_property
     def real(self) -> GameSet:
         """Real games; tournaments that are made up if their file is absent, and in a quick run."""
-        path, folder, games = self.data / OTB, self.new_folder("real"), self.size.games[-1]
-        if self.size.real and path.exists():
-            with gzip.open(path) as file:
-                games = sum(1 for _ in file) - 1  # no field has a line break
-            return GameSet("otb", games, folder, partial(otb_columns, path), path)
-        path = folder / OTB
-        write_tournaments(path, games)
-        return GameSet("tournaments", games, folder, partial(otb_columns, path), path)
-
-    @property
-    def pgn(self) -> Path:
-        """Games with clocks; the sample club if their file is absent."""
-        path = self.data / PGN
-        return path if path.exists() else SAMPLE
+        path, folder, name = self.data / OTB, self.new_folder("real"), "otb"
+        if not self.size.real or not path.exists():
+            path, name = folder / OTB, "tournaments"
+            write_tournaments(path, self.size.games[-1])
+        with gzip.open(path) as file:
+            games = sum(1 for _ in file) - 1  # no field has a line break
+        return GameSet(name, games, folder, partial(otb_columns, path), path)
 
     def made_up(self, games: int) -> GameSet:
-        """Return one more made-up set."""
-        (data,) = made_up([games], self.new_folder(f"made-{games}"))
-        return data
+        """Return one of the sets, or one more made-up set."""
+        of_sets = [data for data in self.sets if data.games == games]
+        return of_sets[0] if of_sets else made_up([games], self.new_folder(f"made-{games}"))[0]
 
     def new_folder(self, name: str) -> Path:
         """Return a new folder of this run."""
@@ -321,18 +276,12 @@ def made_up(sizes: Sequence[int], folder: Path) -> list[GameSet]:
     Every twentieth game brings a new player. The end is ``tail_length`` games long; its players take part in every set
     from early on.
     """
-    smallest = min(sizes)
-    sets = []
+    smallest, sets = min(sizes), []
     for games in sorted(set(sizes)):
         (own := folder / f"games-{games}").mkdir()
         make = partial(_ending, games, tail_length(smallest), max(2, smallest // 40))
-        sets.append(GameSet(in_millions(games), games, own, make))
+        sets.append(GameSet(f"{games / 1e6:g} M", games, own, make))
     return sets
-
-
-def in_millions(games: int) -> str:
-    """Return a number of games as in tables: ``0.1 M``."""
-    return f"{games / 1e6:g} M"
 
 
 def tail_length(smallest: int) -> int:

@@ -2,13 +2,13 @@
 
 The compiled loops are the least that a rating system can cost here. They have no rules, no newcomers, no checks, the
 platform's ``exp`` and ``pow``, and are compiled as our kernels are. Each keeps all fields of both players after every
-game. All work on the columns of ``synthetic``; a function prepares a run, only the run is timed, and it returns the
+game. All work on the columns of ``datasets``; a function prepares a run, only the run is timed, and it returns the
 final state. Elo begins at 1500 and has K = 32. The packages are each as fast as the public interface allows:
 
 * riix 0.0.5 works on arrays: Elo, Glicko, Glicko-2, each after every game of a period in turn (``iterative``) or after
   the period, as published (``batched``).
 * elote 1.5 has an object for each player: Elo, Glicko and Glicko-2 after every game, and an ECF of its own.
-* elochess 0.5 computes one player's new rating by FIDE's or US Chess's formula; the loop around it is ours.
+* elochess 0.5 computes one player's new rating by US Chess's formula; the loop around it is ours.
 
 Left out: skillratings (Rust) has no binding on PyPI; the ``glicko2`` of PyPI (2.1) computes another volatility than the
 paper's; openskill has none of these systems.
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -395,42 +396,45 @@ def _play(white: Any, black: Any, score: float, when: dict[str, datetime]) -> No
         white.tied(black, **when)
 
 
-def elochess_run(games: Rateable, system: str) -> Run:
-    """Prepare batches for ``elo`` (FIDE's) or ``uscf``; a run rates each player's games of each batch together.
+class Elochess(NamedTuple):
+    """Batches of games for elochess: the number of players, and of each batch players with opponents and points."""
 
-    Opponents stand as the batch found them. Ratings are whole numbers, and every rating counts as based on 50 games:
-    what the package leaves to its user (who is new, floors, yardsticks of the unrated) is not done.
-    """
-    calculator = getattr(importlib.import_module(f"elochess.{system}"), f"{system.capitalize()}Calculator")
-    settings = {"games_played": ESTABLISHED} | (
-        {"birth_year": 1980, "evaluation_year": 2020} if system == "elo" else {}
-    )
-    players, batches = (
-        1 + int(max(games.white.max(), games.black.max())),
-        list[dict[int, tuple[list[int], list[float]]]](),
-    )
-    white, black, score, starts = (column.tolist() for column in (games.white, games.black, games.score, games.starts))
-    for first, last in pairwise(starts):
-        batches.append({})  # opponents and points by player
-        for w, b, s in zip(white[first:last], black[first:last], score[first:last], strict=True):
-            for own, other, scored in ((w, b, s), (b, w, 1.0 - s)):
-                opponents, points = batches[-1].setdefault(own, ([], []))
-                opponents.append(other)
-                points.append(scored)
+    players: int
+    batches: list[list[tuple[int, list[int], float]]]
 
-    def run() -> Any:
-        ratings = [int(START)] * players
-        for batch in prepared:
+    def run(self) -> Any:
+        """Rate each player's games of each batch together, opponents as the batch found them; return the ratings.
+
+        Ratings are whole numbers, and every rating counts as based on 50 games: what the package leaves to its user
+        (who is new, floors, yardsticks of the unrated) is not done.
+        """
+        update, ratings = (
+            importlib.import_module("elochess.uscf").UscfCalculator.update_rating,
+            [int(START)] * self.players,
+        )
+        for batch in self.batches:
             new = [
-                (player, calculator.update_rating(ratings[player], [ratings[o] for o in opponents], points, **settings))
-                for player, opponents, points in batch
+                update(ratings[player], [ratings[opponent] for opponent in met], points, games_played=ESTABLISHED)
+                for player, met, points in batch
             ]
-            for player, rating in new:
+            for (player, _, _), rating in zip(batch, new, strict=True):
                 ratings[player] = rating
         return ratings
 
-    prepared = [[(player, met, sum(points)) for player, (met, points) in batch.items()] for batch in batches]
-    return run
+
+def elochess(games: Rateable) -> Elochess:
+    """Prepare US Chess's formula."""
+    white, black, score, starts = (column.tolist() for column in (games.white, games.black, games.score, games.starts))
+    batches = []
+    for first, last in pairwise(starts):
+        met = defaultdict[int, list[int]](list)
+        points = defaultdict[int, float](float)
+        for w, b, s in zip(white[first:last], black[first:last], score[first:last], strict=True):
+            for own, other, scored in ((w, b, s), (b, w, 1.0 - s)):
+                met[own].append(other)
+                points[own] += scored
+        batches.append([(player, opponents, points[player]) for player, opponents in met.items()])
+    return Elochess(1 + max(*white, *black), batches)
 
 
 def python_chess(path: Path, limit: int) -> float:

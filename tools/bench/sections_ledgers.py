@@ -35,7 +35,7 @@ from ledger.runtime.ledger_files import beside
 from ledger.runtime.table_reader import ReadingProcess, TableScan
 
 from . import ours
-from .datasets import GameSet, Run
+from .datasets import SAMPLE, GameSet, Run
 from .measuring import FREE, Figure, Worked, both_lines, compared, cost_of, in_a_process, in_turns, installed, timed
 from .rival_events import documented_figures
 from .rival_ratings import python_chess
@@ -253,6 +253,7 @@ def _read_and_write(views: Path, path: Path) -> None:
 
 # Answers.
 
+PGN = "lichess_small.pgn"
 TIMES = 50  # a search is short
 PARTS = ("family4321", "given777", "mily123", "family12 given3")
 BARE_SEARCH = (
@@ -379,10 +380,12 @@ def pgn(run: Run) -> Iterator[Line]:
     if not installed("chess"):
         return
 
+    path = run.data / PGN if (run.data / PGN).exists() else SAMPLE
+
     def read() -> int:
-        with run.pgn.open("rb") as file:
-            return sum(1 for _ in pgn_games.games(file, Reading(run.pgn.name)))
+        with path.open("rb") as file:
+            return sum(1 for _ in pgn_games.games(file, Reading(path.name)))
 
     count = read()
-    rates = [(count / cost_of(read).clock, python_chess(run.pgn, run.size.live)) for _ in range(run.rounds)]
+    rates = [(count / cost_of(read).clock, python_chess(path, run.size.live)) for _ in range(run.rounds)]
     yield line("pgn", "", *zip(*rates, strict=True))

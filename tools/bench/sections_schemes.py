@@ -29,7 +29,7 @@ from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 from . import rival_ratings
 from .datasets import Columns, GameSet, Run
 from .measuring import cost_of, installed, timed
-from .rival_ratings import SCALE, Elote, Riix, elochess_run, elote, loop_run, riix
+from .rival_ratings import SCALE, Elochess, Elote, Riix, elochess, elote, loop_run, riix
 from .rival_stores import START
 from .table import EVEN, Line, line
 
@@ -47,24 +47,19 @@ UNLIMITED: dict[str, int | bool | str] = {
 class EloNumbers(NamedTuple):
     """The one constant of plain Elo."""
 
-    k: float
+    k: float = 32.0
 
 
-def rate_elo(state: Any, w: int, b: int, score: float, day: float, numbers: EloNumbers) -> None:  # noqa: ARG001
-    """Plain Elo: both sides by K times the surprise."""
+def _rate_elo(state: Any, w: int, b: int, score: float, day: float, numbers: EloNumbers) -> None:  # noqa: ARG001
     change = numbers.k * (score - logistic(state[w] - state[b]))
     state[w] += change
     state[b] -= change
 
 
-PLAIN_ELO: Scheme = attrs.evolve(
-    built_in.named("chessworld"),
-    name="bench-elo",
-    numbers=EloNumbers,
-    state=("rating",),
+PLAIN_ELO: Scheme = attrs.evolve(  # mirrored, as ChessWorld's expected score is
+    built_in.named("chessworld"), name="bench-elo", numbers=EloNumbers, state=("rating",), rate_game=_rate_elo,
     enter=lambda _, __: (1500.0,),
-    rate_game=rate_elo,  # mirrored, as ChessWorld's expected score is
-)
+)  # fmt: skip
 
 
 class SchemeVariant(NamedTuple):
@@ -113,9 +108,9 @@ def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
 
 def singly(columns: Columns) -> engine.Rateable:
     """Each game as a batch of its own, all in one period, for a scheme by period."""
-    count, day = len(columns["white"]), columns["ended_at"] / DAY_MS
-    starts, period = np.arange(count + 1), np.zeros(count)
-    return engine.Rateable(columns["white"], columns["black"], columns["score"], day, starts, period, day)
+    games = cut(columns, PLAIN_ELO, None)
+    count = len(games.day)
+    return games._replace(starts=np.arange(count + 1), period=np.zeros(count), closing=games.day)
 
 
 def beginning(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> Any:
@@ -167,11 +162,6 @@ def judged(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = None)
     return forecasts.log_loss(expected, games.score), forecasts.brier(expected, games.score)
 
 
-def ratings(state: Any, scheme: Scheme) -> Any:
-    """The ratings of a flat state, by player."""
-    return state[:: len(scheme.state)]
-
-
 def last_games(columns: Columns, count: int) -> Columns:
     """The last games, their players numbered anew."""
     part = {name: column[-count:] for name, column in columns.items()}
@@ -202,7 +192,7 @@ def replay(run: Run) -> Iterator[Line]:
         games = cut(columns, PLAIN_ELO, None)
         works = {
             "world": rating_run(games, chessworld.SCHEME, chessworld.DEFAULT),
-            "elo": rating_run(games, PLAIN_ELO, EloNumbers(32.0)),
+            "elo": rating_run(games, PLAIN_ELO, EloNumbers()),
             "world-numba": loop_run("chessworld", columns, with_columns=True),
             "elo-columns": loop_run("elo", columns, with_columns=True),
             "elo-numba": loop_run("elo", columns),
@@ -215,7 +205,7 @@ def replay(run: Run) -> Iterator[Line]:
         for name in [name for name in works if name.startswith("elo-")]:
             yield line(name, data.name, rates["elo"], rates[name])
         if installed("riix"):
-            yield line("elo-riix", data.name, rates["elo"], _pace(RIIX_ELO, columns, run))
+            yield line("elo-riix", data.name, rates["elo"], _pace(lambda part: RIIX_ELO(part).run, columns, run))
         yield line("elo-dict", data.name, rates["elo"], _pace(rival_ratings.dict_run, columns, run))
 
 
@@ -232,53 +222,38 @@ def _pace(prepare: Prepare, columns: Columns, run: Run) -> float:
     return len(part["white"]) / cost_of(prepare(part)).clock
 
 
-def _riix(system: str, steps: str, **settings: Any) -> Prepare:
-    return lambda columns: riix(columns, system, steps, **settings).run
-
-
-def _elote(system: str) -> Prepare:
-    return lambda columns: elote(columns, system).run
-
-
-def _elochess(system: str, scheme: str) -> Prepare:
-    named = built_in.named(scheme)
-    return lambda columns: elochess_run(cut(columns, named, named.numbers_from({})), system)
-
-
-RIIX_ELO = _riix("Elo", "week")
-GLICKO2_BY_GAME = {"riix Glicko-2, by game": _riix("Glicko2", "one"), "elote Glicko-2": _elote("Glicko2")}
-ECF = {"elote ECF, by game": _elote("ECF")}
-# By scheme the Python packages with the same system; the first word of each is the package.
-PACKAGES: Mapping[str, Mapping[str, Prepare]] = {
-    "elo by game": {"riix Elo": RIIX_ELO, "elote Elo": _elote("Elo")},
-    "glicko by week": {
-        "riix Glicko, by week": _riix("Glicko", "week", update_method="batched"),
-        "riix Glicko, by game": _riix("Glicko", "week"),
-        "elote Glicko, by game": _elote("Glicko"),
-    },
-    "glicko2 by week": {"riix Glicko-2, by week": _riix("Glicko2", "week", update_method="batched"), **GLICKO2_BY_GAME},
+# Python packages with the same system as a scheme; the first word of each is the package.
+RIIX_ELO = partial(riix, system="Elo", steps="week")
+RIIX_GLICKO = {"riix Glicko, by week": partial(riix, system="Glicko", steps="week", update_method="batched", c=30.3)}
+RIIX_GLICKO2 = {"riix Glicko-2, by week": partial(riix, system="Glicko2", steps="week", update_method="batched")}
+ELOTE_ELO, ELOTE_GLICKO, ELOTE_GLICKO2, ELOTE_ECF = (
+    {f"elote {system}, by game": partial(elote, system=system)} for system in ("Elo", "Glicko", "Glicko2", "ECF")
+)
+GLICKO2_BY_GAME = {"riix Glicko-2, by game": partial(riix, system="Glicko2", steps="one")} | ELOTE_GLICKO2
+PACKAGES: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote | Elochess]]] = {
+    "elo by game": {"riix Elo": RIIX_ELO, **ELOTE_ELO},
+    "glicko by week": RIIX_GLICKO
+    | {"riix Glicko, by game": partial(riix, system="Glicko", steps="week")}
+    | ELOTE_GLICKO,
+    "glicko2 by week": RIIX_GLICKO2 | GLICKO2_BY_GAME,
     "lichess by game": GLICKO2_BY_GAME,
-    "ecf-grade by period": ECF,
-    "ecf-monthly by month": ECF,
-    "fide by month": {"elochess FIDE": _elochess("elo", "fide")},
-    "uschess by event": {"elochess US Chess": _elochess("uscf", "uschess")},
+    "ecf-grade by period": ELOTE_ECF,
+    "ecf-monthly by month": ELOTE_ECF,
+    "uschess by event": {"elochess US Chess": lambda columns: elochess(cut(columns, *_default("uschess")))},
 }
 # Those of them that say what they expect of a game before it.
 FORETELLERS: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote]]] = {
-    "elo by game": {
-        "riix Elo": lambda columns: riix(columns, "Elo", "game"),
-        "elote Elo": lambda columns: elote(columns, "Elo"),
-    },
-    "glicko by week": {
-        "riix Glicko, by week": lambda columns: riix(columns, "Glicko", "week", update_method="batched", c=30.3),
-        "elote Glicko, by game": lambda columns: elote(columns, "Glicko"),
-    },
-    "glicko2 by week": {
-        "riix Glicko-2, by week": lambda columns: riix(columns, "Glicko2", "week", update_method="batched"),
-        "elote Glicko-2, by game": lambda columns: elote(columns, "Glicko2"),
-    },
-    "ecf-monthly by month": {"elote ECF, by game": lambda columns: elote(columns, "ECF")},
+    "elo by game": {"riix Elo": partial(riix, system="Elo", steps="game"), **ELOTE_ELO},
+    "glicko by week": RIIX_GLICKO | ELOTE_GLICKO,
+    "glicko2 by week": RIIX_GLICKO2 | ELOTE_GLICKO2,
+    "ecf-monthly by month": ELOTE_ECF,
 }
+
+
+def _default(name: str) -> tuple[Scheme, Any]:
+    """Return a scheme with its default settings."""
+    scheme = built_in.named(name)
+    return scheme, scheme.numbers_from({})
 
 
 def schemes(run: Run) -> Iterator[Line]:
@@ -299,15 +274,14 @@ def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
         yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=scheme, rival=bare)
         for rival, make in PACKAGES.get(what, {}).items():
             if installed(rival.split()[0]):
-                pace = _pace(make, columns, run)
+                pace = _pace(lambda part, make=make: make(part).run, columns, run)  # type: ignore[misc]
                 yield line("scheme-python", data.name, rates["ours"], pace, what=scheme, rival=rival)
 
 
 def _ours(columns: Columns) -> Iterator[tuple[str, rival_ratings.Run]]:
     for what, scheme, numbers, declared in variants():
         yield what, rating_run(cut(columns, scheme, numbers), scheme, numbers, shown(columns) if declared else None)
-    glicko2 = built_in.named("glicko2")
-    yield BY_GAME, rating_run(singly(columns), glicko2, glicko2.numbers_from({}))
+    yield BY_GAME, rating_run(singly(columns), *_default("glicko2"))
 
 
 def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]:
@@ -330,23 +304,16 @@ def agreement_lines(name: str, part: Columns) -> Iterator[Line]:
     glicko, glicko2, lichess = (built_in.named(system) for system in ("glicko", "glicko2", "lichess"))
     weekly = cut(part, glicko, glicko.numbers_from(WEEKLY["glicko"]))
     weekly = weekly._replace(period=np.arange(float(len(weekly.period))))
-    dense, batched = "week with games", {"update_method": "batched"}
+    batched = partial(riix, part, steps="week with games", update_method="batched")
     without_floor, unlimited = glicko.numbers_from(WEEKLY["glicko"] | {"rd_floor": 0}), lichess.numbers_from(UNLIMITED)
-    # Without the cap on RD, which the paper has not: there RD grows on.
-    by_week = riix(part, "Glicko2", dense, **batched).run(initial_phi=math.inf)
+    by_week = batched(system="Glicko2").run(initial_phi=math.inf)  # the paper has no cap: there RD grows on
+    by_game = riix(part, "Glicko2", "one").run()
     cases = (
-        ("Glicko by week", glicko, without_floor, weekly, 1e-6, riix(part, "Glicko", dense, c=30.3, **batched).run()),
+        ("Glicko by week", glicko, without_floor, weekly, 1e-6, batched(system="Glicko", c=30.3).run()),
         ("Glicko-2 by week", glicko2, glicko2.numbers_from(WEEKLY["glicko2"]), weekly, 5e-4, by_week),
-        (
-            "Glicko-2 by game",
-            lichess,
-            unlimited,
-            cut(part, lichess, unlimited),
-            4e-7,
-            riix(part, "Glicko2", "one").run(),
-        ),
+        ("Glicko-2 by game", lichess, unlimited, cut(part, lichess, unlimited), 4e-7, by_game),
     )
     for what, scheme, numbers, games, allowed, model in cases:
         theirs = model.ratings if scheme is glicko else 1500.0 + SCALE * model.mus
-        farthest = float(np.abs(ratings(rating_run(games, scheme, numbers)(), scheme) - theirs).max())
+        farthest = float(np.abs(rating_run(games, scheme, numbers)()[:: len(scheme.state)] - theirs).max())
         yield line("scheme-agreement", name, max(farthest, 1e-15), allowed, what=f"{what}, farthest from riix")

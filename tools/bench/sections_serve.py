@@ -29,7 +29,7 @@ from ..postgres_servers import free_ports
 from ..serve.settings import Serving
 from ..serve.wire import WriterClient, meeting
 from . import ours
-from .datasets import GameSet, Run, in_millions, make_games
+from .datasets import GameSet, Run, make_games
 from .measuring import COMMAND, PROC, TICK, cpu_of, descendants, in_turns, installed, memory_of, server
 from .table import Line, line
 
@@ -81,7 +81,7 @@ def _ask(connection: http.client.HTTPConnection, address: str, tag: str | None =
 def serve(run: Run) -> Iterator[Line]:
     """Answers about players of 100 to 1,500 games."""
     games, folder, rounds = min(run.size.games[-1], SERVED), run.new_folder("serve"), ROUNDS_OF_REQUESTS * run.short
-    data = GameSet(in_millions(games), games, folder, partial(make_games, games, games // GAMES_A_PLAYER, 3))
+    data = GameSet(f"{games / 1e6:g} M", games, folder, partial(make_games, games, games // GAMES_A_PLAYER, 3))
     with data.open() as ledger:
         players = [number for (number,) in ledger.views.connection.execute(BETWEEN, (PLAYERS,))]
     graphs = [f"/api/v1/players/{player}/graph?last={GAMES}" for player in players]

@@ -20,11 +20,17 @@ from ..wording import counted
 
 AIM, AT_LEAST, MISSED, NOTHING_WANTED = "aim", "at least", "MISSED", ""  # what a ratio reached
 CPU = " CPU"  # ends the unit of a figure by the processor
+HEADINGS = ("what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached")
+BOUND_HEADINGS = ("section", "what", "unit", "rival", "at least", "aim", "from games")
 LEGEND = """\
 ours / rival: our figure divided by the rival's, both in the unit of the line, medians of rounds taken in turns;
 of rounds: the lowest and the highest quotient of a single round. Times and memory should give a small quotient
 (<=), rates a large one (>=). CPU: of the processor, all processes together; without it: of the clock.
 """
+FILE = Path(__file__).with_name("figures.json")  # what the table of the README is made of
+NOT_MEASURED = "not measured"
+MANY = 2  # lines of one bound of which the README gives the lowest and the highest only
+EVEN = "an even score for both"  # the rival of every prediction
 
 
 @attrs.frozen(kw_only=True)
@@ -56,14 +62,15 @@ class Bound:
         """True if a quotient is wanted."""
         return self.at_least is not None or self.aim is not None
 
-    @property
-    def divided(self) -> str:
-        """The division in words."""
-        return f"({self.unit}) {self.what} / {self.rival}"
+    def meets(self, ratio: float, wanted: float | None) -> bool:
+        """Return whether a quotient is wanted, and the ratio is as good or better."""
+        return wanted is not None and (ratio <= wanted if self.small_is_good else ratio >= wanted)
 
-    def meets(self, ratio: float, wanted: float) -> bool:
-        """Return whether a ratio is as good as the wanted one, or better."""
-        return ratio <= wanted if self.small_is_good else ratio >= wanted
+    def judged(self, ratio: float) -> str:
+        """Return what a ratio reached."""
+        if not self.is_judged:
+            return NOTHING_WANTED
+        return AIM if self.meets(ratio, self.aim) else AT_LEAST if self.meets(ratio, self.at_least) else MISSED
 
     def written(self) -> tuple[str, str]:
         """Return the bound and the aim with their direction, such as ``<= 2``; empty if there is none."""
@@ -84,11 +91,7 @@ _figures: Any = attrs.field(validator=and_(min_len(1), deep_iterable(gt(0))))
 
 @attrs.frozen
 class Line:
-    """Our figures beside a rival's.
-
-    Attributes: bound: The comparison. where: The games or the load, empty if there is only one. ours: Our figure of
-        each round. theirs: The rival's of each round, or one figure for all rounds.
-    """
+    """Our figure of each round beside the rival's, or beside one for all rounds; *where*: the games or the load."""
 
     bound: Bound
     where: str
@@ -113,46 +116,28 @@ class Line:
 
     @property
     def reached(self) -> str:
-        """The judgement of the ratio of the medians."""
-        return self._judged(self.ratio)
+        """What the ratio of the medians reached."""
+        return self.bound.judged(self.ratio)
 
     @property
     def rounds_agree(self) -> bool:
         """True if every single round reached the same; otherwise the noise is too great to judge."""
-        return {self._judged(ratio) for ratio in self.rounds} == {self.reached}
+        return {self.bound.judged(ratio) for ratio in self.rounds} == {self.reached}
 
-    @property
-    def words(self) -> str:
-        """The games and our figure in words."""
-        return f"{self.where}: {self.bound.what}" if self.where else self.bound.what
-
-    def _judged(self, ratio: float) -> str:
-        bound = self.bound
-        if not bound.is_judged:
-            return NOTHING_WANTED
-        if bound.aim is not None and bound.meets(ratio, bound.aim):
-            return AIM
-        return AT_LEAST if bound.at_least is not None and bound.meets(ratio, bound.at_least) else MISSED
+    def __str__(self) -> str:
+        """Return the division in words, and the quotient."""
+        where = f"{self.where}: " if self.where else ""
+        divided = f"({self.bound.unit}) {self.bound.what} / {self.bound.rival}"
+        return f"{where}{divided} = {number(self.ratio)} {self.reached}".rstrip()
 
 
 def line(
-    name: str,
-    where: str,
-    ours: float | Iterable[float],
-    theirs: float | Iterable[float],
-    *,
-    games: int | None = None,
+    name: str, where: str, ours: float | Iterable[float], theirs: float | Iterable[float], *, games: int | None = None,
     **words: Any,
-) -> Line:
-    """Return a line of the bound called *name*.
+) -> Line:  # fmt: skip
+    """Return a line of the bound called *name*, in which attributes of the bound may differ.
 
-    Args:
-        name: of the bound.
-        where: the games or the load.
-        ours: our figure, or one for each round.
-        theirs: the rival's figure, or one for each round.
-        games: the number of games, if the bound is not judged on few.
-        words: attributes of the bound that differ in this line, such as the rival of a group.
+    Figures are one or one for each round. With *games* the bound is not judged if these are too few.
     """
     bound = attrs.evolve(BY_NAME[name], **words)
     if games is not None and games < bound.judged_from:
@@ -170,26 +155,23 @@ def number(value: float) -> str:
 
 def render(lines: Sequence[Line]) -> str:
     """Lay the lines out as an aligned table, numbers to the right."""
-    headings = ("what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached")
     rows = [
         (
-            *(each.words, each.bound.unit, number(median(each.ours)), each.bound.rival, number(median(each.theirs))),
+            f"{each.where}: {each.bound.what}" if each.where else each.bound.what,
+            *(each.bound.unit, number(median(each.ours)), each.bound.rival, number(median(each.theirs))),
             *(number(each.ratio), f"{number(min(each.rounds))}..{number(max(each.rounds))}"),
             *(*each.bound.written(), each.reached if each.rounds_agree else f"{each.reached} (rounds differ)"),
         )
         for each in lines
     ]
-    return _table(headings, rows, "llrlrrrrrl")
+    return _table(HEADINGS, rows, "llrlrrrrrl")
 
 
 def render_bounds(bounds: Sequence[Bound]) -> str:
     """Lay the bounds out without figures."""
-    headings = ("section", "what", "unit", "rival", "at least", "aim", "from games")
-    rows = [
-        (b.section, b.what, b.unit, b.rival, *b.written(), f"{b.judged_from:,}" if b.judged_from else "")
-        for b in bounds
-    ]
-    return _table(headings, rows, "llllrrr")
+    counts = [f"{bound.judged_from:,}" if bound.judged_from else "" for bound in bounds]
+    rows = [(b.section, b.what, b.unit, b.rival, *b.written(), n) for b, n in zip(bounds, counts, strict=True)]
+    return _table(BOUND_HEADINGS, rows, "llllrrr")
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> str:
@@ -198,28 +180,15 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -
 
 
 def as_json(line: Line) -> dict[str, Any]:
-    """Return a line as a plain dictionary.
-
-    ``divided`` says in words what ``ratio`` is; ``ours`` and ``rival`` are medians, ``our_rounds`` and ``rival_rounds``
-    the single figures; ``reached`` is ``aim``, ``at least``, ``MISSED`` or null if nothing is wanted.
-    """
+    """Return a line as a plain dictionary: medians, their quotient, and the single figures of the rounds."""
     bound, rounds = line.bound, line.rounds
     return {
-        "bound": bound.name, "where": line.where, "divided": bound.divided, "what": bound.what,
-        "rival_name": bound.rival, "unit": bound.unit, "small_is_good": bound.small_is_good,
-        "ours": median(line.ours), "rival": median(line.theirs), "ratio": line.ratio,
-        "lowest": min(rounds), "highest": max(rounds), "at_least": bound.at_least, "aim": bound.aim,
-        "reached": line.reached or None, "rounds_agree": line.rounds_agree,
+        "bound": bound.name, "where": line.where, "what": bound.what, "rival_name": bound.rival, "unit": bound.unit,
+        "small_is_good": bound.small_is_good, "ours": median(line.ours), "rival": median(line.theirs),
+        "ratio": line.ratio, "lowest": min(rounds), "highest": max(rounds), "at_least": bound.at_least,
+        "aim": bound.aim, "reached": line.reached or None, "rounds_agree": line.rounds_agree,
         "our_rounds": list(line.ours), "rival_rounds": list(line.theirs),
     }  # fmt: skip
-
-
-# The file of figures and the table of the README.
-
-FILE = Path(__file__).with_name("figures.json")  # what the table of the README is made of
-NOT_MEASURED = "not measured"
-MANY = 2  # lines of one bound of which the table gives the lowest and the highest only
-EVEN = "an even score for both"  # the rival of every prediction
 
 
 @attrs.define
@@ -234,54 +203,59 @@ class Section:
 
 def keep(path: Path, run: Mapping[str, Any], measured: Mapping[str, Section], *, beside: bool) -> None:
     """Write the figures of a run into a file; *beside*: its other sections stay, with the run that measured them."""
-    sections = read(path) if beside and path.exists() else {}
+    sections = read(path) if beside else {}
     for name, section in measured.items():
-        sections[name] = {
-            "run": dict(run),
-            "seconds": round(section.seconds, 1),
-            "failed": section.failure,
-            "lines": [
-                {
-                    name: float(f"{value:.4g}") if isinstance(value, float) else value
-                    for name, value in as_json(line).items()
-                    if not name.endswith("_rounds")
-                }
-                for line in section.lines
-            ],
-        }
+        lines = [
+            {
+                name: float(f"{value:.4g}") if isinstance(value, float) else value
+                for name, value in as_json(line).items()
+                if not name.endswith("_rounds")
+            }
+            for line in section.lines
+        ]
+        seconds = round(section.seconds, 1)
+        sections[name] = {"run": dict(run), "seconds": seconds, "failed": section.failure, "lines": lines}
     path.write_bytes(orjson.dumps({"sections": sections}, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def read(path: Path = FILE) -> dict[str, Any]:
-    """Return the sections of a file of figures by name, none without a file."""
+    """Return the sections of a file of figures by name; none without a file."""
     sections: dict[str, Any] = orjson.loads(path.read_bytes())["sections"] if path.exists() else {}
     return sections
 
 
-def table(sections: Mapping[str, Any]) -> str:
-    """Return the table: a row for each bound that is judged, and when it was measured."""
+def seconds(sections: Mapping[str, Section]) -> str:
+    """Return the seconds of every section, by the clock and by the processor, and their sum."""
+    rows = [(name, section.seconds, section.cpu) for name, section in sections.items()]
+    rows.append(("all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
+    return "\n".join(f"{name:<14}{clock:>8,.1f} s{cpu:>8,.1f} s CPU" for name, clock, cpu in rows)
+
+
+def readme(sections: Mapping[str, Any]) -> str:
+    """Return the table of the README: a row for each bound that is judged, and when it was measured."""
+    head = ["| what (unit) | divided by | bound (aim) | quotient |", "|---|---|---|---|"]
     rows = [
         f"| {bound.what} ({bound.unit}) | {bound.rival} | {_wanted(bound)} | {_ratios(bound, sections)} |"
         for bound in BOUNDS
         if bound.is_judged
     ]
-    head = ["| what (unit) | divided by | bound (aim) | quotient |", "|---|---|---|---|"]
-    return "\n".join([*_runs(sections), "", *head, *rows, "", _errors(sections)])
+    errors = sorted(
+        (line["ours"], line["what"].partition(",")[0])
+        for line in sections.get("schemes", {"lines": ()})["lines"]
+        if (line["bound"], line["rival_name"], line["unit"]) == ("scheme-accuracy", EVEN, "log-loss")
+    )
+    words = ", ".join(f"`{scheme}` {error:.3f}" for error, scheme in errors) or NOT_MEASURED
+    predictions = f"Predictions over the same games (log-loss; 0.693 is {EVEN}): {words}."
+    return "\n".join([*_runs(sections), "", *head, *rows, "", predictions])
 
 
 def _runs(sections: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each run that measured sections of the file."""
-    runs = {section["run"]["began"]: section["run"] for section in sections.values()}
-    for began, run in sorted(runs.items()):
-        measured = [name for name, section in sections.items() if section["run"]["began"] == began]
-        names = "every section" if set(measured) == set(SECTIONS) else ", ".join(measured)
-        minutes = sum(sections[name]["seconds"] for name in measured) / 60
-        yield (
-            f"Run of {began}, size `{run['size']}`, {counted(run['rounds'], 'round')}, {run['cores']} cores, "
-            f"Python {run['python']}, {minutes:.0f} minutes: {names}."
-        )
-    if not runs:
-        yield "Nothing was measured yet."
+    for began in sorted({section["run"]["began"] for section in sections.values()}):
+        of_run = {name: section for name, section in sections.items() if section["run"]["began"] == began}
+        run, minutes = next(iter(of_run.values()))["run"], sum(section["seconds"] for section in of_run.values()) / 60
+        names = "every section" if set(of_run) == set(SECTIONS) else ", ".join(of_run)
+        size = f"size `{run['size']}`, {counted(run['rounds'], 'round')}, {run['cores']} cores"
+        yield f"Run of {began}, {size}, Python {run['python']}, {minutes:.0f} minutes: {names}."
 
 
 def _wanted(bound: Bound) -> str:
@@ -290,41 +264,18 @@ def _wanted(bound: Bound) -> str:
 
 
 def _ratios(bound: Bound, sections: Mapping[str, Any]) -> str:
-    section = sections.get(bound.section)
-    if section is None:
-        return NOT_MEASURED
+    section = sections.get(bound.section, {"lines": (), "failed": None})
     lines = [line for line in section["lines"] if line["bound"] == bound.name]
     judged = [line for line in lines if line["reached"] is not None]
     if not judged:
         why = f"; the section failed: {section['failed']}" if section["failed"] else ""
         return f"{NOT_MEASURED}{' at this size' if lines else ''}{why}"
     if len(judged) > MANY:
-        missed = sum(line["reached"] == "MISSED" for line in judged)
+        missed = sum(line["reached"] == MISSED for line in judged)
         ratios = [line["ratio"] for line in judged]
         missed_words = f", {missed} of {len(judged)} missed" if missed else ""
         return f"{number(min(ratios))} to {number(max(ratios))}{missed_words}"
-    return "; ".join(map(_ratio, judged))
-
-
-def _ratio(line: Mapping[str, Any]) -> str:
-    where = f"{line['where']}: " if line["where"] else ""
-    return f"{where}{number(line['ratio'])}{', missed' if line['reached'] == 'MISSED' else ''}"
-
-
-def _errors(sections: Mapping[str, Any]) -> str:
-    """Return how well the schemes predicted the real games."""
-    lines = sections["schemes"]["lines"] if "schemes" in sections else ()
-    errors = {
-        line["what"].partition(",")[0]: line["ours"]
-        for line in lines
-        if line["bound"] == "scheme-accuracy" and (line["rival_name"], line["unit"]) == (EVEN, "log-loss")
-    }
-    words = ", ".join(f"`{scheme}` {error:.3f}" for scheme, error in sorted(errors.items(), key=lambda item: item[1]))
-    return f"Predictions over the same games (log-loss; 0.693 is an even score for both): {words or NOT_MEASURED}."
-
-
-def seconds(sections: Mapping[str, Section]) -> str:
-    """Return the seconds of every section, by the clock and by the processor, and their sum."""
-    rows = [(name, section.seconds, section.cpu) for name, section in sections.items()]
-    rows.append(("all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
-    return "\n".join(f"{name:<14}{clock:>8,.1f} s{cpu:>8,.1f} s CPU" for name, clock, cpu in rows)
+    wheres = (f"{line['where']}: " if line["where"] else "" for line in judged)
+    missed_ones = (", missed" if line["reached"] == MISSED else "" for line in judged)
+    words = zip(wheres, (number(line["ratio"]) for line in judged), missed_ones, strict=True)
+    return "; ".join(map("".join, words))
