@@ -191,7 +191,11 @@ def _put_back(now: Point, then: Point, where: str) -> Iterator[Attack]:
 
 
 def _taking(source: Path, roles: Sequence[str]) -> Act:
-    return lambda spoilt: [store_of(spoilt, role).take(source, role) for role in roles]
+    def take(spoilt: Path) -> None:
+        for role in roles:
+            store_of(spoilt, role).take(source, role)
+
+    return take
 
 
 def _pairs(history: History) -> Iterator[tuple[Point, Point]]:

@@ -90,7 +90,8 @@ def names(history: History) -> Iterator[Attack]:
     for point in (history.points[0], history.last):
         at = f" at '{point.name}'"
         for word in odd:
-            plays, place = (*READING, play.IMPORT_KNOWN), _renamed(f"{word}.db")
+            plays: play.Plays = (*READING, play.IMPORT_KNOWN)
+            place = _renamed(f"{word}.db")
             yield Attack(f"called {word!a}{at}", point, plays=plays, place=place, kind="name", reads_may_err=False)
         for what, place in links.items():
             plays = (*READING, play.IMPORT_KNOWN, play.REBUILD)

@@ -229,13 +229,15 @@ RIIX_GLICKO2 = {"riix Glicko-2, by week": partial(riix, system="Glicko2", steps=
 ELOTE_ELO, ELOTE_GLICKO, ELOTE_GLICKO2, ELOTE_ECF = (
     {f"elote {system}, by game": partial(elote, system=system)} for system in ("Elo", "Glicko", "Glicko2", "ECF")
 )
-GLICKO2_BY_GAME = {"riix Glicko-2, by game": partial(riix, system="Glicko2", steps="one")} | ELOTE_GLICKO2
+GLICKO2_BY_GAME = {"riix Glicko-2, by game": partial(riix, system="Glicko2", steps="one"), **ELOTE_GLICKO2}
 PACKAGES: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote | Elochess]]] = {
     "elo by game": {"riix Elo": RIIX_ELO, **ELOTE_ELO},
-    "glicko by week": RIIX_GLICKO
-    | {"riix Glicko, by game": partial(riix, system="Glicko", steps="week")}
-    | ELOTE_GLICKO,
-    "glicko2 by week": RIIX_GLICKO2 | GLICKO2_BY_GAME,
+    "glicko by week": {
+        **RIIX_GLICKO,
+        "riix Glicko, by game": partial(riix, system="Glicko", steps="week"),
+        **ELOTE_GLICKO,
+    },
+    "glicko2 by week": {**RIIX_GLICKO2, **GLICKO2_BY_GAME},
     "lichess by game": GLICKO2_BY_GAME,
     "ecf-grade by period": ELOTE_ECF,
     "ecf-monthly by month": ELOTE_ECF,
@@ -244,8 +246,8 @@ PACKAGES: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote | Elochess]
 # Those of them that say what they expect of a game before it.
 FORETELLERS: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote]]] = {
     "elo by game": {"riix Elo": partial(riix, system="Elo", steps="game"), **ELOTE_ELO},
-    "glicko by week": RIIX_GLICKO | ELOTE_GLICKO,
-    "glicko2 by week": RIIX_GLICKO2 | ELOTE_GLICKO2,
+    "glicko by week": {**RIIX_GLICKO, **ELOTE_GLICKO},
+    "glicko2 by week": {**RIIX_GLICKO2, **ELOTE_GLICKO2},
     "ecf-monthly by month": ELOTE_ECF,
 }
 
