@@ -16,6 +16,7 @@ Memory is lost: files mapped as shared memory are not there any more.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
@@ -195,7 +196,9 @@ def _rename(names: dict[str, _File | None], old: str, new: str) -> None:
 
 
 def put_down(found: dict[str, bytes | None], folder: Path) -> None:
-    """Write what was found into an empty *folder*, for nobody else to read: there may be a key among it."""
+    """Write what was found into a new *folder*, for nobody else to read: there may be a key among it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     for path, content in found.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -15,13 +15,14 @@ from tests.attacks import object_attacks as objects
 from tests.attacks import server_attacks as schemas
 from tests.attacks.histories import History
 from tests.attacks.judge import AttackJudge, Finding
-from tests.attacks.plays import Attack, next_attacks, shortened
+from tests.attacks.plays import Attack, first_attacks, shortened
 from tests.attacks.truth import Truth
 from tests.attacks.workers import Worker
 from tests.kit.server_ledgers import new_place
 from tools.postgres_servers import Server
 
 ALL_PLAYS = 99
+IS_NUMBERED = {"power-cuts"}  # a round is repeated by the number with which the name of a finding ends
 FITS_SERVERS = {
     "older-copies", "stopped-builds", "swapped-files", "triggers", "foreign-objects", "removals", "checkpoints",
     "values",
@@ -37,7 +38,7 @@ class TriedAttacks:
     findings: list[Finding]
 
 
-Scene = Callable[[AttackJudge, int, int], Iterable[Finding]]  # of so many rounds, after so many
+Scene = Callable[[AttackJudge, Sequence[int]], Iterable[Finding]]  # the rounds of these numbers
 
 
 @attrs.frozen
@@ -49,31 +50,18 @@ class Family:
     makers: tuple[Callable[[History], Iterable[Attack]], ...] = ()
     scene: Scene | None = None
 
-    @property
-    def is_numbered(self) -> bool:
-        """True if a round of its scene is repeated by its number, with which the name of a finding ends."""
-        return self.name == "power-cuts"
-
-    @property
-    def fits_servers(self) -> bool:
-        """True if it attacks a ledger on a server, too."""
-        return self.name in FITS_SERVERS
-
     def attacks(self, history: History) -> Iterator[Attack]:
         """Yield every attack of the family on copies of a ledger."""
         return (attack for maker in self.makers for attack in maker(history))
 
-    def tries(
-        self, judge: AttackJudge, count: int, beginning: int = 0, *, only: str | None = None, plays: int = ALL_PLAYS
-    ) -> TriedAttacks:
-        """Make the next *count* attacks or rounds after so many, kinds in turn, or the one called *only*, and judge."""
+    def tries(self, judge: AttackJudge, count: int, *, only: str | None = None, plays: int = ALL_PLAYS) -> TriedAttacks:
+        """Make so many attacks or rounds, kinds in turn, or the one called *only*, and judge them."""
         if self.scene is not None:
-            if only is not None and self.is_numbered:
-                count, beginning = 1, _number_in(only)
-            return TriedAttacks(count, None, [*self.scene(judge, count, beginning)])
+            numbers = [_number_in(only)] if only is not None and self.name in IS_NUMBERED else range(count)
+            return TriedAttacks(len(numbers), None, [*self.scene(judge, numbers)])
         if only is None:
             every = [*self.attacks(judge.history)]
-            chosen, of = next_attacks(every, count, beginning), len(every)
+            chosen, of = first_attacks(every, count), len(every)
         else:
             named = (attack for attack in self.attacks(judge.history) if attack.name == only)
             chosen, of = [*islice(named, 1)], None
@@ -82,19 +70,14 @@ class Family:
 
 
 def _number_in(name: str) -> int:
-    number = name.rpartition(" ")[2]
-    if not number.isdecimal():
-        raise ValueError(f"{name!r}: ends with no number of a round")
-    return int(number)
+    if name.rpartition(" ")[2].isdecimal():
+        return int(name.rpartition(" ")[2])
+    raise ValueError(f"{name!r}: ends with no number of a round")
 
 
 @contextmanager
 def attacked_ledger(scratch: Path, source: Path | None = None, server: Server | None = None) -> Iterator[AttackJudge]:
-    """Make a small ledger to attack, or a copy of the one in *source*, in files or on a server, and its judge.
-
-    Raises:
-        ValueError: *source* holds no ledger, or several.
-    """
+    """Make a small ledger to attack, or a copy of the one in *source*, in files or on a server, and its judge."""
     with ExitStack() as stack:
         worker = stack.enter_context(closing(Worker()))
         place, other_place = (None, None) if server is None else (new_place(server), new_place(server))
@@ -110,11 +93,7 @@ def attacked_ledger(scratch: Path, source: Path | None = None, server: Server | 
 FAMILIES: tuple[Family, ...] = (
     Family("older-copies", "sets of files from an earlier point", (files.older,)),
     Family("mixed-logs", "files of one age beside logs of another", (files.mixed_logs,)),
-    Family(
-        "stopped-builds",
-        "what stopped builds and moves leave, of any ledger",
-        (files.stopped_builds, files.stopped_moves),
-    ),
+    Family("stopped-builds", "what stopped builds or moves leave", (files.stopped_builds, files.stopped_moves)),
     Family("swapped-files", "files of another ledger", (files.foreign,)),
     Family("bit-flips", "one bit of every byte of every file", (files.flips,)),
     Family("pages", "pages zeroed, swapped, doubled; files cut", (files.pages,)),

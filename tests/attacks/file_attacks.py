@@ -61,9 +61,6 @@ def _bytes_of(db: Path, role: str, log: str = "") -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-# -- damaged bytes ---------------------------------------------------------------------------------------------------
-
-
 def flips(history: History) -> Iterator[Attack]:
     """Yield one bit of every byte of every file."""
     for role in ROLES:
@@ -97,15 +94,12 @@ def _damage(history: History, name: str, kind: str, act: Act) -> Attack:
     return Attack(name, history.last, act, play.QUICK, audit_codes=play.MAY_BE_UNREADABLE, kind=kind)
 
 
-# -- logs ------------------------------------------------------------------------------------------------------------
-
-
 def torn_logs(history: History) -> Iterator[Attack]:
     """Yield every log cut or damaged in every frame; the log of another file; no or noisy shared memory."""
     codes = play.MAY_BE_UNREADABLE
     for point in history.points:
         for role in ROLES:
-            log, page = _bytes_of(point.torn, role, "-wal"), _page_size(point, role)
+            log, page = _bytes_of(point.torn, role, "-wal"), int.from_bytes(_bytes_of(point.torn, role)[16:18], "big")
             frames = list(enumerate(range(HEADER, len(log), FRAME + page), 1))
             cuts = {16: "inside the head of the log"}
             bits = {place: f"its head, byte {place}" for place in range(0, min(HEADER, len(log)), 4)}
@@ -136,10 +130,6 @@ def torn_logs(history: History) -> Iterator[Attack]:
 
 def _of_log(point: Point, name: str, act: Act, kind: str) -> Attack:
     return Attack(name, point, act, PLAYS, torn=True, reads_may_err=False, kind=kind)
-
-
-def _page_size(point: Point, role: str) -> int:
-    return int.from_bytes(file_of(point.torn, role).read_bytes()[16:18], "big")
 
 
 def hot_journals(history: History) -> Iterator[Attack]:
@@ -177,9 +167,6 @@ def hot_journal(old: bytes, page: int = PAGE, nonce: int = 7) -> bytes:
     return head.ljust(SECTOR, b"\x00") + b"".join(records)
 
 
-# -- files of another age, or of another ledger ----------------------------------------------------------------------
-
-
 def older(history: History) -> Iterator[Attack]:
     """Yield every set of parts from every earlier point, put in the place of the present ones."""
     for now, then in _pairs(history):
@@ -204,11 +191,7 @@ def _put_back(now: Point, then: Point, where: str) -> Iterator[Attack]:
 
 
 def _taking(source: Path, roles: Sequence[str]) -> Act:
-    def act(spoilt: Path) -> None:
-        for role in roles:
-            store_of(spoilt, role).take(source, role)
-
-    return act
+    return lambda spoilt: [store_of(spoilt, role).take(source, role) for role in roles]
 
 
 def _pairs(history: History) -> Iterator[tuple[Point, Point]]:
@@ -227,17 +210,14 @@ def mixed_logs(history: History) -> Iterator[Attack]:
             yield Attack(name, now, _log_of(then, role), audit_codes=codes, kind=f"older {role}")
     for now in history.points:
         for role in ROLES:
-            name, act = f"{role} of '{now.name}' without its log", _without_log(role)
+            name = f"{role} of '{now.name}' without its log"
+            act = all_of(replaced(role, None, "-wal"), replaced(role, None, "-shm"))
             yield Attack(name, now, act, torn=True, reads_may_err=False, kind=f"no log {role}")
 
 
 def _log_of(then: Point, role: str) -> Act:
     logs = ((log, file_of(then.torn, role, log)) for log in ("-wal", "-shm"))
     return all_of(*(replaced(role, path.read_bytes(), log) for log, path in logs if path.exists()))
-
-
-def _without_log(role: str) -> Act:
-    return all_of(replaced(role, None, "-wal"), replaced(role, None, "-shm"))
 
 
 def stopped_builds(history: History) -> Iterator[Attack]:

@@ -175,7 +175,6 @@ class Maker:
         return attrs.evolve(self._points[-1], name="many games more", db=db, torn=db)
 
     def _answers(self, point: Point, questions: Sequence[Question]) -> tuple[str, dict[Question, Any]]:
-        """Return the digest of a point's journal, and what the commands answer there."""
         found = entries(readable(point.db, self._asked))
         db = copied(point.db, self._asked)
         assert found is not None
@@ -245,11 +244,7 @@ def _on_server(place: ServerPlace | None) -> tuple[str, ...]:
 
 
 def of_ledger(source: Path, folder: Path, worker: Worker, truth: Truth, place: ServerPlace | None = None) -> History:
-    """Make a past and a made-up future of a copy of the ledger in *source*, moved to a *place* on a server if told.
-
-    Raises:
-        ValueError: *source* holds no ledger, or several.
-    """
+    """Make a past and a made-up future of a copy of the ledger in *source*, moved to a *place* on a server if told."""
     make = Maker(copied(ledger_in(source), folder / "live"), worker, truth)
     if place is not None:
         make.run("move", *_on_server(place), "--yes")

@@ -7,7 +7,7 @@ What is demanded of every command, whatever was done to the files:
 * no game is sealed under another person's number;
 * where it answers (exit 0) and the files belong together, it answers what the untouched ledger does;
 * ``audit`` says TRUE exactly when everything follows, by ``truth``;
-* what it advises to run is a command, and where that is one that mends (``advice``), it mends the complaint.
+* what it advises to run is a command, and where that is one that mends, it mends the complaint.
 
 Reads verify that the files belong together and nothing more: an attack whose ``reads_may_err`` is set changes what
 only an audit finds, and then the audit must.
@@ -23,14 +23,16 @@ from typing import Any
 
 import attrs
 
+from ledger.journal.settings_file import server_of
 from ledger.runtime.lazy import psycopg
 from ledger.runtime.sqlite import sqlite3
-from tests.attacks import advice
+from tests.attacks import servers
 from tests.attacks.histories import History, parsed
 from tests.attacks.plays import FALSE, REFUSED, TRUE, Attack, Command, Play
-from tests.attacks.stores import copied, readable
+from tests.attacks.stores import copied, file_of, readable
 from tests.attacks.truth import JournalRow, People, Truth, commitment, digest_of, entries, people
 from tests.attacks.workers import CRASHED, HUNG, Circumstances, Done, Worker
+from tools.cli import COMMANDS
 
 SLOW_YARDSTICKS = 200.0  # a command on a small ledger takes one
 
@@ -39,6 +41,11 @@ _AFTERWARDS = ("CLOCK ", "TRUE ", "there may be more", *_GRAVE)  # how lines beg
 _RECORDED = re.compile(r"\): ([\d,]+) games? recorded")
 _FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_COMMAND = re.compile(r"(?:run|with|by|then|use|is none,) '(?:rating-ledger )?([a-z]+(?:-[a-z]+)*)\b")
+_ERASE = re.compile(r"'rating-ledger erase DB (\d+)'")
+_PROVE = "prove it with 'audit"
+_WITHOUT_FILE = "with this file moved aside"
+_OF_PEOPLE = ("people", "people_folds", "people_search", "renaming", "erasing", "reasons")  # tables of a server
 _WRITES = {"import", "register", "erase", "rebuild", "use-tokens"}
 _RECORDS = {"import", "register", "use-tokens"}
 
@@ -52,9 +59,6 @@ class Finding:
     attack: str
     commands: tuple[str, ...]  # that were run until then, as one writes them
     what: str  # is wrong with the last one
-
-    def __str__(self) -> str:
-        return f"{self.attack}: {' ; '.join(self.commands)}: {self.what}"
 
 
 class AttackJudge:
@@ -83,12 +87,10 @@ class AttackJudge:
             yield from _PlayedAttack(self, attack, copied(spoilt, self.scratch / "play"), faults).findings(play)
 
     def close(self) -> None:
-        """End the workers."""
         for worker in self._workers.values():
             worker.close()
 
     def worker_in(self, circumstances: Circumstances) -> Worker:
-        """Return who runs commands in these circumstances."""
         return self._workers.setdefault(circumstances, Worker(circumstances))
 
     def words(self, command: Command) -> Command:
@@ -125,8 +127,6 @@ class AttackJudge:
 
 
 class _PlayedAttack:
-    """One sequence of commands on one spoilt copy."""
-
     def __init__(self, judge: AttackJudge, attack: Attack, db: Path, faults: list[str]) -> None:
         self._judge = judge
         self._attack = attack
@@ -239,9 +239,10 @@ class _PlayedAttack:
 
     def _advice(self, words: Command, done: Done) -> Iterator[str]:
         """Yield advice that is no command, or mends nothing where it is said to mend files."""
-        yield from (f"advises {word!r}, which is no command" for word in advice.unknown_commands(done.said))
+        unknown = sorted(set(_COMMAND.findall(done.said)) - COMMANDS.keys())
+        yield from (f"advises {word!r}, which is no command" for word in unknown)
         mended = self._judge.scratch / "mended"
-        yield from advice.disappointments(words, done, self._db, str(self._path), self._judge.worker, mended)
+        yield from disappointments(words, done, self._db, str(self._path), self._judge.worker, mended)
 
     def _is_justified(self, done: Done) -> bool:
         """Return whether the attack makes a refusal right, though everything follows."""
@@ -277,7 +278,6 @@ def _place(trace: str) -> str:
 
 
 def _brief(done: Done) -> str:
-    """Return the thing that a command complained of."""
     lines = [line for line in done.said.splitlines() if line.strip()] or ["nothing"]
     if "Traceback" in done.said:
         return lines[-1][:300]
@@ -301,13 +301,64 @@ def _difference(answer: Any, true: Any, aliases: Aliases, place: str = "") -> st
     return next((found for where, a, t in pairs if (found := _difference(a, t, aliases, where))), "")
 
 
-# -- what did not hold, by cause -------------------------------------------------------------------------------------
+def disappointments(
+    command: Sequence[str], done: Done, db: Path, path: str, worker: Worker, scratch: Path
+) -> Iterator[str]:
+    """Yield advice in what a command said that does not help.
+
+    The ledger *db*, which messages call *path*, is copied to *scratch*. The worker runs what is advised, then the
+    command again: a line that gave the advice may not come back.
+    """
+    lines = done.said.splitlines()
+    for name in ("rebuild", "accept-lost-names", "erase"):
+        advising = {line: steps for line in lines if (steps := _steps(name, line))}
+        if not advising or command[0] == name:
+            continue
+        copy = copied(db, scratch)
+        if any(_PROVE in line for line in advising) and worker.run("audit", copy, "--journal-only").code != 0:
+            continue  # the advice is to prove the journal first, and that ends here
+        ended = [_follow(steps, copy, worker) for steps in dict.fromkeys(advising.values())]
+        failed = next((step for step in ended if step.code != 0), None)
+        if failed is not None:
+            yield f"advises {name} ({min(advising)}), which ends with {failed.code}: {failed.said.strip()}"
+            continue
+        again = worker.run(command[0], copy, *command[1:])
+        same = {line.replace(str(copy), path) for line in again.said.splitlines()} & advising.keys()
+        if same:
+            yield f"advises {name}, after which it says the same: {min(same)}"
+
+
+def _steps(name: str, line: str) -> tuple[str, ...]:
+    """Return what a line advises to do by this command; begins with ``aside`` where a file is to be moved away."""
+    if name == "erase":
+        erasing = _ERASE.search(line)
+        return ("erase", erasing[1], "--yes") if erasing else ()
+    if not re.search(rf"\b{name}\b", line):
+        return ()
+    if name == "accept-lost-names":
+        return ("aside", name, "--yes") if _WITHOUT_FILE in line else (name, "--yes")
+    return (name,)
+
+
+def _follow(steps: Sequence[str], copy: Path, worker: Worker) -> Done:
+    if steps[0] == "aside":
+        _move_names_aside(copy)
+        steps = steps[1:]
+    return worker.run(steps[0], copy, *steps[1:])
+
+
+def _move_names_aside(copy: Path) -> None:
+    place, people = server_of(copy), file_of(copy, "people")
+    if place is not None:  # its operator takes the rows out of the schema
+        servers.edited(place, *(f"DELETE FROM {servers.SCHEMAS['people']}.{table}" for table in _OF_PEOPLE))
+        return
+    for path in people.parent.glob(f"{people.name}*"):
+        path.rename(path.with_name(f"aside-{path.name}"))
 
 
 _PATH = re.compile(r"(?<![\w.])/[^\s:;,'\")]*/")
-_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\(\[[^)]*\)|\[[^\]]*\]")
-_NUMBER = re.compile(r"(?<!:)\b\d+(\.\d+)?\b")
-_TRACE = re.compile(r"(ends in a traceback at [^ ]*:\d+: [\w.]+)")
+_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\(\[[^)]*\)|\[[^\]]*\]|(?<!:)\b\d+(\.\d+)?\b")
+_TRACE = re.compile(r"ends in a traceback at [^ ]*:\d+: [\w.]+")
 LONGEST = 400
 
 
@@ -316,18 +367,15 @@ def by_cause(findings: Iterable[Finding]) -> Sequence[list[Finding]]:
     causes: dict[str, list[Finding]] = {}
     for finding in findings:
         traced = _TRACE.search(finding.what)
-        cause = traced[1] if traced else _NUMBER.sub("N", _VALUE.sub("…", _PATH.sub("", finding.what)))[:LONGEST]
+        cause = traced[0] if traced else _VALUE.sub("…", _PATH.sub("", finding.what))[:LONGEST]
         causes.setdefault(cause, []).append(finding)
     return sorted(causes.values(), key=len, reverse=True)
 
 
 def report(findings: Iterable[Finding], repeating: Callable[[str], str]) -> Iterator[str]:
-    """Yield a few lines for each cause: how often, which commands, one case, and the command that repeats it."""
-    for cases in by_cause(findings):
-        first = cases[0]
-        commands = sorted({case.commands[-1].split()[0] for case in cases if case.commands})
-        attacks = len({case.attack for case in cases})
+    """Yield a few lines for each cause: how often, one case, and the command that repeats it."""
+    for first, *others in by_cause(findings):
         yield f"* {first.what[:LONGEST]}"
-        yield f"  in {', '.join(commands)}; {len(cases)} times under {attacks} attacks, such as: {first.attack}"
+        yield f"  {1 + len(others)} times, such as under: {first.attack}"
         yield f"  after: {' ; '.join(_PATH.sub('', command) for command in first.commands)}"
         yield f"  again: {repeating(first.attack)}"

@@ -14,16 +14,7 @@ from pathlib import Path
 from tests.attacks import plays as play
 from tests.attacks.histories import History, Point
 from tests.attacks.plays import Attack
-from tests.attacks.stores import (
-    NOTHING_THERE,
-    Act,
-    file_of,
-    objects_of,
-    raw,
-    roles_in_files,
-    roles_on_server,
-    store_of,
-)
+from tests.attacks.stores import NOTHING_THERE, Act, file_of, objects_of, raw, roles_in_files, roles_on_server, store_of
 from tests.kit.tampering import Statement, execute
 
 MAIN_TABLES = {("journal", "journal"), ("people", "people")}  # without which a file is no longer ours
@@ -57,7 +48,6 @@ def triggers(history: History) -> Iterator[Attack]:
 
 
 def _trigger(table: str, columns: Sequence[str], moment: str) -> dict[str, list[str]]:
-    """Return, by its effect, the statements that make a trigger."""
     key, last = columns[0], columns[-1]
     begin = f'CREATE TRIGGER guest {moment} ON "{table}"'
     bodies = {
@@ -106,7 +96,6 @@ def additions(history: History) -> Iterator[Attack]:
 
 
 def _highest(path: Path, table: str, column: str) -> str:
-    """Return the highest value of a column, as SQL."""
     with closing(raw(path)) as connection:
         return str(connection.execute(f'SELECT quote(max("{column}")) FROM "{table}"').fetchone()[0])
 
@@ -127,10 +116,8 @@ def removals(history: History) -> Iterator[Attack]:
         added = as_anybody(role, f'ALTER TABLE "{table}" ADD COLUMN guest TEXT')
         yield Attack(f"a column added to {table} of the {role}", last, added)
         for column in columns:
-            name, act = (
-                f"the column {column} of {table} of the {role} renamed",
-                as_anybody(role, f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO guest'),
-            )
+            name = f"the column {column} of {table} of the {role} renamed"
+            act = as_anybody(role, f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO guest')
             yield Attack(name, last, act, play.READING, audit_codes=codes)
 
 
@@ -143,16 +130,11 @@ def headers(history: History) -> Iterator[Attack]:
 
 
 LOOSE = (  # the same table without its constraints
-    "CREATE TABLE kept AS SELECT * FROM progress",
-    "DROP TABLE progress",
-    "CREATE TABLE progress AS SELECT * FROM kept",
-    "DROP TABLE kept",
-)
-POSITIONS = {
-    **{
-        f"set to {value}": (f"UPDATE progress SET position = {value}",)
-        for value in (0, -5, 1, "position - 1", "position + 1", 10**6, 2**62)
-    },
+    "CREATE TABLE kept AS SELECT * FROM progress", "DROP TABLE progress",
+    "CREATE TABLE progress AS SELECT * FROM kept", "DROP TABLE kept",
+)  # fmt: skip
+OTHERS = (0, -5, 1, "position - 1", "position + 1", 10**6, 2**62)
+POSITIONS = {f"set to {value}": (f"UPDATE progress SET position = {value}",) for value in OTHERS} | {
     "emptied": ("DELETE FROM progress",),
     "NULL": (*LOOSE, "UPDATE progress SET position = NULL"),
     "a text": (*LOOSE, "UPDATE progress SET position = 'many'"),
@@ -191,9 +173,6 @@ def encodings(history: History) -> Iterator[Attack]:
                 yield Attack(
                     f"{how} in {column} of {table} of the {role}", history.last, act, (*play.QUICK, play.REBUILD)
                 )
-
-
-# -- values ----------------------------------------------------------------------------------------------------------
 
 
 def values(history: History) -> Iterator[Attack]:

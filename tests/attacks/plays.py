@@ -53,8 +53,8 @@ class Attack:
     kind: str = ""  # attacks of one kind are much alike: of each kind some are tried before all of one
 
 
-def next_attacks(attacks: Iterable[Attack], count: int, beginning: int = 0) -> list[Attack]:
-    """Return the next *count* attacks from *beginning* on, in an order that is always the same, kinds in turn."""
+def first_attacks(attacks: Iterable[Attack], count: int) -> list[Attack]:
+    """Return so many attacks, in an order that is always the same, kinds in turn."""
     kinds: dict[str, list[Attack]] = {}
     for attack in attacks:
         kinds.setdefault(attack.kind, []).append(attack)
@@ -63,8 +63,7 @@ def next_attacks(attacks: Iterable[Attack], count: int, beginning: int = 0) -> l
         for kind, alike in kinds.items()
         for turn, attack in enumerate(sorted(alike, key=lambda attack: crc32(attack.name.encode())))
     )
-    ordered = sorted(turns, key=lambda turn: turn[:2])
-    return [attack for _, _, attack in ordered[beginning : beginning + count]]
+    return [attack for _, _, attack in sorted(turns, key=lambda turn: turn[:2])[:count]]
 
 
 def shortened(attacks: Iterable[Attack], plays: int) -> list[Attack]:

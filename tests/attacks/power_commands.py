@@ -1,17 +1,26 @@
-"""The commands that are recorded for power cuts, and the files that they import: data. Nothing is run here."""
+"""The commands that are recorded for power cuts, and the files that they import.
+
+Run as ``python -m`` this module CLUB COUNT it is one of them, a program that keeps a ledger open, as a server does: it
+registers players, appends games one by one, says every few games how many entries the journal holds, which is then
+promised to whoever reads it, and brings the views level now and then.
+"""
 
 from __future__ import annotations
 
+import sys
+from datetime import date, timedelta
 from pathlib import Path
 
 import attrs
 
 from ledger.facts.source_games import SourceGame
-from tests.attacks.histories import game, written
+from ledger.imports import jsonl
+from ledger.ledger import Ledger
 from tests.crashes.killed_verbs import proposed
-from tools import cli
+from tests.kit.games import game_recorded, source_game
+from tools import cli, output
 
-_LIVE = "tests.attacks.live_program"
+_LIVE = "tests.attacks.power_commands"
 
 
 @attrs.frozen
@@ -79,10 +88,30 @@ def write_files(folder: Path) -> None:
     names = [f"Player {letter}" for letter in "ABCDEFGHIJ"]
 
     def played(i: int) -> SourceGame:
-        pair, outcome = (names[i % 10], names[(i + 1 + i % 3) % 10]), ("white", "black", "draw")[i % 3]
-        return game(f"power-{i}", *pair, outcome, 50 + i, text=f"e4 e5 Nf3 Nc6 {i % 7}", tournament="Attack cup")
+        white, black, outcome = names[i % 10], names[(i + 1 + i % 3) % 10], ("white", "black", "draw")[i % 3]
+        facts = {"ended_at": str(date(2020, 2, 20) + timedelta(days=i)), "tournament": "Attack cup"}
+        return source_game(f"club:power-{i}", white, black, outcome=outcome, text=f"e4 e5 Nf3 Nc6 {i % 7}", **facts)
 
     for name, first, count in (("first", 0, 40), ("second", 40, 10), ("third", 50, 10), ("fourth", 60, 10)):
-        written(folder / f"{name}.jsonl", *map(played, range(first, first + count)))
+        lines = (jsonl.dump(played(i)) for i in range(first, first + count))
+        (folder / f"{name}.jsonl").write_bytes(b"".join(lines))
     rows = [f"club:{100 + i},List Player {i},{1500 + 10 * i},12,1980" for i in range(20)]
     (folder / "list.csv").write_text("\n".join(("identity,name,rating,games,birth_year", *rows)) + "\n", "utf-8")
+
+
+SPEAKS, LEVELS = 4, 10  # games between two answers, and between two times that the views are brought level
+
+if __name__ == "__main__":
+    with Ledger.open(sys.argv[1]) as ledger:
+        pool = ledger.first_scheme().pool
+        known = [ledger.register(f"live:{number}", f"Live Player {number}") for number in range(2)]
+        for number in range(int(sys.argv[2])):
+            if number % SPEAKS == 0:
+                known.append(ledger.register(f"live:{len(known)}", f"Live Player {len(known)}"))
+            white, black = known[number % len(known)], known[(number + 1) % len(known)]
+            ended_at = str(date(2020, 7, 19) + timedelta(days=number))
+            ledger.append(game_recorded(f"live:{number}", pool=pool, white=white, black=black, ended_at=ended_at))
+            if number % LEVELS == 0:
+                ledger.catch_up()
+            if number % SPEAKS == 0:
+                output.answer(str(ledger.journal.size()))

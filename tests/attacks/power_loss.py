@@ -73,7 +73,7 @@ class RecordedCommand:
             disk = Disk(self.recording)
             for done in self.recording.records[:cut]:
                 disk.do(done)
-            _put(disk.after_power_cut(WriteLoss.NOTHING, Random(0)), self.folder)  # nothing is chosen
+            put_down(disk.after_power_cut(WriteLoss.NOTHING, Random(0)), self.folder)  # nothing is chosen
             self._known[cut] = _state(self.club)
         return self._known[cut]
 
@@ -86,10 +86,6 @@ class RecordedCommand:
     def has_spoken(self) -> int:
         """The number of records after which the command has said its last word."""
         return max(at for at, done in enumerate(self.recording.records, 1) if done.kind == RecordedAction.SAID)
-
-    def words(self) -> list[str]:
-        """The arguments of the command."""
-        return _words(self.command, self.folder)
 
 
 @attrs.frozen
@@ -107,26 +103,22 @@ class Image:
         return f"'{self.recorded.command.name}' cut at {self.cut} of {of}, {self.loss.value}: image {self.number}"
 
 
-def power_cuts(judge: AttackJudge, count: int, beginning: int) -> Iterator[Finding]:
-    """Yield what does not hold in images with the numbers from *beginning* on, of every command in turn."""
+def power_cuts(judge: AttackJudge, numbers: Sequence[int]) -> Iterator[Finding]:
+    """Yield what does not hold in images of these numbers, of every command in turn."""
     if obstacle():
-        judge.impossible += count
+        judge.impossible += len(numbers)
         return
     try:
         recorded = recordings(judge.history.last.db, judge.scratch / "power")
     except RecordingError as error:  # another ledger may not take what the commands are to record
         yield Finding("power cuts", (), str(error))
         return
-    yield from findings(images(recorded, range(beginning, beginning + count)), judge.truth)
+    yield from findings(images(recorded, numbers), judge.truth)
 
 
 @cache
 def recordings(club: Path, scratch: Path) -> tuple[RecordedCommand, ...]:
-    """Record every command on a copy of a ledger that is called ``club.db`` in a folder under *scratch*.
-
-    Raises:
-        RecordingError: a command fails, or cannot be recorded.
-    """
+    """Record every command on a copy of a ledger that is called ``club.db`` in a folder under *scratch*."""
     folder = scratch / "club"
     shutil.rmtree(scratch, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -139,11 +131,7 @@ def recordings(club: Path, scratch: Path) -> tuple[RecordedCommand, ...]:
 
 
 def recorded(command: Command, folder: Path, checkout: Path = ROOT) -> RecordedCommand:
-    """Record a command on the ledger in *folder*, which is left as the command leaves it.
-
-    Raises:
-        RecordingError: it fails, or cannot be recorded.
-    """
+    """Record a command on the ledger in *folder*, which is left as the command leaves it."""
     made = record(folder, folder.parent, command.module, _words(command, folder), checkout)
     if made.code != TRUE:
         raise RecordingError(f"{command.name}: exit {made.code}: {made.said.strip()}")
@@ -186,7 +174,7 @@ def findings(chosen: Sequence[Image], truth: Truth) -> Iterator[Finding]:
             done = image.cut
             then = image.recorded.spoken_before(image.cut)
             found = disk.after_power_cut(image.loss, Random(f"what {image.number}"))
-            _put(found, image.recorded.folder)
+            put_down(found, image.recorded.folder)
             wrong = [*_not_forgotten(image, then, found), *_unmade(image, disk, found)]
             wrong += _opened(image, then, truth, judged)
             yield from (Finding(image.name, (" ".join(image.recorded.command.words),), what) for what in wrong)
@@ -243,7 +231,6 @@ def _opened(image: Image, then: State, truth: Truth, judged: dict[str, list[str]
 
 
 def _false(club: Path, truth: Truth) -> Iterator[str]:
-    """Yield what does not follow in a ledger, by the truth and by an audit."""
     yield from truth.faults(club)
     verdict = audit(club)
     yield from (f"the audit says FALSE {falsehood}" for falsehood in verdict.falsehoods[:1])
@@ -254,17 +241,13 @@ def _run_again(image: Image) -> Iterator[str]:
     """Run the command again, which must bring itself to its end."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = cli.main(image.recorded.words())
+        code = cli.main(_words(image.recorded.command, image.recorded.folder))
     if code != TRUE:
         yield f"the same command does not complete it: exit {code}: {said.getvalue().strip()}"
 
 
 def _bring_level(club: Path) -> None:
-    """Open a ledger and bring its views level; where it says that they are damaged, rebuild them.
-
-    Raises:
-        LedgerError: it cannot be opened, or for reading only.
-    """
+    """Open a ledger and bring its views level; where it says that they are damaged, rebuild them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CheckpointWarning)  # it says what is asked for below
         opened = Ledger.open(club)
@@ -310,12 +293,6 @@ def _lost(image: Image, then: State, *, is_again: bool) -> Iterator[str]:
     for place, row in then.others.items():
         if now.others.get(place) not in {row, under.last.others.get(place)}:
             yield f"{place} is {now.others.get(place)}, and was {row} when the command spoke"
-
-
-def _put(found: dict[str, bytes | None], folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    put_down(found, folder)
 
 
 def _state(club: Path) -> State:

@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
@@ -35,9 +35,6 @@ NOT_WRITABLE = r"read-only|readonly|permission|[Pp]ermissions|cannot be (opened|
 FULL = r"full|disk|larger than|too large|cannot be written"
 
 Place = Callable[[Path], Path]
-
-
-# -- rights, names and full disks ------------------------------------------------------------------------------------
 
 
 def somebody() -> Circumstances:
@@ -144,16 +141,13 @@ def full_disks(history: History) -> Iterator[Attack]:
         )  # fmt: skip
 
 
-# -- closed outputs --------------------------------------------------------------------------------------------------
-
-
-def outputs(judge: AttackJudge, count: int, beginning: int) -> Iterator[Finding]:
+def outputs(judge: AttackJudge, numbers: Sequence[int]) -> Iterator[Finding]:
     """Yield what is wrong where standard outputs are closed or full: tracebacks, success where an answer was lost."""
     db = str(copied(judge.history.last.db, judge.scratch / "outputs"))
     commands = ("show", db, "1"), ("ratings", db, "--csv"), ("audit", db), ("ratings", db), ("head", db)
     closed = ">&-", ">/dev/full", "2>&-", ">&- 2>&-", "<&-", "2>/dev/full"
-    every = range(beginning, min(beginning + count, len(commands) * len(closed)))
-    for command, files in ((commands[(i + i // 6) % 5], closed[i % 6]) for i in every):
+    for number in numbers[: len(commands) * len(closed)]:
+        command, files = commands[(number + number // 6) % 5], closed[number % 6]
         done = _run_in_shell(command, files)
         wrong = list(manners(done))
         answer_lost = files.startswith(">") or (command[0] == "audit" and files.startswith("2"))
@@ -175,19 +169,16 @@ def _run_in_shell(command: tuple[str, ...], closed: str) -> Done:
     return Done(command, ended.returncode, ended.stdout, ended.stderr)
 
 
-# -- several processes -----------------------------------------------------------------------------------------------
-
-
 WAITING = ("another process", "locked", "erase again")  # what a command may say that had to give way
 
 
-def side_by_side(judge: AttackJudge, rounds: int, _: int) -> Iterator[Finding]:
+def side_by_side(judge: AttackJudge, rounds: Sequence[int]) -> Iterator[Finding]:
     """Yield what is wrong where importers, an auditor, a reader and an eraser work on one ledger at once.
 
     In each round every process runs one command: two import, one audits, shows and lists, one erases.
     """
     db = copied(judge.history.last.db, judge.scratch / "beside")
-    keys = [f"beside-{number}-{side}" for number in range(rounds) for side in ("left", "right")]
+    keys = [f"beside-{number}-{side}" for number in rounds for side in ("left", "right")]
     files = {key: written(judge.scratch / f"{key}.jsonl", game(key, f"Guest {key}", "Ann")) for key in keys}
     answers: list[Done] = []
     with ExitStack() as stack:
@@ -195,7 +186,7 @@ def side_by_side(judge: AttackJudge, rounds: int, _: int) -> Iterator[Finding]:
         threads = stack.enter_context(ThreadPoolExecutor(len(workers)))
         for worker in workers:
             worker.run("ratings", db)
-        for number in range(rounds):
+        for number in rounds:
             reading = [("audit", db), ("show", db, "1"), ("audit", db), ("ratings", db)][number % 4]
             second: tuple[object, ...] = ("import", db, files[f"beside-{number}-right"])
             if number >= 2 and number % 3 == 0:
@@ -223,7 +214,6 @@ def _judged(judge: AttackJudge, db: Path, answers: list[Done], keys: set[str]) -
         yield Finding("side by side", (" ".join(last.words),), f"{last.said.strip()}; {'; '.join(faults)}")
 
 
-# -- clocks ----------------------------------------------------------------------------------------------------------
 # The clock of the process that records is stopped at each instant. Time never goes back in the journal unless an
 # administrator said so in it; what the rules allow is recorded; what they do not allow changes nothing.
 
@@ -236,17 +226,16 @@ YEARS, SECOND = timedelta(days=3_650), timedelta(seconds=1)
 _COMMAND = re.compile(r"'rating-ledger ([a-z-]+) DB")
 
 
-def clocks(judge: AttackJudge, count: int, beginning: int) -> Iterator[Finding]:
-    """Yield what is wrong under clocks that go back and jump ahead: *count* walks, and at first two scenes more."""
-    for seed in range(beginning, beginning + count):
+def clocks(judge: AttackJudge, seeds: Sequence[int]) -> Iterator[Finding]:
+    """Yield what is wrong under clocks that go back and jump ahead: in walks, and in two scenes more."""
+    for seed in seeds:
         walk, random = _ClockedLedger(judge, f"clock walk {seed}"), Random(seed)  # the same walk every time
         for _ in range(WALK):
             step = random.choice(STEPS_MS)
             yield from walk.imports(walk.last() + timedelta(milliseconds=step), allowed=step >= -CLOCK_SLACK_MS)
         yield from walk.is_true()
-    if not beginning:
-        yield from _future_games(judge)
-        yield from _jump(_ClockedLedger(judge, "a clock ten years ahead, put right again"))
+    yield from _future_games(judge)
+    yield from _jump(_ClockedLedger(judge, "a clock ten years ahead, put right again"))
 
 
 def _future_games(judge: AttackJudge) -> Iterator[Finding]:

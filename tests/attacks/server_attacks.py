@@ -22,9 +22,7 @@ Script = tuple[str, ...]
 Columns = Mapping[str, str]  # of a table, with their types
 OTHER = "public.guest"  # where whoever may make objects makes them
 ABORT = "RAISE EXCEPTION 'not today';"
-WRITING_IN = {
-    role: (*play.WRITING, play.USE_TOKENS) if role == "tokens" else play.WRITING for role in SCHEMAS
-}  # by what is written
+WRITING_IN = {role: (*play.WRITING, *[play.USE_TOKENS] * (role == "tokens")) for role in SCHEMAS}
 ANY_TYPE = {"bigint": "7", "integer": "7", "text": "'x'", "bytea": r"'\x00'", "bigint[]": "'{7}'"}
 
 
@@ -83,7 +81,6 @@ def _moments(table: str, columns: Columns) -> Iterator[tuple[str, str, dict[str,
 
 
 def _effects(table: str, columns: Columns, moment: str) -> dict[str, str]:
-    """Return, by its effect, what the function of a trigger of single rows does."""
     row = "old" if moment.endswith("DELETE") else "new"
     end = f"RETURN {row};"
     bodies = {"aborts it": ABORT, "keeps a copy": f"INSERT INTO {OTHER} SELECT {row}.*; {end}"}
@@ -113,9 +110,9 @@ def additions(history: History) -> Iterator[Attack]:
 
 
 def _in_schema(schema: str) -> dict[str, Script]:
-    """Return, by name, what can be added to a schema, or to the whole database."""
     reading = f"CREATE FUNCTION {schema}.guest() RETURNS int LANGUAGE sql AS 'SELECT 1'"
     nothing = f"CREATE FUNCTION {OTHER}() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'"
+    event = f"CREATE EVENT TRIGGER guest ON ddl_command_end EXECUTE FUNCTION {OTHER}()"
     return {
         "an empty table": (f"CREATE TABLE {schema}.guest(a int)",),
         "a table with a row": (f"CREATE TABLE {schema}.guest(a int)", f"INSERT INTO {schema}.guest VALUES (1)"),
@@ -125,17 +122,13 @@ def _in_schema(schema: str) -> dict[str, Script]:
         "a sequence": (f"CREATE SEQUENCE {schema}.guest",),
         "a function": (reading, f"REVOKE ALL ON FUNCTION {schema}.guest() FROM PUBLIC"),
         "a right to make objects": (f"GRANT CREATE ON SCHEMA {schema} TO PUBLIC",),
-        "an event trigger beside it": (
-            nothing,
-            f"CREATE EVENT TRIGGER guest ON ddl_command_end EXECUTE FUNCTION {OTHER}()",
-        ),
+        "an event trigger beside it": (nothing, event),
         "a publication of all tables": ("CREATE PUBLICATION guest FOR ALL TABLES",),
         "another owner": (f"ALTER SCHEMA {schema} OWNER TO CURRENT_USER",),
     }
 
 
 def _on_table(role: str, table: str, columns: Columns) -> dict[str, Script]:
-    """Return, by name, what can be put on a table, or made of its rows."""
     schema, prefix = SCHEMAS[role], PREFIXES[role]
     readers = f"{prefix}_writer" if role == "tokens" else f"{prefix}_reader"  # only recorders read those
     name, first = f'{schema}."{table}"', next(iter(columns))
@@ -171,7 +164,6 @@ def _on_table(role: str, table: str, columns: Columns) -> dict[str, Script]:
 
 
 def _on_column(schema: str, table: str, column: str, kind: str) -> dict[str, Script]:
-    """Return, by name, what a column can be changed into."""
     alter = f'ALTER TABLE {schema}."{table}" ALTER COLUMN "{column}"'
     changes: dict[str, Script] = {
         "a default for": (f"{alter} SET DEFAULT {ANY_TYPE[kind]}",),

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 from ledger.journal.settings_file import ServerPlace, SettingsFile, server_of
@@ -19,9 +18,6 @@ from ledger.runtime.lazy import psycopg
 from tests.kit.server_ledgers import SCHEMA
 from tests.kit.tampering import Statement
 from tools.postgres_servers import USER
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 # By role, as ``stores.ROLES``, and what is kept of tokens, which belongs to the roles of the names.
 SCHEMAS = {"journal": SCHEMA, "people": f"{SCHEMA}_names", "tokens": f"{SCHEMA}_tokens"}
@@ -34,7 +30,7 @@ Row = tuple[object, ...]
 
 
 @contextmanager
-def as_superuser(place: ServerPlace) -> Iterator[Connection[Row]]:
+def as_superuser(place: ServerPlace) -> Iterator[psycopg.Connection[Row]]:
     """Open a connection that guards and policies do not bind."""
     with closing(psycopg.connect(re.sub("//[^@]*@", f"//{USER}@", place.address), autocommit=True)) as connection:
         connection.execute("SET session_replication_role = replica")
@@ -63,7 +59,7 @@ def edited(place: ServerPlace, *statements: Statement) -> None:
             connection.execute(sql.encode(), values)
 
 
-def columns_of(connection: Connection[Row], role: str) -> dict[str, dict[str, str]]:
+def columns_of(connection: psycopg.Connection[Row], role: str) -> dict[str, dict[str, str]]:
     """Return, by table, its columns with their types."""
     query = (
         "SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
@@ -76,7 +72,7 @@ def columns_of(connection: Connection[Row], role: str) -> dict[str, dict[str, st
     return tables
 
 
-def rows_of(connection: Connection[Row], role: str, table: str, columns: Sequence[str]) -> list[Row]:
+def rows_of(connection: psycopg.Connection[Row], role: str, table: str, columns: Sequence[str]) -> list[Row]:
     """Return all rows of a table, in their order."""
     listed = ", ".join(f'"{column}"' for column in columns)
     query = f'SELECT {listed} FROM {SCHEMAS[role]}."{table}" ORDER BY {listed}'

@@ -12,13 +12,13 @@ from contextlib import closing
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from sqlite3 import Connection
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import attrs
 
 from ledger.errors import one_line
-from ledger.journal.settings_file import ServerPlace, SettingsFile, server_of
+from ledger.journal.settings_file import ServerPlace, server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.lazy import psycopg
@@ -27,9 +27,6 @@ from ledger.runtime.sqlite import sqlite3
 from tests.attacks import servers
 from tests.attacks.servers import Row
 from tests.kit.tampering import Statement, edit
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 ROLES = ("journal", "people", "views")
 LOGS = ("-wal", "-shm", "-journal")
@@ -40,9 +37,6 @@ NOTHING_THERE: Mapping[str, object] = {  # what comes in the place of NULL, by t
 }  # fmt: skip
 
 Act = Callable[[Path], object]  # spoils the ledger at that path
-
-
-# -- files -----------------------------------------------------------------------------------------------------------
 
 
 def ledger_in(folder: Path) -> Path:
@@ -109,26 +103,17 @@ def contents(path: Path) -> Contents | str:
                 for word in ("application_id", "user_version", "encoding")
             )
             (sound,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-            tables = {name: _digest(connection, name) for kind, name, *_ in schema if kind == "table"}
+            rows = {name: connection.execute(f'SELECT * FROM "{name}"') for kind, name, *_ in schema if kind == "table"}
+            tables = {name: sha256(repr(found.fetchall()).encode()).hexdigest() for name, found in rows.items()}
             return Contents(frozenset(schema), header, tables, one_line(sound))
     except READ_ERRORS as error:
         return f"{type(error).__name__}: {error}"
-
-
-def _digest(connection: Connection, table: str) -> str:
-    digest = sha256()
-    for row in connection.execute(f'SELECT * FROM "{table}"'):
-        digest.update(repr(row).encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
 
 
 def objects_of(path: Path) -> list[tuple[str, str, str, str]]:
     """Return type, name, table and statement of every object of a copy of a file; SQLite's own have no statement."""
     with closing(raw(path)) as connection:
         return connection.execute("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master").fetchall()
-
-
-# -- stores ----------------------------------------------------------------------------------------------------------
 
 
 class Store:
@@ -232,11 +217,6 @@ def roles_on_server(db: Path) -> tuple[str, ...]:
     return () if server_of(db) is None else tuple(servers.SCHEMAS)
 
 
-def is_in_two_places(db: Path) -> bool:
-    """Return whether a journal stands in a file although the settings say that it is on a server."""
-    return db.exists() and SettingsFile(db).server() is not None
-
-
 def readable(db: Path, folder: Path) -> Path:
     """Make a copy in a new *folder* that any SQLite tool can read: a server's journal and names go into files.
 
@@ -260,7 +240,6 @@ def readable(db: Path, folder: Path) -> Path:
 
 @cache
 def _empty_files() -> tuple[bytes, bytes]:
-    """Return a journal and a people file without rows."""
     with TemporaryDirectory() as folder:
         journal, people = Path(folder) / "journal.db", Path(folder) / "people.db"
         SqliteJournal.create(journal).close()

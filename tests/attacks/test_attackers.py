@@ -15,10 +15,9 @@ from tests.attacks.__main__ import attack
 from tests.attacks.families import BY_NAME
 from tests.attacks.histories import Point
 from tests.attacks.judge import AttackJudge
-from tests.attacks.plays import Attack, next_attacks
+from tests.attacks.plays import Attack, first_attacks
 from tests.attacks.stores import copied, file_of
 from tests.attacks.workers import HUNG, Done, Worker
-from tests.kit import yardsticks
 from tests.kit.tampering import execute
 
 
@@ -113,10 +112,10 @@ def test_a_game_sealed_under_another_persons_number_is_seen(judge: AttackJudge) 
 def test_attacks_are_tried_in_an_order_that_takes_kinds_in_turn() -> None:
     point = Point("any", Path("any"), Path("any"), Path("any"), 0)
     every = [Attack(f"{kind}{number}", point, kind=kind) for kind in "ab" for number in range(3)]
-    first = next_attacks(every, 2)
-    assert {attack.kind for attack in first} == {"a", "b"}
-    rest = [attack for start in range(2, 6, 2) for attack in next_attacks(every, 2, start)]
-    assert {attack.name for attack in first + rest} == {attack.name for attack in every}
+    tried = first_attacks(every, 6)
+    assert [{attack.kind for attack in tried[start : start + 2]} for start in (0, 2, 4)] == [{"a", "b"}] * 3
+    assert {attack.name for attack in tried} == {attack.name for attack in every}
+    assert first_attacks(reversed(every), 4) == tried[:4]
 
 
 @pytest.mark.slow
@@ -152,15 +151,3 @@ def test_a_worker_tells_of_a_hang_and_works_again(tmp_path: Path) -> None:
 
 def test_rights_are_tried_as_a_user_whom_they_bind() -> None:
     assert scenes.somebody().user in {None, scenes.NOBODY}
-
-
-def test_work_is_told_beside_a_loop_of_the_same_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that has become slower since is no fault of what is measured."""
-    monkeypatch.setattr(yardsticks, "_usual", lambda: 0.05)
-    monkeypatch.setattr(yardsticks, "_loop", lambda: 0.5)
-    assert yardsticks.yardsticks(0.5) == 10
-    assert yardsticks.yardsticks(5.0) == 10, "the loop takes ten times as long now"
-    monkeypatch.setattr(yardsticks, "_loop", lambda: 0.01)
-    assert yardsticks.yardsticks(5.0) == 100, "it was slower before"
-    with pytest.raises(AssertionError, match="at most 0"), yardsticks.within(0):
-        sum(range(100_000))

@@ -7,6 +7,7 @@ copies of the program that do without a flush: their losses must be found.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -57,8 +58,8 @@ def test_the_recorded_commands_speak_and_record_what_they_are_there_for(judge: A
 
 
 def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(judge: AttackJudge) -> None:
-    def scene(_: AttackJudge, count: int, beginning: int) -> list[Finding]:
-        return [Finding(f"image {number}", (), "found") for number in range(beginning, beginning + count)]
+    def scene(_: AttackJudge, numbers: Sequence[int]) -> list[Finding]:
+        return [Finding(f"image {number}", (), "found") for number in numbers]
 
     family = Family("power-cuts", "for this test", scene=scene)
     tried = family.tries(judge, 20, only="'init' cut at 3 of 9: image 17")
@@ -103,17 +104,12 @@ CUTS = 14
 BEFORE = {"erase": "player add"}
 
 
-def all_but_compiled_modules(folder: str, names: list[str]) -> list[str]:
-    """What of a folder of compiled code is not copied: only modules, so that no command compiles the program anew."""
-    return [name for name in names if folder.endswith("__pycache__") and not name.endswith(".pyc")]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, judge: AttackJudge, tmp_path: Path) -> None:
     place, stands, instead, name, finding = MUTANTS[mutant]
-    for package in ("ledger", "tools"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=all_but_compiled_modules)
+    for package in ("ledger", "tools"):  # without the compiled kernels
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("*.nb[ci]"))
     source = tmp_path / place
     assert stands in source.read_text("utf-8")
     source.write_text(source.read_text("utf-8").replace(stands, instead), "utf-8")

@@ -81,7 +81,6 @@ class Worker:
         self._process: LastingProcess | None = None
 
     def close(self) -> None:
-        """End the process."""
         if self._process is not None:
             self._process.connection.close()
         self._process = None
@@ -108,9 +107,6 @@ class Worker:
         return Done(command, code, "", end)
 
 
-# -- in the process --------------------------------------------------------------------------------------------------
-
-
 def main(connection: Connection[Any, Any]) -> None:
     """Run commands until the other end is closed."""
     circumstances: Circumstances = connection.recv()
@@ -134,7 +130,6 @@ def main(connection: Connection[Any, Any]) -> None:
 
 
 def _load_everything() -> None:
-    """Run what loads packages lazily."""
     with TemporaryDirectory() as folder:
         db, games = str(Path(folder) / "any.db"), Path(folder) / "any.csv"
         games.write_text("white,black,result,date,half_moves\nAnn,Bob,1-0,2020-01-01,40\n", "utf-8")
@@ -179,7 +174,6 @@ def _clock_says(instant: datetime | None) -> Iterator[None]:
 
 
 def _register(path: str, identity: str, name: str) -> int:
-    """Call ``Ledger.register`` as a program would."""
     with Ledger.open(path) as opened:
         output.answer(str(opened.register(identity, name)))
     return 0

@@ -20,6 +20,7 @@ from ledger.imports.reading import Reading
 from tests.imports import __main__ as command
 from tests.imports import demands
 from tests.imports.spoiled_files import built_in, spoiled_files, words
+from tests.kit import yardsticks
 from tests.kit.places import ROOT
 from tests.tiers import few_quick, times
 
@@ -120,3 +121,15 @@ def test_the_command_is_led_by_what_is_reached(tmp_path: Path) -> None:
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert " cov: " in done.stderr
+
+
+def test_work_is_told_beside_a_loop_of_the_same_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has become slower since is no fault of what is measured."""
+    monkeypatch.setattr(yardsticks, "_usual", lambda: 0.05)
+    monkeypatch.setattr(yardsticks, "_loop", lambda: 0.5)
+    assert yardsticks.yardsticks(0.5) == 10
+    assert yardsticks.yardsticks(5.0) == 10, "the loop takes ten times as long now"
+    monkeypatch.setattr(yardsticks, "_loop", lambda: 0.01)
+    assert yardsticks.yardsticks(5.0) == 100, "it was slower before"
+    with pytest.raises(AssertionError, match="at most 0"), yardsticks.within(0):
+        sum(range(100_000))

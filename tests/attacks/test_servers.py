@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from ledger.journal.settings_file import server_of
 from tests.attacks.__main__ import attack
-from tests.attacks.families import BY_NAME
+from tests.attacks.families import BY_NAME, FITS_SERVERS
 from tests.attacks.judge import AttackJudge
 from tests.attacks.plays import AUDIT, USE_TOKENS, Attack
 from tests.attacks.server_attacks import running
@@ -32,10 +32,7 @@ def test_an_untouched_ledger_on_a_server_holds(judge_on_server: AttackJudge) -> 
         ("INSERT INTO club.nodes VALUES (1, 0, decode(repeat('00', 32), 'hex'))", "not those of the tree"),
         ("ALTER TABLE club.texts DISABLE TRIGGER ALL", "objects are not those"),
         ("GRANT SELECT ON club_names.people TO PUBLIC", "objects are not those"),
-        (
-            "UPDATE club_tokens.tokens SET roles = 'approver' WHERE number = 1",
-            "not the one that the journal took along",
-        ),
+        ("UPDATE club_tokens.tokens SET roles = 'approver' WHERE number = 1", "not the one that the journal took"),
         ("UPDATE club_tokens.tokens SET revoked_at = NULL WHERE number = 2", "not the one that the journal took along"),
         ("DELETE FROM club_tokens.refusals WHERE number = 2", "do not count from 1"),
         ("UPDATE club_tokens.sessions SET ends_ms = ends_ms + 1", "no program writes a row of sessions"),
@@ -102,10 +99,9 @@ def test_an_older_copy_of_the_whole_ledger_is_found_by_a_later_head(judge_on_ser
 
 
 def test_names_of_attacks_on_a_server_are_unique_in_each_family(judge_on_server: AttackJudge) -> None:
-    for family in BY_NAME.values():
-        if family.fits_servers:
-            names = [attack.name for attack in family.attacks(judge_on_server.history)]
-            assert len(names) == len(set(names)), family.name
+    for family in FITS_SERVERS:
+        names = [attack.name for attack in BY_NAME[family].attacks(judge_on_server.history)]
+        assert len(names) == len(set(names)), family
 
 
 def test_a_copy_of_a_ledger_on_a_server_has_a_database_of_its_own(judge_on_server: AttackJudge) -> None:
