@@ -63,7 +63,7 @@ def main(name: str, options: Sequence[str], runs: int, keep: Path | None, *, bli
             for number in range(BEGINNINGS):  # what Hypothesis draws a file from; it makes nothing of a few bytes
                 (corpus / f"beginning-{number}").write_bytes(Random(number).randbytes(LONGEST))
             words = [f"-runs={runs}", f"-max_len={LONGEST}", "-len_control=0", "-timeout=60", "-rss_limit_mb=2048"]
-            atheris.Setup([sys.argv[0], str(corpus), *words, *options], attack.hypothesis.fuzz_one_input)
+            atheris.Setup([sys.argv[0], str(corpus), *words, *options], attack.hypothesis.fuzz_one_input)  # type: ignore[attr-defined]
             atheris.Fuzz()  # ends the process
     try:
         attack()

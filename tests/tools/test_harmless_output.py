@@ -135,7 +135,7 @@ def run_raw(monkeypatch: pytest.MonkeyPatch) -> RunRaw:
             except Exception as mistake:  # noqa: BLE001  # whatever it is, it is shown
                 code = -1
                 running._show_mistake(type(mistake), mistake, mistake.__traceback__)
-        return Ran(code, out.buffer.getvalue(), err.buffer.getvalue(), list(shown))  # type: ignore[attr-defined]
+        return Ran(code, out.buffer.getvalue(), err.buffer.getvalue(), list(shown))
 
     return run_raw
 
