@@ -60,7 +60,6 @@ def attack(source: Path | None, wanted: Sequence[str], count: int, only: str | N
 
 
 def _try(family: Family, judge: AttackJudge, command: Sequence[str], count: int, only: str | None) -> bool:
-    """Try a family and report; return whether all of it held."""
     judge.impossible = 0
     tried = family.tries(judge, count, only=only)
     of = f" of {tried.of:,}" if tried.of is not None else ""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import shutil
 import struct
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -186,16 +187,12 @@ def _put_back(now: Point, then: Point, where: str) -> Iterator[Attack]:
     for roles in (roles for size in range(len(parts)) for roles in combinations(parts, size + 1)):
         for torn in (False, True):
             what, kind = f"{' and '.join(roles)} {where}{', both torn' * torn}", f"{' '.join(roles)}{' torn' * torn}"
-            act = _taking(then.torn if torn else then.db, roles)
+            act = all_of(*(partial(_take, then.torn if torn else then.db, role) for role in roles))
             yield Attack(what, now, act, torn=torn, reads_may_err=False, kind=kind)
 
 
-def _taking(source: Path, roles: Sequence[str]) -> Act:
-    def take(spoilt: Path) -> None:
-        for role in roles:
-            store_of(spoilt, role).take(source, role)
-
-    return take
+def _take(source: Path, role: str, spoilt: Path) -> None:
+    store_of(spoilt, role).take(source, role)
 
 
 def _pairs(history: History) -> Iterator[tuple[Point, Point]]:

@@ -160,14 +160,14 @@ class Maker:
         for point in self._points:
             digest, answers = self._answers(point, _questions(min(identities), pair[0][0]))
             moments.setdefault(digest, Moment({}, aliases)).answers.update(answers)
-        files: list[Path] = []
         people_in: dict[str, tuple[str, str]] = {}
-        for key, sides in (("attack-known", pair), ("attack-fresh", strangers)):
-            (white_id, white), (black_id, black) = sides
-            played = game(key, white, black, day=300, white_id=white_id, black_id=black_id)
-            files.append(written(self._folder / f"{key}.jsonl", played))
-            people_in[f"club:{key}"] = white_id, black_id
-        known, fresh = files
+
+        def one_game(key: str, white: tuple[str, str], black: tuple[str, str]) -> Path:
+            people_in[f"club:{key}"] = white[0], black[0]
+            played = game(key, white[1], black[1], day=300, white_id=white[0], black_id=black[0])
+            return written(self._folder / f"{key}.jsonl", played)
+
+        known, fresh = one_game("attack-known", *pair), one_game("attack-fresh", *strangers)
         return History(self._points, self._grown_tall(), identities, sealed, moments, known, fresh, people_in)
 
     def _grown_tall(self) -> Point:

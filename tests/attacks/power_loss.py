@@ -84,7 +84,6 @@ class RecordedCommand:
 
     @property
     def has_spoken(self) -> int:
-        """The number of records after which the command has said its last word."""
         return max(at for at, done in enumerate(self.recording.records, 1) if done.kind == RecordedAction.SAID)
 
 

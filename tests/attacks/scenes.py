@@ -87,17 +87,15 @@ def names(history: History) -> Iterator[Attack]:
         "every file a link": _linked("club.db", *ROLES),
         "no suffix": _renamed("club"),
     }
+    plays = (*READING, play.IMPORT_KNOWN)
     for point in (history.points[0], history.last):
         at = f" at '{point.name}'"
         for word in odd:
-            plays: play.Plays = (*READING, play.IMPORT_KNOWN)
-            place = _renamed(f"{word}.db")
-            yield Attack(f"called {word!a}{at}", point, plays=plays, place=place, kind="name", reads_may_err=False)
+            named = _renamed(f"{word}.db")
+            yield Attack(f"called {word!a}{at}", point, plays=plays, place=named, kind="name", reads_may_err=False)
         for what, place in links.items():
-            plays = (*READING, play.IMPORT_KNOWN, play.REBUILD)
-            yield Attack(
-                what + at, point, plays=plays, place=place, refusal="people file", kind=what, reads_may_err=False
-            )
+            commands, refusal = (*plays, play.REBUILD), "people file"
+            yield Attack(what + at, point, plays=commands, place=place, refusal=refusal, kind=what, reads_may_err=False)
 
 
 def _renamed(name: str) -> Place:
