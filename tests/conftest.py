@@ -132,7 +132,6 @@ BEGUN_FIRST = (
     "test_power_cuts.py",
     "test_memory.py",
     "test_drawn_histories.py",
-    "test_bench_sections.py",
 )
 
 

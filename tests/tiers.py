@@ -10,7 +10,8 @@ nightly  takes minutes: long properties, failovers, memory     ``sh tools/run te
 ======== ===================================================== ============================
 
 A folder gives its tests a tier by a line ``TIER = "outside"`` in its ``conftest.py``, a module by
-``pytestmark = pytest.mark.slow``; a test's own mark wins.
+``pytestmark = pytest.mark.slow``; a test's own mark wins. A quick test that takes a server of PostgreSQL or a browser
+as a fixture is outside.
 
 Each of the three commands has a profile, which says which tiers run and how much a test tries. ``LEDGER_PROFILE``
 names it: ``quick`` (the default), ``ci`` for ``--all``, or ``nightly``. The first two always draw the same examples,
@@ -40,6 +41,8 @@ PROFILE = os.environ.get("LEDGER_PROFILE", "quick")
 if PROFILE not in RUNS:
     raise pytest.UsageError(f"LEDGER_PROFILE is {PROFILE!r}; it may be {', '.join(RUNS)}")
 TESTS = Path(__file__).parent
+OTHER_PROGRAMS = frozenset({"each_server", "oldest_server", "attacked_on_server", "chromium"})
+"""The fixtures that start a program of others."""
 
 _OF_FOLDER = re.compile(r'^TIER = "(\w+)"', re.MULTILINE)
 _OF_MODULE = re.compile(r"^pytestmark = .*\bpytest\.mark\.(quick|slow|outside|nightly)\b", re.MULTILINE)
@@ -100,13 +103,17 @@ def tier_of(item: pytest.Item) -> str:
     """Return the tier of a test: its own mark's, its class's, its module's or its folder's, in this order.
 
     A test that compares compiled kernels with interpreted ones says so in its name. It is slow: the quick tests compile
-    nothing.
+    nothing. A test with a fixture that starts a program of others is outside.
     """
     marked = next((mark.name for mark in item.iter_markers() if mark.name in TIERS), None)
     if marked is not None:
         return marked
     tier = folder_tier(item.path.parent)
-    return "slow" if tier == "quick" and "compiled" in item.name else tier
+    if tier != "quick":
+        return tier
+    if OTHER_PROGRAMS.intersection(getattr(item, "fixturenames", ())):
+        return "outside"
+    return "slow" if "compiled" in item.name else "quick"
 
 
 def skips_file(file: Path) -> bool:

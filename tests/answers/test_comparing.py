@@ -32,7 +32,7 @@ from tests.kit.commands import Missing
 from tests.kit.games import source_game
 from tests.kit.places import OTB
 from tools import pictures
-from tools.bench.synthetic import otb_columns
+from tools.bench.datasets import otb_columns
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 OPENS = ("Autumn", "Spring", "Winter", None)  # tournaments of the games, in turn

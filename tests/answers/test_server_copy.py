@@ -30,6 +30,8 @@ from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.plugins import CLIMBS, OF_FACTS, SURPLUSES, WIN_STREAKS
 from tests.kit.postgres import Server
 
+pytestmark = pytest.mark.outside  # PostgreSQL
+
 ERASED = 5
 PLUGINS = (*BUILT_IN, WIN_STREAKS, SURPLUSES, CLIMBS, *OF_FACTS)
 

@@ -23,9 +23,11 @@ from tests.kit.checkpoints import KEY, RELEASED_GAME, give_key, released_club
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded
 
+pytestmark = pytest.mark.outside  # sigstore
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    merkle = pytest.importorskip("sigstore._internal.merkle", reason="needs sigstore: pip install --group test")
+    merkle = pytest.importorskip("sigstore._internal.merkle", reason="needs sigstore: pip install --group all")
     checkpoint = pytest.importorskip("sigstore._internal.rekor.checkpoint")
     from sigstore.errors import VerificationError
 

@@ -12,6 +12,8 @@ from ledger.players.postgres_people import PostgresPeople
 from tests.kit.postgres import Server
 from tests.kit.postgres_journals import SCHEMA, run_as_superuser
 
+pytestmark = pytest.mark.outside  # PostgreSQL
+
 OBJECTS = {
     "a trigger of the journal": (
         "CREATE OR REPLACE FUNCTION public.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"

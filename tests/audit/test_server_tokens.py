@@ -22,6 +22,8 @@ from tests.kit.postgres import Server
 from tests.kit.server_ledgers import new_place, run_sql_on
 from tests.kit.tokens import of_an_earlier_release
 
+pytestmark = pytest.mark.outside  # PostgreSQL
+
 SIGNED_IN = 3  # lines of the log that the club has
 UNWRITTEN = "holds what this program does not write"
 ROWS = {

@@ -31,6 +31,8 @@ from tests.kit.games import source_games
 from tests.kit.postgres import Server
 from tests.kit.postgres_journals import SCHEMA
 
+pytestmark = pytest.mark.outside  # PostgreSQL
+
 _numbers = count(1)
 
 

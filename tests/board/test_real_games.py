@@ -53,6 +53,7 @@ def test_real_games_end_in_the_position_of_their_reference() -> None:
         assert final_position(body, tags.get("FEN", START)).fen == reference[tags["Site"].rpartition("/")[2]]
 
 
+@pytest.mark.outside
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["lichess_slice_20211001.pgn", "roundrobins/1953_zurich_candidates.pgn"])
 def test_real_games_end_as_in_python_chess(name: str) -> None:
@@ -77,6 +78,7 @@ def random_game(chess: object, random: Random, number: int) -> tuple[str, list[s
     return start, moves, board.fen()
 
 
+@pytest.mark.outside
 def test_games_at_random_end_as_in_python_chess() -> None:
     chess = pytest.importorskip("chess", reason="python-chess is not installed")
     random = Random(20)
@@ -85,6 +87,7 @@ def test_games_at_random_end_as_in_python_chess() -> None:
         assert replayed(moves, start).fen == end
 
 
+@pytest.mark.outside
 def test_what_python_chess_refuses_is_refused_and_nothing_else() -> None:
     chess = pytest.importorskip("chess", reason="python-chess is not installed")
     random = Random(21)

@@ -15,7 +15,7 @@ FILES: Mapping[str, str] = {
 }  # GAMES holds a few games of a tournament that the ledger does not know
 
 
-def _proposed(*words: str) -> tuple[str, ...]:
+def proposed(*words: str) -> tuple[str, ...]:
     return ("correct", "{club}", *words, "--reason", "it was typed wrong", "--by", "eve")
 
 
@@ -25,12 +25,12 @@ def _decided(number: int, word: str = "approve", by: str = "adam") -> tuple[str,
 
 def _correction(*words: str) -> Steps:
     """A proposal, the first one, and its approval."""
-    return _proposed(*words), _decided(1)
+    return proposed(*words), _decided(1)
 
 
 def _second(*words: str) -> Steps:
     """The same where there is a proposal already."""
-    return _proposed(*words), _decided(2)
+    return proposed(*words), _decided(2)
 
 
 _IMPORT = ("import", "{club}", f"{{folder}}/{GAMES}")
@@ -91,8 +91,8 @@ VERBS: Mapping[str, Steps] = {
         ("correct", "{club}", "batch", f"{{folder}}/{BATCH}", "--reason", "typed twice", "--by", "eve"),
         _decided(1),
     ),
-    "correct reject": (_proposed("void", "made:1-3"), _decided(1, "reject")),
-    "correct withdraw": (_proposed("void", "made:1-3"), _decided(1, "withdraw", "eve")),
+    "correct reject": (proposed("void", "made:1-3"), _decided(1, "reject")),
+    "correct withdraw": (proposed("void", "made:1-3"), _decided(1, "withdraw", "eve")),
 }
 BEFORE: Mapping[str, Steps] = {
     "checkpoint": (("checkpoint-key", "{club}", "--new", "example.org/club"),),

@@ -23,12 +23,12 @@ from tests.kit.clubs import NAME, copied, take_made_up_games
 from tests.kit.crash_driver import ACKNOWLEDGED, words_of
 from tests.kit.crashes import audited, check_journal
 from tests.kit.games import source_games
+from tests.kit.places import folder_in_memory
 from tests.kit.processes import run_module
 from tests.tiers import few_quick, times
 from tools import cli
-from tools.attack.families import folder as folder_in_memory
 
-KILLS_OF_A_PATH = times(quick=2, ci=20, nightly=200)
+KILLS_OF_A_PATH = times(quick=2, ci=10, nightly=1_000)
 NEVER = 1 << 40  # a statement that no verb comes to
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 
-import psycopg
 import pytest
 
 from ledger.backups import server_copies
@@ -13,6 +12,7 @@ from ledger.backups.server_copies import copy_to_files, copy_to_server
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime import sqlite
+from ledger.runtime.lazy import psycopg
 from ledger.runtime.ledger_files import beside
 from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-import psycopg
 import pytest
 
 from ledger.answers.exports import server_copy
@@ -13,6 +12,7 @@ from ledger.answers.exports.server_copy import copy_tables
 from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
 from ledger.ratings.projector import FactProjector, FactRows, Kept
+from ledger.runtime.lazy import psycopg
 from tests.errors.postgres_cases import shared_server
 from tests.kit.backups import SCHEMA
 from tests.kit.clubs import ClubOfTwo

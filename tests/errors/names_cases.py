@@ -6,11 +6,11 @@ from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 
-import psycopg
 import pytest
 
 from ledger.players import postgres_people
 from ledger.players.postgres_people import PostgresPeople
+from ledger.runtime.lazy import psycopg
 from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
 

@@ -8,12 +8,12 @@ from contextlib import ExitStack, closing
 from functools import cache
 from typing import Any
 
-import psycopg
 import pytest
 
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.runtime import lazy, postgres
+from ledger.runtime.lazy import psycopg
 from ledger.testing.journal_contract import append, filled, sealed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.poolers import pooling

@@ -121,6 +121,13 @@ def test_an_empty_file_is_a_fault(content: bytes) -> None:
     assert "the file is empty; its first line must name columns" in faults[0][1]
 
 
+@pytest.mark.parametrize("size", [7, 14, BATCH_CSV])
+def test_rows_of_dividers_alone_are_passed_over_wherever_a_block_ends(size: int) -> None:
+    file = ",,,,,,\n" * 100 + csv_text(BASE)
+    games, faults, _ = read_csv(file, size)
+    assert (len(games), faults) == (1, [])
+
+
 def test_a_file_in_utf_16_is_a_fault_that_says_so() -> None:
     _, faults, _ = read_csv(csv_text(BASE).encode("utf-16"))
     assert faults == [(1, "the file is written in UTF-16; save it again as UTF-8")]

@@ -36,8 +36,8 @@ from ledger.journal import recorder_columns
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.source_files import CSV_HEADER, LICHESS_GAME, MIB, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
+from tests.kit.yardsticks import within
 from tests.tiers import few_quick
-from tools.attack.yardsticks import within
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from ledger.imports.formats import SaidOfFile
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from tests.kit.source_files import CSV_HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
-from tools.attack.yardsticks import yardsticks
+from tests.kit.yardsticks import yardsticks
 from tools.commands.importing import ImportWish, import_file
 
 folder = Path(sys.argv[1])

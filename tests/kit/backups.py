@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import psycopg
 
 from ledger.answers.querying import tables_described
 from ledger.audit.audit import audit
@@ -17,6 +16,7 @@ from ledger.backups import disk
 from ledger.facts.words import TreeHead
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
+from ledger.runtime.lazy import psycopg
 from tests.kit.clubs import NOW
 from tests.kit.games import source_games
 

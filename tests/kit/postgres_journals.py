@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import closing
 
-import psycopg
-
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
+from ledger.runtime.lazy import psycopg
 from tests.kit.postgres import Server
 
 SCHEMA = "club"

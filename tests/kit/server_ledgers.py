@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-import psycopg
-
 from ledger.journal.settings_file import ServerPlace
 from ledger.players.server_stores import sql_of
+from ledger.runtime.lazy import psycopg
 from tests.kit.postgres import Server
 
 SCHEMA = "club"

@@ -1,9 +1,8 @@
-"""A ledger whose people file is exchanged for an older or a foreign one; servers for names."""
+"""A ledger whose people file is exchanged for an older or a foreign one."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
-from tests.kit import postgres
 from tests.kit.clubs import copied, open_ledger
 from tests.kit.people import THREE_NAMES, import_wins, put_people_file, won_by_the_first
 
@@ -68,10 +66,3 @@ def folder_of_one_game(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _pair_club(folder_of_one_game: Path, tmp_path: Path) -> Path:
     """Two players, who are known by identities that say nothing of their names, and a game, rated."""
     return copied(folder_of_one_game, tmp_path / "one game")
-
-
-@pytest.fixture(name="server_of_names", scope="module", params=["the oldest", "the newest"])
-def _server_of_names(request: pytest.FixtureRequest) -> Iterator[postgres.Server]:
-    """A server of the oldest version that is here, then one of the newest."""
-    with postgres.running(postgres.needed(newest=request.param == "the newest")) as server:
-        yield server

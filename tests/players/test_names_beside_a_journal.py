@@ -20,6 +20,8 @@ from ledger.testing.people_contract import everybody
 from tests.kit.postgres import Server
 from tests.kit.postgres_journals import as_superuser, new_journal, run_as_superuser
 
+pytestmark = pytest.mark.outside  # PostgreSQL
+
 STAMP = "2026-01-02T03:04:05.678Z"
 NOW = 1_767_323_045_678
 
@@ -41,13 +43,13 @@ class Pair(NamedTuple):
 
 
 @pytest.fixture(name="pair")
-def _pair(server_of_names: Server) -> Iterator[Pair]:
-    address = new_journal(server_of_names)
-    PostgresPeople.create(as_superuser(server_of_names, address), "club").close()
-    run_as_superuser(server_of_names, address, f"GRANT club_names_writer TO {address.split('//')[1].split('@')[0]}")
+def _pair(each_server: Server) -> Iterator[Pair]:
+    address = new_journal(each_server)
+    PostgresPeople.create(as_superuser(each_server, address), "club").close()
+    run_as_superuser(each_server, address, f"GRANT club_names_writer TO {address.split('//')[1].split('@')[0]}")
     with closing(PostgresJournal(address, "club")) as journal:
         people = PostgresPeople(address, "club", connect=journal.connection)
-        yield Pair(journal, people, server_of_names, address)
+        yield Pair(journal, people, each_server, address)
 
 
 def registered(pair: Pair, *names: str) -> None:

@@ -30,8 +30,8 @@ class TestSqlitePeople(PeopleContract):
 
 class TestPostgresPeople(PeopleContract):
     @pytest.fixture(autouse=True)
-    def _on_a_server(self, server_of_names: postgres.Server) -> None:
-        self.address, self.schema = server_of_names.url(), f"club{next(_numbers)}"
+    def _on_a_server(self, each_server: postgres.Server) -> None:
+        self.address, self.schema = each_server.url(), f"club{next(_numbers)}"
 
     def make(self) -> People:
         return PostgresPeople.create(self.address, self.schema)

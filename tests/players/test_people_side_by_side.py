@@ -21,6 +21,8 @@ from ledger.players.postgres_people import PostgresPeople
 from ledger.players.sqlite_people import SqlitePeople
 from tests.kit import postgres
 
+pytestmark = pytest.mark.outside  # PostgreSQL
+
 # Letters whose case, accents, order or width a collation would judge in a way of its own, and what patterns know.
 ODD = (
     "aAbBzZéÉßẞıİiIøØŁłĳÆæςσΣЖждⅣⅳﬁ１é\u0301ñÑǅǆƵ中文あアｱ\U0001f600\U00010400\U00010428"

@@ -26,6 +26,8 @@ from ledger.testing.people_contract import DAY, everybody, named
 from tests.kit import postgres
 from tools import postgres_servers
 
+pytestmark = pytest.mark.outside  # PostgreSQL
+
 _numbers = count(1)
 
 

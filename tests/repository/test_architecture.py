@@ -366,13 +366,14 @@ def test_each_room_of_the_library_has_its_folder_of_tests() -> None:
 # Who reads a clock and asserts nothing of it: until when copies go on, a name, when to kill, work told in yardsticks.
 READ_CLOCKS = {  # how long they wait for something at most, load a machine, or say which tests are quick
     "tests.imports.test_memory", "tests.kit.crash_driver", "tests.kit.crashes", "tests.postgres.test_postgres_journal",
-    "tests.crashes.test_crashes", "tests.mutants",
+    "tests.crashes.test_crashes", "tests.mutants", "tests.attacks.workers", "tests.imports.demands",
+    "tests.kit.yardsticks",
 }  # fmt: skip
 CLOCKS = r"\btime\.(?:time|monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(|^from time import (?!sleep\b)"
 
 
 def test_no_test_asserts_a_time() -> None:
-    """On a busy machine it fails: count the work, or tell it in yardsticks (``tools.attack.yardsticks``)."""
+    """On a busy machine it fails: count the work, or tell it in yardsticks (``tests.kit.yardsticks``)."""
 
     def clocks(module: str) -> list[str]:
         text = re.sub(r"while time\.process_time\(\) < ", "", sources("tests")[module].read_text("utf-8"))  # keeps busy

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from openapi_spec_validator import validate
 
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
@@ -124,9 +123,15 @@ def test_each_answer_is_of_the_form_that_the_documentation_says(path: str, addre
         assert told["position"] == int(answer.headers["ledger-position"])
 
 
+@pytest.mark.outside
+def test_the_documentation_is_valid_openapi(get: Get) -> None:
+    from openapi_spec_validator import validate
+
+    validate(get("/openapi.json").json())
+
+
 def test_the_documentation_is_openapi_and_the_published_one(get: Get) -> None:
     answer = get("/openapi.json")
-    validate(answer.json())
     assert answer.json()["servers"] == [{"url": SITE}]
     undescribed = [
         (path, parameter["name"])

@@ -134,9 +134,7 @@ def test_the_server_calls_nobody_but_the_witness() -> None:
     clients = {"urllib.request", "http.client", "httpx", "requests", "aiohttp", "ftplib", "smtplib", "telnetlib"}
     calling = set()
     for module, path in sources("ledger", "tools").items():
-        if module.startswith(
-            ("tools.attack", "tools.bench", "tools.cluster")
-        ):  # of a checkout alone; no server has them
+        if module.startswith(("tools.bench", "tools.cluster")):  # of a checkout alone; no server has them
             continue
         for node in nodes_of(path):
             names = {each.name for each in node.names} if isinstance(node, ast.Import) else set()
@@ -145,6 +143,7 @@ def test_the_server_calls_nobody_but_the_witness() -> None:
     assert calling == {"tools.serve.witnesses"}
 
 
+@pytest.mark.slow
 def test_processes_meet_in_a_folder_of_their_own(
     served: Path, meeting_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ from tools.serve.sites import Site
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-pytestmark = NEEDS_CHROMIUM
+pytestmark = [pytest.mark.outside, *NEEDS_CHROMIUM]
 Visit = Callable[..., "Page"]
 
 

@@ -17,6 +17,8 @@ from tests.kit.games import game_recorded
 from tests.kit.served_processes import position, serving, until
 from tools.serve.limits import BATCH_BYTES
 
+pytestmark = pytest.mark.slow  # the processes of a server
+
 FILE = b"""white,black,result,date,event
 Ann,Bob,1-0,2026-04-01,Summer
 Ann,Cleo,2-0,2026-04-02,Summer

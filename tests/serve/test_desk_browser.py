@@ -17,7 +17,7 @@ from tests.kit.served_processes import position, serving, until
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = NEEDS_CHROMIUM
+pytestmark = [pytest.mark.outside, *NEEDS_CHROMIUM]
 PAGES = (
     "", "import", "players", "players/alike", "propose", f"propose/result?game={GAME}", "batch", "queue",
     "publish?at=2026-03-31", "history",

@@ -29,6 +29,8 @@ from tools.serve.desk import DEEDS, Deed
 from tools.serve.desk import PAGES as DESK_PAGES
 from tools.serve.problems import RefusedError
 
+pytestmark = pytest.mark.slow  # the processes of a server
+
 SITE = "https://ratings.example.org"
 OWN = {"Origin": SITE, "Sec-Fetch-Site": "same-origin"}
 PAGES = (
@@ -385,6 +387,7 @@ lichess
 )
 
 
+@pytest.mark.quick
 def test_of_the_file_of_who_is_not_signed_in_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = list[int]()
 
@@ -397,6 +400,7 @@ def test_of_the_file_of_who_is_not_signed_in_nothing_is_kept(tmp_path: Path, mon
     assert (written, list(tmp_path.iterdir())) == ([], [])
 
 
+@pytest.mark.quick
 def test_a_file_for_which_there_is_no_room_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sent = form_sent(FILE, "multipart/form-data; boundary=x")
     with pytest.raises(RefusedError) as refused:

@@ -19,6 +19,8 @@ from tests.serve.drawn_requests import DRAWN, SCHEMA, checks
 from tools.serve.posts import IMPORT, POSTS
 from tools.serve.routes import PREFIX
 
+pytestmark = pytest.mark.outside  # schemathesis
+
 WORDS = {"tournament": "Club evening", "number": "1"}
 PLACES = [post.path for post in POSTS]
 TAKEN = {200, 201, 202, 400, 404, 409}

@@ -21,6 +21,8 @@ from tools.serve.readers import Reader
 from tools.serve.routes import PREFIX, ROUTES, Route
 from tools.serve.settings import Serving
 
+pytestmark = pytest.mark.outside  # schemathesis
+
 # What a stranger may name: things that are there, so that not every answer is that nothing is.
 WORDS = {"player": "ann", "tournament": "Club evening", "list": "standard@2006-06-30", "number": "1"}
 THERE = {

@@ -398,6 +398,7 @@ def test_at_the_end_each_stream_ends_and_who_waits_is_answered(served: Path, mon
     assert everything(waiting).startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.slow
 def test_the_server_tells_its_listeners_and_ends_within_ten_seconds(served: Path) -> None:
     position = size(served)
     with serving(served, "--listen", "127.0.0.1:0") as (process, address):

@@ -22,6 +22,8 @@ from tools.serve import job_runner, limits
 from tools.serve.job_runner import Jobs
 from tools.serve.problems import Problem
 
+pytestmark = pytest.mark.slow  # the processes of a server
+
 SLOW: Mapping[str, Any] = {
     "command": "slow", "options": [], "operands": [], "media": "text/plain", "name": "slow.txt", "to_file": False,
     "erased": 0,

@@ -196,6 +196,7 @@ def test_nothing_is_shown_of_a_journal_that_does_not_fit_its_checkpoint(served: 
     assert (receipt.status_code, "as yet; no checkpoint was ever signed here" in receipt.text) == (404, True)
 
 
+@pytest.mark.slow
 def test_its_owner_is_told_at_the_start_what_becomes_public_and_what_the_key_should_be_called(served: Path) -> None:
     words = ("--listen", "127.0.0.1:0", "--public-url", "https://example.org/other", "--log", "entries")
     with serving(served, *words) as (process, _):

@@ -22,6 +22,8 @@ from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import serving
 
+pytestmark = pytest.mark.outside  # Go and tlog-scales
+
 GO, GO_LIBRARIES = shutil.which("go"), Path("/usr/share/gocode")
 PROGRAM = Path(__file__).parent / "go" / "read_log.go"
 MORE = 700  # games: the tree comes to have full tiles of level 0, and partial ones of both levels
@@ -92,7 +94,7 @@ def test_go_reads_the_whole_log_and_makes_the_proof_of_our_receipt(served_log: S
 
 
 def test_tlog_scales_reads_the_log_and_makes_the_same_proofs(served_log: ServedLog) -> None:
-    scales = pytest.importorskip("tlog_scales.reader", reason="tlog-scales is not installed; pip install tlog-scales")
+    scales = pytest.importorskip("tlog_scales.reader", reason="tlog-scales is not installed: pip install --group all")
     backend = pytest.importorskip("tlog_scales.backend")
     signing = pytest.importorskip("tlog_scales.signing")
     tlog = pytest.importorskip("tlog_scales.tlog")

@@ -237,6 +237,7 @@ def test_every_page_is_whole_small_and_runs_nothing_of_its_own(browse: Asked, cr
         assert ("frame-ancestors *" in policy) == address.startswith("/embed/"), address
 
 
+@pytest.mark.slow
 def test_every_link_of_the_site_leads_somewhere(browse: Asked) -> None:
     answers = walked(lambda address: browse(address, follow_redirects=False), SITE, "/", most=25)
     lost = {address: answer.status_code for address, answer in answers.items() if answer.status_code not in {200, 302}}
@@ -303,6 +304,7 @@ def test_links_come_from_the_public_address_never_from_the_request(browse: Asked
     assert 'href="/club/ranking' in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", list(Naming))
 def test_strangers_see_no_officers_reasons_or_years_of_birth(
     names: Naming, crowded: Path, crowd: dict[str, Any]
@@ -328,6 +330,7 @@ def test_strangers_see_no_officers_reasons_or_years_of_birth(
     assert "birth_year (not shown)" in texts["/api/v1/corrections/4"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [Naming.INITIALS, Naming.NUMBERS])
 def test_names_are_shown_as_the_setting_says_on_every_page_and_in_the_api(
     names: Naming, crowded: Path, crowd: dict[str, Any]

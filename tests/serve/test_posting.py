@@ -24,6 +24,8 @@ from tools.serve.readers import Reader
 from tools.serve.routes import STREAM
 from tools.serve.wire import WriterClient
 
+pytestmark = pytest.mark.slow  # the processes of a server
+
 
 def is_up(address: str) -> bool:
     return position(address) > 0
@@ -381,6 +383,7 @@ def test_a_body_of_a_megabyte_reaches_the_writer_and_a_larger_one_is_refused(api
         assert done.status_code == status, done.text[:2_000]
 
 
+@pytest.mark.quick
 def test_a_stranger_s_file_is_refused_before_it_is_taken(answering: Reader, tmp_path: Path) -> None:
     class Writer:
         async def ask(self, verb: str, args: Mapping[str, Any], *, token: str) -> dict[str, Any]:
@@ -402,6 +405,7 @@ def test_a_stranger_s_file_is_refused_before_it_is_taken(answering: Reader, tmp_
     assert (taken, list(tmp_path.glob("posted-*"))) == ([], [])
 
 
+@pytest.mark.quick
 def test_a_file_for_which_there_is_no_room_is_refused_and_gone(tmp_path: Path) -> None:
     club = tmp_path / "club.db"
     tokens = club_of_programs(club)
@@ -431,6 +435,7 @@ def _bodies_read(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return taken
 
 
+@pytest.mark.quick
 def test_a_stranger_s_body_is_not_read(answering: Reader, tmp_path: Path, bodies_read: list[bytes]) -> None:
     class Writer:
         async def ask(self, verb: str, args: Mapping[str, Any], *, token: str) -> dict[str, Any]:
@@ -485,11 +490,13 @@ def test_a_body_costs_what_it_is_long(looked_for: list[str]) -> None:
     assert len(words.changes[0]) == many
 
 
+@pytest.mark.quick
 def test_what_thousands_of_parameters_may_have_meant_is_not_looked_for(looked_for: list[str]) -> None:
     _, wrong = parameters.asked(STREAM.parameters, [("a", "")] * 2_600)
     assert (len(wrong), len(looked_for)) == (2_600, MOST_FAULTS)
 
 
+@pytest.mark.quick
 def test_a_body_may_be_nested_as_deep_as_it_can_be_read() -> None:
     for deep in range(700, 1_001):  # on the way is a depth that can be read, and not written
         with pytest.raises(RefusedError) as refused:

@@ -17,6 +17,8 @@ from tests.kit.served_processes import position, serving, until
 from tools.serve.processes import told_of_the_proxy
 from tools.serve.settings import Serving
 
+pytestmark = pytest.mark.slow  # the processes of a server
+
 
 def test_what_commands_record_beside_it_is_seen_and_what_dies_is_started_again(served: Path, run: Run) -> None:
     with serving(served, "--listen", "127.0.0.1:0", "--readers", "2") as (process, address):
@@ -67,6 +69,7 @@ def test_it_answers_on_a_socket_of_the_machine(served: Path, tmp_path: Path) -> 
     assert not place.exists()
 
 
+@pytest.mark.quick
 def test_what_stops_it_at_once_is_one_line(served: Path, tmp_path: Path, run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -86,6 +89,7 @@ def test_what_stops_it_at_once_is_one_line(served: Path, tmp_path: Path, run: Ru
     assert "club.views.db" in done.err
 
 
+@pytest.mark.quick
 def test_its_answers_name_no_program(served: Path) -> None:
     with serving(served, "--listen", "127.0.0.1:0") as (_, address):
         until(lambda: position(address) > 0)
@@ -94,6 +98,7 @@ def test_its_answers_name_no_program(served: Path) -> None:
         assert json.loads(answer.text)["rows"]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("settings", "says"),
     [

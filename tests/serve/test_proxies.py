@@ -32,6 +32,8 @@ from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 from tools.serve.sites import Site
 
+pytestmark = pytest.mark.outside  # nginx and Caddy
+
 Ask = Callable[..., httpx.Response]
 Before = Callable[..., tuple[Proxy, Ask]]
 

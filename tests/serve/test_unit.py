@@ -36,6 +36,7 @@ def settings(text: str) -> dict[str, list[str]]:
     return told
 
 
+@pytest.mark.outside
 @needs_systemd
 @pytest.mark.parametrize(
     "words",
@@ -57,6 +58,7 @@ def test_systemd_understands_it_wherever_the_ledger_lies(
     assert (done.returncode, complaints) == (0, [])
 
 
+@pytest.mark.outside
 @needs_systemd
 def test_systemd_finds_little_left_that_it_may_do(served: Path, tmp_path: Path, run: Run) -> None:
     place = tmp_path / "rating-ledger.service"

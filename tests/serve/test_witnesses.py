@@ -331,6 +331,7 @@ def test_it_is_asked_no_more_often_than_hourly_and_a_fault_is_told_once(
     assert capsys.readouterr().err.count("does not know this log") == 1
 
 
+@pytest.mark.slow
 def test_the_server_shows_what_its_witness_signed(served: Path, keeper: Keeper) -> None:
     with listening(keeper) as url:
         words = ("--listen", "127.0.0.1:0", "--witness", url, "--witness-key", keeper.line)

@@ -39,6 +39,8 @@ from tools.serve.waiting import Queue, Waiting
 from tools.serve.wire import WriterClient
 from tools.serve.writer import MOST_TRIED, TRIED_AT_ONCE, Folding, RecordingThread, Trying
 
+pytestmark = pytest.mark.slow  # the processes of a server
+
 Answer = TypeVar("Answer")
 PATIENCE = 120.0  # seconds for one answer: the machine may be busy
 
@@ -405,6 +407,7 @@ def test_single_games_are_recorded_between_the_parts_of_a_large_file_in_the_orde
     assert stands[first:] == expected
 
 
+@pytest.mark.quick
 def test_what_waits_is_bounded_in_facts_and_bytes_and_games_go_together() -> None:
     def one(verb: str = "game", size: int = 100) -> Waiting:
         return Waiting(verb, Asking(None, None), {}, size, None)

@@ -16,6 +16,7 @@ from tests.kit.places import ROOT
 from tests.kit.source_files import CSV, JSONL, PGN, written
 from tools import cli
 from tools.commands import FALSE, REFUSED, USAGE
+from tools.docs.command_texts import every_command
 
 # --- refusals -----------------------------------------------------------------------------------------------
 
@@ -118,15 +119,14 @@ def test_wrong_usage_is_exit_code_2(words: list[str], run: Run) -> None:
 
 
 def test_every_help_has_an_example_that_calls_the_command(run: Run) -> None:
-    faults = []
-    for command in (*cli.COMMANDS, ""):
-        done = run(*filter(None, [command, "--help"]))
-        example = done.out.partition("Example:")[2]
-        if (done.code, done.err) != (0, "") or f"rating-ledger {command}".strip() not in example:
-            faults.append(command)
-        if run(*filter(None, [command, "-h"])) != done:
-            faults.append(f"{command} -h")
-    assert faults == []
+    without = []
+    for words in ["", *every_command()]:
+        for flag in ("--help", "-h"):
+            done = run(*words.split(), flag)
+            called = f"rating-ledger {words}".strip().replace(" correct ", " correct club.db ")
+            if (done.code, done.err) != (0, "") or called not in done.out.partition("Example:")[2]:
+                without.append((words, flag))
+    assert without == []
 
 
 def test_the_overview_lists_every_command_under_its_task_with_a_whole_sentence(run: Run) -> None:

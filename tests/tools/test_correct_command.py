@@ -189,14 +189,3 @@ def test_a_proposal_tells_the_fields_that_change_and_players_by_name(journal_of_
 def test_a_word_that_is_no_verb_is_wrong_usage(journal_of_four: Path, run: Run) -> None:
     done = run("correct", journal_of_four, "voidd", "g1")
     assert (done.code, "did you mean 'void'" in done.err) == (2, True)
-
-
-def test_the_help_of_every_verb_has_an_example(journal_of_four: Path, run: Run) -> None:
-    faults = []
-    for verb in (*VERBS, "batch", "list", "show", "approve", "reject", "withdraw"):
-        done = run("correct", journal_of_four, verb, "--help")
-        if done.code != 0 or "rating-ledger correct club.db" not in done.out.partition("Example:")[2]:
-            faults.append(verb)
-        if run("correct", verb, "--help") != done:
-            faults.append(f"{verb} without a ledger")
-    assert faults == []

@@ -16,8 +16,8 @@ from ledger.ratings.view_tables import PERFORMANCE as VIEW
 from tests.kit.commands import Run
 from tests.kit.every_table import make_club_with_every_table, rows, tables
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of Datasette are not ours
-app = pytest.importorskip("datasette.app", reason="datasette is not installed: pip install --group test")
+pytestmark = [pytest.mark.outside, pytest.mark.filterwarnings("ignore")]  # those of Datasette are not ours
+app = pytest.importorskip("datasette.app", reason="datasette is not installed: pip install --group all")
 SHOWN = {"pool": "1", "player": "1", "tournament": "Club evening"}
 
 

@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from ledger.answers.exports import server_copy
 from ledger.answers.exports.server_copy import copy_tables
 from ledger.answers.exports.server_tables import server_tables
 from ledger.ledger import Ledger
+from ledger.runtime.lazy import psycopg
 from tests.kit.backups import SCHEMA, Rows, asked, columns_there, differences, tables_there
 from tests.kit.clubs import record_game
 from tests.kit.commands import SAMPLE_ENTRIES, Run
@@ -348,6 +348,7 @@ def test_who_may_not_make_the_schema_or_the_tables_is_told_so(sample_club: Path,
     assert everything(read_by_others) == before
 
 
+@pytest.mark.outside
 def test_a_password_is_refused_in_an_address_and_never_shown(sample_club: Path, run: Run) -> None:
     for address in ("postgresql://eve:s3cret@127.0.0.1/chess", "postgresql://127.0.0.1/chess?password=s3cret"):
         done = run(*exported_words(sample_club, address))

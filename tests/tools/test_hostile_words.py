@@ -61,7 +61,7 @@ TEXTS, NUMBERS, PATHS = (NO_TEXT, CONTROLS, LONG), (NO_TEXT, "", "nan", "1e999",
 
 
 @pytest.fixture(scope="module")
-def folder_of_four(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder_with_a_proposal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The club of four with a published list and an open proposal."""
     folder = tmp_path_factory.mktemp("four")
     with made(folder / "club.db") as ledger:
@@ -116,9 +116,9 @@ def faults(done: Done, parameter: click.Parameter, value: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_hostile_word_is_named_and_changes_nothing(
-    words: str, folder_of_four: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    words: str, folder_with_a_proposal: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    club = copied(folder_of_four, tmp_path)
+    club = copied(folder_with_a_proposal, tmp_path)
     (tmp_path / "games.csv").write_text("white,black,result,ended_at\nAnn,Bob,1-0,2026-11-08\n")
     (tmp_path / "batch.csv").write_text("verb,game\nvoid,g1\n")
     (tmp_path / "list.csv").write_text("name,rating\nZoe,1500\n")

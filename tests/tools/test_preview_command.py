@@ -53,6 +53,7 @@ def test_json_csv_and_lines_tell_the_same(proposed: Path, run: Run) -> None:
     assert whole["moved"] == sum(row["difference"] != 0 for row in lines)
 
 
+@pytest.mark.outside
 @pytest.mark.parametrize("kind", [".svg", ".png"])
 def test_the_same_moves_give_the_same_picture(kind: str, proposed: Path, tmp_path: Path, run: Run) -> None:
     pytest.importorskip("matplotlib")

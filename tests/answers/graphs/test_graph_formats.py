@@ -324,6 +324,7 @@ def test_a_page_with_a_style_sheet_elsewhere_has_no_inline_style(sheet: str, all
     assert "url(" not in html.style(), "from elsewhere a pattern would be sought there"
 
 
+@pytest.mark.outside
 def test_without_its_style_sheet_a_graph_is_no_black_rectangle() -> None:
     alone = svg.draw(pinned_page(), Look(sheet="graph.css", opponents=True))
     assert alone.startswith('<?xml-stylesheet type="text/css" href="graph.css"?>\n<svg ')
@@ -373,6 +374,7 @@ def vega_lite_schema() -> dict[str, Any]:
     return schema
 
 
+@pytest.mark.outside
 def test_the_specification_is_valid_by_the_schema_that_it_names() -> None:
     schema = vega_lite_schema()
     validator = validator_for(schema)(schema)
@@ -394,6 +396,7 @@ def test_the_specification_has_a_value_for_each_bar() -> None:
 # -- PNG -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.outside
 def test_a_picture_has_words_and_bars() -> None:
     assert png.is_available()
     page = pinned_page()

@@ -1,0 +1,3 @@
+"""The tests of a journal on a server of PostgreSQL."""
+
+TIER = "outside"
