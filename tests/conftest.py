@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ledger.ratings import views
-from tests.kit import golden_views, postgres
+from tests.kit import golden_views, postgres, snapshots
 from tests.kit.clubs import NAME, ClubOfTwo, copied, copy_of, new_club_of_two, one_secret, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.disks import nobody_cuts_the_power
@@ -135,8 +135,14 @@ BEGUN_FIRST = (
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer to write the snapshots anew."""
+    parser.addoption(snapshots.OPTION, action="store_true", help="write the files that tests compare with, if changed")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Run the tiers of the profile."""
+    snapshots.writes = config.getoption(snapshots.OPTION)
     config.pluginmanager.register(TierSelection(config))
 
 

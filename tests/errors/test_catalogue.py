@@ -36,6 +36,7 @@ from tests.errors.postgres_cases import POSTGRES_REFUSALS
 from tests.errors.rule_cases import CASES, is_named, prepared
 from tests.errors.server_cases import SERVER_REFUSALS
 from tests.errors.token_cases import TOKEN_REFUSALS
+from tests.kit import snapshots
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
@@ -363,8 +364,7 @@ ON_A_SERVER = {*COPY_REFUSALS, *EXPORT_REFUSALS, *NAMES_REFUSALS, *POSTGRES_REFU
 
 @pytest.mark.parametrize("name", in_tiers(CATALOGUE, lambda name: "outside" if name in ON_A_SERVER else "quick"))
 def test_the_words_are_those_of_the_catalogue(name: str, club_of_two: ClubOfTwo) -> None:
-    told = as_told(provoked(name, club_of_two), club_of_two)
-    assert told == (FOLDER / f"{name}.txt").read_text("utf-8")
+    snapshots.check(FOLDER / f"{name}.txt", as_told(provoked(name, club_of_two), club_of_two))
 
 
 def test_the_catalogue_has_no_other_files_and_no_paths_of_this_machine() -> None:
