@@ -229,7 +229,10 @@ RIIX_GLICKO2 = {"riix Glicko-2, by week": partial(riix, system="Glicko2", steps=
 ELOTE_ELO, ELOTE_GLICKO, ELOTE_GLICKO2, ELOTE_ECF = (
     {f"elote {system}, by game": partial(elote, system=system)} for system in ("Elo", "Glicko", "Glicko2", "ECF")
 )
-GLICKO2_BY_GAME = {"riix Glicko-2, by game": partial(riix, system="Glicko2", steps="one"), **ELOTE_GLICKO2}
+GLICKO2_BY_GAME: Mapping[str, Callable[[Columns], Riix | Elote]] = {
+    "riix Glicko-2, by game": partial(riix, system="Glicko2", steps="one"),
+    **ELOTE_GLICKO2,
+}
 PACKAGES: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote | Elochess]]] = {
     "elo by game": {"riix Elo": RIIX_ELO, **ELOTE_ELO},
     "glicko by week": {
