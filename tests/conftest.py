@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from ledger.ratings import views
-from tests.kit import golden_views, postgres
-from tests.kit.clubs import NAME, ClubOfTwo, copied, copy_of, new_club_of_two, take_made_up_games
+from tests.kit import golden_views, postgres, snapshots
+from tests.kit.clubs import NAME, ClubOfTwo, copied, copy_of, new_club_of_two, one_secret, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.disks import nobody_cuts_the_power
 from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
-from tests.kit.secrets import one_secret
 from tests.tiers import PROFILE, TierSelection, load_profile
 from tools import cli
 
@@ -138,12 +137,17 @@ BEGUN_FIRST = (
     "test_power_cuts.py",
     "test_memory.py",
     "test_drawn_histories.py",
-    "test_bench_sections.py",
 )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer to write the snapshots anew."""
+    parser.addoption(snapshots.OPTION, action="store_true", help="write the files that tests compare with, if changed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run the tiers of the profile."""
+    snapshots.writes = config.getoption(snapshots.OPTION)
     config.pluginmanager.register(TierSelection(config))
 
 

@@ -24,17 +24,20 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
 from typing import NamedTuple
 
-from tests.kit.traced import TELLS
+import pytest
 
 ROOT = Path(__file__).parent.parent
+TELLS = "LEDGER_TRACED"  # the environment's name for the file to which seconds by test are written
 ROOMS = ("book", "journal", "ratings", "correcting")
 # Tests of these rooms, and those that go through all of them; what starts servers or browsers is left out.
 TRACED = (
@@ -51,6 +54,29 @@ _COMPARED: dict[type[ast.cmpop], str] = {
     ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
 }  # fmt: skip
 _RECKONED: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "//", ast.FloorDiv: "*", ast.Div: "*"}
+
+
+# --- which test runs which line: hooks of pytest for the run under coverage ---
+
+_seconds: dict[str, float] = {}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Lines that run from here on are those of this test, with what prepares it."""
+    traced = import_module("coverage").Coverage.current()
+    traced.switch_context(item.nodeid)
+    begun = time.perf_counter()
+    try:
+        return (yield)
+    finally:
+        _seconds[item.nodeid] = time.perf_counter() - begun
+        traced.switch_context("")
+
+
+def pytest_sessionfinish() -> None:
+    """Keep how long each took."""
+    Path(os.environ[TELLS]).write_text(json.dumps(_seconds), "utf-8")
 
 
 class Mutant(NamedTuple):
@@ -159,7 +185,7 @@ def trace(folder: Path, at_once: int) -> int:
         include = ",".join(f"ledger/{room}/*" for room in ROOMS)
         command = [
             sys.executable, "-m", "coverage", "run", f"--data-file={folder / f'lines.{part}'}", f"--include={include}",
-            "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.kit.traced", *tests[part::at_once],
+            "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants", *tests[part::at_once],
         ]  # fmt: skip
         return subprocess.run(command, cwd=ROOT, env=around, check=False).returncode
 

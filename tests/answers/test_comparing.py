@@ -28,11 +28,11 @@ from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.runtime.lazy import np
 from ledger.runtime.ledger_files import beside
+from tests.kit.commands import Missing
 from tests.kit.games import source_game
-from tests.kit.packages import Missing
 from tests.kit.places import OTB
 from tools import pictures
-from tools.bench.synthetic import otb_columns
+from tools.bench.datasets import otb_columns
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 OPENS = ("Autumn", "Spring", "Winter", None)  # tournaments of the games, in turn

@@ -23,13 +23,12 @@ from ledger.ledger import Ledger
 from ledger.ratings.projector import FactProjector, FactRows, Kept
 from ledger.ratings.projectors import BUILT_IN
 from ledger.runtime import postgres
+from tests.kit.backups import SCHEMA, asked, columns_there, differences, key_there, tables_there
 from tests.kit.clubs import open_ledger, record_game, take_made_up_games
 from tests.kit.every_table import make_club_with_every_table
-from tests.kit.fact_plugins import OF_FACTS
 from tests.kit.games import game_recorded, scheme_adopted
-from tests.kit.plugins import CLIMBS, SURPLUSES, WIN_STREAKS
+from tests.kit.plugins import CLIMBS, OF_FACTS, SURPLUSES, WIN_STREAKS
 from tests.kit.postgres import Server
-from tests.kit.server_copies import SCHEMA, asked, columns_there, differences, key_there, tables_there
 
 pytestmark = pytest.mark.outside  # PostgreSQL
 

@@ -13,8 +13,7 @@ from ledger.imports.trf import games as trf
 from ledger.imports.trf.lines import player_line_of
 from tests.kit.commands import Run
 from tests.kit.places import DATA
-from tests.kit.source_files import written
-from tests.kit.trf_files import player, report
+from tests.kit.source_files import player, report, written
 
 GAMES = report(
     [

@@ -1,12 +1,13 @@
 """The power is cut while a command runs: what was acknowledged is on the disk, and what is found there mends itself.
 
-The commands are recorded as they are; the disk is a model (``tools.attack.disk``). That the model bites is shown on
+The commands are recorded as they are; the disk is a model (``disk``). That the model bites is shown on
 copies of the program that do without a flush: their losses must be found.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -15,28 +16,32 @@ import pytest
 
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
-from tests.kit.attacks import Holds
+from tests.attacks import power_loss, recording
+from tests.attacks.disk import SECTOR, Disk, WriteLoss
+from tests.attacks.families import Family
+from tests.attacks.judge import AttackJudge, Finding
+from tests.attacks.power_commands import COMMANDS, INIT, Command
+from tests.attacks.power_loss import Image, findings, images, recorded
+from tests.attacks.recording import CommandRecording, Record, RecordedAction, RecordingError
+from tests.attacks.stores import copied
 from tests.kit.places import ROOT
 from tests.kit.tokens import of_an_earlier_release
-from tools.attack import power_loss, recording
-from tools.attack.disk import SECTOR, Disk, WriteLoss
-from tools.attack.families import Battlefield, Family, FamilyPart
-from tools.attack.power_commands import COMMANDS, INIT, Command
-from tools.attack.power_loss import Image, findings, recorded
-from tools.attack.recording import CommandRecording, Record, RecordedAction, RecordingError
-from tools.attack.verdicts import AttackJudge, Finding
 
 pytestmark = pytest.mark.skipif(bool(recording.obstacle()), reason=recording.obstacle() or "none")
 
-IMAGES = 200
+
+def test_no_power_cut_of_one_command_loses_what_was_acknowledged(judge: AttackJudge, tmp_path: Path) -> None:
+    """``test_families`` cuts every command, in many more images."""
+    copied(judge.history.last.db, tmp_path / "club")
+    adds = next(command for command in COMMANDS if command.name == "player add")
+    under = recorded(adds, tmp_path / "club")
+    assert len(under.last.people) == len(under.first.people) + 1
+    assert list(findings(images([under], range(12)), judge.truth)) == []
 
 
-def test_no_power_cut_loses_what_was_acknowledged(holds: Holds) -> None:
-    holds("power-cuts", IMAGES)
-
-
-def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked: Battlefield) -> None:
-    made = power_loss.recordings(attacked.history.last.db, attacked.judge.scratch / "power")
+@pytest.mark.slow
+def test_the_recorded_commands_speak_and_record_what_they_are_there_for(judge: AttackJudge) -> None:
+    made = power_loss.recordings(judge.history.last.db, judge.scratch / "power")
     assert [under.command for under in made] == [INIT, *COMMANDS]
     for under in made:
         kinds = [done.kind for done in under.recording.records]
@@ -52,15 +57,15 @@ def test_the_recorded_commands_speak_and_record_what_they_are_there_for(attacked
     assert grown["games one by one"] > 120
 
 
-def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(attacked: Battlefield) -> None:
-    def scene(_: AttackJudge, count: int, beginning: int) -> list[Finding]:
-        return [Finding(f"image {number}", (), "found") for number in range(beginning, beginning + count)]
+def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(judge: AttackJudge) -> None:
+    def scene(_: AttackJudge, numbers: Sequence[int]) -> list[Finding]:
+        return [Finding(f"image {number}", (), "found") for number in numbers]
 
-    family = Family("numbered", "for this test", scenes=(scene,), is_numbered=True)
-    tried = family.tries(attacked, FamilyPart(20, only="'init' cut at 3 of 9: image 17"))
+    family = Family("power-cuts", "for this test", scene=scene)
+    tried = family.tries(judge, 20, only="'init' cut at 3 of 9: image 17")
     assert (tried.made, [finding.attack for finding in tried.findings]) == (1, ["image 17"])
     with pytest.raises(ValueError, match="ends with no number"):
-        family.tries(attacked, FamilyPart(20, only="image"))
+        family.tries(judge, 20, only="image")
 
 
 # --- the model bites ----------------------------------------------------------------------------------------------
@@ -99,25 +104,21 @@ CUTS = 14
 BEFORE = {"erase": "player add"}
 
 
-def all_but_compiled_modules(folder: str, names: list[str]) -> list[str]:
-    """What of a folder of compiled code is not copied: only modules, so that no command compiles the program anew."""
-    return [name for name in names if folder.endswith("__pycache__") and not name.endswith(".pyc")]
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, attacked: Battlefield, tmp_path: Path) -> None:
+def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, judge: AttackJudge, tmp_path: Path) -> None:
     place, stands, instead, name, finding = MUTANTS[mutant]
-    for package in ("ledger", "tools"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=all_but_compiled_modules)
+    for package in ("ledger", "tools"):  # without the compiled kernels
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("*.nb[ci]"))
     source = tmp_path / place
     assert stands in source.read_text("utf-8")
     source.write_text(source.read_text("utf-8").replace(stands, instead), "utf-8")
-    shutil.copytree(attacked.history.last.db.parent, tmp_path / "club")
+    db = copied(judge.history.last.db, tmp_path / "club")
     command = next(command for command in COMMANDS if command.name == name)
     if name in BEFORE:
         recorded(next(first for first in COMMANDS if first.name == BEFORE[name]), tmp_path / "club")
     if name == "a token revoked":  # the journal has it of later ones
-        with Ledger.open(tmp_path / "club" / attacked.history.last.db.name) as ledger:
+        with Ledger.open(db) as ledger:
             of_an_earlier_release(ledger, "eve", Role.CORRECTOR)
     command = attrs.evolve(command, words=tuple("16" if word == "120" else word for word in command.words))
     under = recorded(command, tmp_path / "club", tmp_path)
@@ -128,7 +129,7 @@ def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, attacked: Battl
     ]
     found: list[str] = []
     for start in range(0, len(chosen), CUTS):
-        found += [told.what for told in findings(chosen[start : start + CUTS], attacked.judge.truth)]
+        found += [told.what for told in findings(chosen[start : start + CUTS], judge.truth)]
         if any(finding in what for what in found):
             return
     raise AssertionError(found)

@@ -18,10 +18,10 @@ from ledger.facts.events import (
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 from ledger.testing import kit
-from tests.kit.audits import GAMES, PLAYERS
+from tests.audit.findings import GAMES, PLAYERS
+from tests.audit.raw_journals import game_fact, write_journal
 from tests.kit.clubs import copied, takes_misfits
 from tests.kit.every_table import make_club_with_every_table, rows, tables
-from tests.kit.raw_journals import game_fact, write_journal
 
 
 @pytest.fixture

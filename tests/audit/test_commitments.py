@@ -11,8 +11,17 @@ from types import MappingProxyType
 import pytest
 
 from ledger.audit.reader import verify_names
-from tests.kit.raw_journals import PEOPLE_SCHEMA, RENAMING, body_of, edit_raw, game_fact, index_page, sha, write_journal
-from tests.kit.sqlite_library import sqlite3
+from tests.audit.raw_journals import (
+    PEOPLE_SCHEMA,
+    RENAMING,
+    body_of,
+    edit_raw,
+    game_fact,
+    index_page,
+    sha,
+    write_journal,
+)
+from tests.audit.sqlite_library import sqlite3
 
 
 @pytest.fixture

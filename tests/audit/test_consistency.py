@@ -12,7 +12,7 @@ from ledger.audit.reader import verify_consistency, verify_inclusion
 from ledger.facts.words import TreeHead
 from ledger.journal.merkle import consistency_path, inclusion_path
 from ledger.journal.sqlite_store import SqliteJournal
-from tests.kit.raw_journals import mth, path_to, raw_head, sha
+from tests.audit.raw_journals import mth, path_to, raw_head, sha
 
 LEAVES = [sha(b"\x00", bytes([number])) for number in range(40)]
 # The tree of seven leaves in RFC 9162, 2.1.5, by the leaves that the Certificate Transparency implementations share.

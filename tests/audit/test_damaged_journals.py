@@ -13,7 +13,7 @@ import pytest
 from ledger.audit.reader import inclusion_proof, verify_journal, verify_names, verify_texts
 from ledger.audit.reader.files import translated
 from ledger.errors import CorruptError, LedgerError, StorageError
-from tests.kit.raw_journals import (
+from tests.audit.raw_journals import (
     body_of,
     edit_raw,
     false_entries,
@@ -23,7 +23,7 @@ from tests.kit.raw_journals import (
     raw_head,
     write_journal,
 )
-from tests.kit.sqlite_library import sqlite3
+from tests.audit.sqlite_library import sqlite3
 
 
 def dump(path: Path) -> list[object]:

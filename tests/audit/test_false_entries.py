@@ -9,7 +9,7 @@ import pytest
 
 from ledger.audit.reader import inclusion_proof, verify_journal
 from ledger.errors import UnknownNameError
-from tests.kit.raw_journals import (
+from tests.audit.raw_journals import (
     LOOSE,
     RECORDED_AT,
     Fact,
@@ -25,7 +25,7 @@ from tests.kit.raw_journals import (
     write_journal,
     write_nodes,
 )
-from tests.kit.sqlite_library import sqlite3
+from tests.audit.sqlite_library import sqlite3
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from ledger.facts.words import Carry, Standing
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
-from tests.kit.audits import TABLES, false_places, views_of
+from tests.audit.findings import TABLES, false_places, views_of
 from tests.kit.tampering import edit, execute
 from tests.tiers import few_quick
 

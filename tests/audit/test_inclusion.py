@@ -9,7 +9,7 @@ import pytest
 from ledger.audit.reader import inclusion_proof, verify_inclusion
 from ledger.errors import CorruptError, UnknownNameError
 from ledger.facts.words import TreeHead
-from tests.kit.raw_journals import body_of, edit_raw, game_fact, mth, path_to, raw_head, sha, write_journal
+from tests.audit.raw_journals import body_of, edit_raw, game_fact, mth, path_to, raw_head, sha, write_journal
 
 # The eight leaves and roots that the Certificate Transparency implementations share.
 CT_LEAVES = [

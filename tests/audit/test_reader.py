@@ -10,8 +10,8 @@ import pytest
 
 from ledger.audit.reader import verify_journal
 from ledger.facts.words import TreeHead
-from tests.kit.raw_journals import edit_raw, false_entries, game_fact, mth, raw_head, sha, write_journal
-from tests.kit.sqlite_library import sqlite3
+from tests.audit.raw_journals import edit_raw, false_entries, game_fact, mth, raw_head, sha, write_journal
+from tests.audit.sqlite_library import sqlite3
 
 
 def test_an_empty_journal_has_the_empty_root(tmp_path: Path) -> None:

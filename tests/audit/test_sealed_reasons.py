@@ -18,7 +18,7 @@ from ledger.players.lost_files import accept_lost_names
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import NOW, copied
 from tests.kit.commands import Run
-from tests.kit.reasons import erase_reasons, kept_reasons, left_behind, propose
+from tests.kit.people import erase_reasons, kept_reasons, left_behind, propose
 from tests.kit.tampering import execute
 
 TEXTS = ("scoresheet", "wrong player", "told by the arbiter")

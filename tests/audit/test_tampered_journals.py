@@ -10,7 +10,7 @@ import pytest
 
 from ledger.audit.reader import FIRST_FALSEHOODS, verify_journal
 from ledger.facts.words import TreeHead
-from tests.kit.raw_journals import (
+from tests.audit.raw_journals import (
     body_of,
     edit_raw,
     false_entries,
@@ -24,7 +24,7 @@ from tests.kit.raw_journals import (
     write_journal,
     write_nodes,
 )
-from tests.kit.sqlite_library import sqlite3
+from tests.audit.sqlite_library import sqlite3
 
 
 def test_a_changed_body_is_found_at_its_position(six_hundred_games: Path) -> None:

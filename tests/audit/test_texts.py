@@ -11,8 +11,8 @@ import pytest
 import zstandard
 
 from ledger.audit.reader import verify_texts
+from tests.audit.raw_journals import edit_raw, game_fact, sha, write_journal
 from tests.kit.places import ROOT
-from tests.kit.raw_journals import edit_raw, game_fact, sha, write_journal
 
 
 @pytest.fixture

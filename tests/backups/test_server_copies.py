@@ -26,12 +26,12 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.errors.copy_cases import run_past_guards
+from tests.kit.backups import asked
 from tests.kit.clubs import copied
 from tests.kit.corrections import approve, ask
 from tests.kit.games import source_games
 from tests.kit.postgres import Server
 from tests.kit.postgres_journals import SCHEMA
-from tests.kit.server_copies import asked
 
 pytestmark = pytest.mark.outside  # PostgreSQL
 

@@ -16,7 +16,7 @@ from ledger.facts.words import Carry
 from ledger.schemes.scheme import Newcomer, Scheme
 from tests.kit import strategies
 from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, FORGETFUL
-from tests.kit.timelines import era, map_of, nobody, pool
+from tests.kit.strategies import era, map_of, nobody, pool
 
 # --- conversions ----------------------------------------------------------------------------------------------
 

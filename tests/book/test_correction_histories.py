@@ -15,11 +15,9 @@ from ledger.facts.words import Standing
 from ledger.ratings.views import Views
 from ledger.testing import table_rows
 from tests.kit.correction_histories import Drawing
-from tests.kit.derived import all_rows
 from tests.kit.drawn_clubs import CAFE, PLAYERS, POOLS, WHOLE_TOURNAMENTS, clubs
 from tests.kit.games import game_recorded
-from tests.kit.lived_histories import PROJECTORS, in_the_end, live_through, new_history, right_at_once
-from tests.kit.ways import WAYS
+from tests.kit.lived_histories import PROJECTORS, WAYS, all_rows, in_the_end, live_through, new_history, right_at_once
 from tests.tiers import examples
 
 JOINED = [

@@ -19,7 +19,7 @@ from ledger.runtime.columns import FEW, MANY, Columns
 from ledger.schemes.scheme import Rhythm, When
 from tests.kit import strategies
 from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, FORGETFUL
-from tests.kit.timelines import ending, era, place, pool
+from tests.kit.strategies import ending, era, place, pool
 
 # --- eras -----------------------------------------------------------------------------------------------------
 

@@ -35,9 +35,8 @@ from ledger.testing import (
 )
 from ledger.testing.importer_contract import Importer
 from ledger.testing.kit import MemoryWriter
-from tests.kit.fact_plugins import OF_FACTS
 from tests.kit.places import TESTS
-from tests.kit.plugins import BEATEN, SCORES, SURPLUSES, WIN_STREAKS
+from tests.kit.plugins import BEATEN, OF_FACTS, SCORES, SURPLUSES, WIN_STREAKS
 from tests.tiers import few_quick
 
 

@@ -34,7 +34,7 @@ from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.corrections import approve, made, ratings
 from tests.kit.games import game_recorded, scheme_adopted, tournament_closed, tournament_opened
-from tests.kit.trf_files import player, report
+from tests.kit.source_files import player, report
 
 EVE = ("--reason", "the minutes", "--by", "eve")
 

@@ -30,10 +30,9 @@ from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
 from tests.kit.corrections import approve, made
-from tests.kit.fact_plugins import WEEKDAYS
 from tests.kit.games import game_recorded, source_games
 from tests.kit.impacts import file_digests
-from tests.kit.plugins import WIN_STREAKS
+from tests.kit.plugins import WEEKDAYS, WIN_STREAKS
 from tests.tiers import few_quick
 from tools.commands import USAGE
 

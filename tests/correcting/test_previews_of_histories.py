@@ -12,12 +12,10 @@ from ledger.errors import ConflictError, ProposalError, RejectedError
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, Event
 from ledger.ledger import Ledger
-from tests.kit.correction_histories import INSTANTS, Drawing
-from tests.kit.drawn_clubs import CAFE, clubs, games, is_first
-from tests.kit.drawn_ledgers import new_ledger
+from tests.kit.correction_histories import INSTANTS, Account, Drawing
+from tests.kit.drawn_clubs import CAFE, clubs, games, is_first, new_ledger
 from tests.kit.impacts import as_plain, check, check_lists, counting_games, file_digests, revised_lists, standings
-from tests.kit.right_at_once import Account
-from tests.kit.ways import WAYS, forced
+from tests.kit.lived_histories import WAYS, forced
 
 
 def what_may_be(ledger: Ledger, changes: Sequence[Change]) -> list[Change]:

@@ -1,7 +1,7 @@
 """Every verb that writes, killed at any statement: what it acknowledged stands, and the audit says TRUE.
 
 The kills of a path through the program are spread over its verbs and their statements. The verbs are a table:
-``tests.kit.killed_verbs``.
+``tests.crashes.killed_verbs``.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ledger.correcting.verbs import VERBS as CORRECTIONS
 from ledger.facts.events import PersonErased
 from ledger.imports import jsonl
 from ledger.ledger import Ledger
+from tests.crashes.killed_verbs import ALIKE, BEFORE, FILES, GAMES, SEVERAL_TRANSACTIONS, VERBS
 from tests.kit.clubs import NAME, copied, take_made_up_games
+from tests.kit.crash_driver import ACKNOWLEDGED, words_of
 from tests.kit.crashes import audited, check_journal
 from tests.kit.games import source_games
-from tests.kit.killed_verbs import ALIKE, BEFORE, FILES, GAMES, SEVERAL_TRANSACTIONS, VERBS
+from tests.kit.places import folder_in_memory
 from tests.kit.processes import run_module
-from tests.kit.verb_driver import ACKNOWLEDGED, words_of
 from tests.tiers import few_quick, times
 from tools import cli
-from tools.attack.families import folder as folder_in_memory
 
-KILLS_OF_A_PATH = times(quick=2, ci=20, nightly=200)
+KILLS_OF_A_PATH = times(quick=2, ci=10, nightly=1_000)
 NEVER = 1 << 40  # a statement that no verb comes to
 
 
@@ -60,7 +60,16 @@ def _killed_at(played_club: Path, in_memory: Path) -> Callable[[str, int], None]
             copied(played_club, base)
             for step in BEFORE.get(verb, ()):
                 assert cli.main(words_of(step, base)) == 0
-        done = run_module("tests.kit.verb_driver", base, in_memory, verb, statement)
+        done = run_module(
+            "tests.kit.crash_driver",
+            in_memory / str(statement),
+            "--verb",
+            verb,
+            "--copy-of",
+            base,
+            "--die-at",
+            statement,
+        )
         assert done.returncode in ({0} if statement == NEVER else {0, -signal.SIGKILL}), done.stderr
         assert "Traceback" not in done.stderr
 

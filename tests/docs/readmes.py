@@ -15,7 +15,7 @@ FIRST = "README.md"
 
 def texts() -> Mapping[str, str]:
     """Return every committed text by its path in the checkout, the first README first."""
-    folders = ("tools", "schemas", "ledger")
+    folders = ("tools", "schemas", "ledger", "tests")
     found = sorted(path for folder in folders for path in (ROOT / folder).rglob("README.md"))
     found += [ROOT / ".github" / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"]
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in [ROOT / FIRST, *found]}

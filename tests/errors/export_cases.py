@@ -14,8 +14,8 @@ from ledger.ledger import Ledger
 from ledger.ratings.projector import FactProjector, FactRows, Kept
 from ledger.runtime.lazy import psycopg
 from tests.errors.postgres_cases import shared_server
+from tests.kit.backups import SCHEMA
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.server_copies import SCHEMA
 
 Provoke = Callable[[ClubOfTwo], object]
 

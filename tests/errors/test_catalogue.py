@@ -36,11 +36,12 @@ from tests.errors.postgres_cases import POSTGRES_REFUSALS, use_server
 from tests.errors.rule_cases import CASES, is_named, prepared
 from tests.errors.server_cases import SERVER_REFUSALS
 from tests.errors.token_cases import TOKEN_REFUSALS
+from tests.kit import snapshots
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.entries import FIRST_RANGE, LATER_RANGE, conversion_body
 from tests.kit.games import game_recorded
+from tests.kit.people import changed_reason, propose
 from tests.kit.places import TESTS
-from tests.kit.reasons import changed_reason, propose
 from tests.kit.tampering import run_sql
 from tests.tiers import in_tiers
 
@@ -367,8 +368,7 @@ def test_the_words_are_those_of_the_catalogue(
 ) -> None:
     if name in ON_A_SERVER:
         use_server(request.getfixturevalue("oldest_server"))
-    told = as_told(provoked(name, club_of_two), club_of_two)
-    assert told == (FOLDER / f"{name}.txt").read_text("utf-8")
+    snapshots.check(FOLDER / f"{name}.txt", as_told(provoked(name, club_of_two), club_of_two))
 
 
 def test_the_catalogue_has_no_other_files_and_no_paths_of_this_machine() -> None:

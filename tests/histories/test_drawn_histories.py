@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from ledger.errors import LedgerError
 from ledger.facts.events import Event
 from tests.kit.drawn_clubs import clubs
-from tests.kit.lived_histories import in_the_end, live_through, new_history, right_at_once
-from tests.kit.ways import WAYS
+from tests.kit.lived_histories import WAYS, in_the_end, live_through, new_history, right_at_once
 from tests.tiers import examples
 
 # Processes that test at the same time share the histories by parts; the first few stand for all in each quick run.

@@ -30,12 +30,10 @@ from ledger.runtime import sorted_runs
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.kit import MemoryJournal
 from tests.kit.clubs import NOW, takes_misfits
-from tests.kit.derived import all_rows
-from tests.kit.drawn_clubs import MOMENTS, clubs, is_first, reordered, slices
-from tests.kit.drawn_ledgers import PROJECTORS, new_ledger
+from tests.kit.drawn_clubs import MOMENTS, PROJECTORS, clubs, is_first, new_ledger, reordered, slices
 from tests.kit.games import source_game
-from tests.kit.tellings import told_often
-from tests.kit.ways import WAYS, forced
+from tests.kit.lived_histories import WAYS, all_rows, forced
+from tests.kit.strategies import told_often
 from tests.tiers import examples
 
 # --- ledgers ------------------------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from ledger.imports.files import detect
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.testing.importer_contract import Importer, ImporterContract
+from tests.imports.spoiled_files import built_in
 from tests.kit.commands import Run
 from tests.kit.source_files import written
-from tools.attack.mutation import built_in
 
 PGN = """[Event "Live Chess"]
 [Site "Chess.com"]

@@ -18,8 +18,8 @@ from ledger.imports.csv.games import frames
 from ledger.imports.csv.rows import BATCH_CSV
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
-from tests.kit.csv_files import BASE, FOUR_COLUMNS, SIZES, csv_text, good_game, read_csv
 from tests.kit.places import DATA
+from tests.kit.source_files import BASE, FOUR_COLUMNS, SIZES, csv_text, good_game, read_csv
 from tests.tiers import examples
 
 # ---- keys --------------------------------------------------------------------------------------------------

@@ -20,8 +20,7 @@ from ledger.imports.files import detect, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.players.rows import Converter
 from tests.kit.commands import Run
-from tests.kit.csv_files import FOUR_COLUMNS, good_game, read_csv
-from tests.kit.source_files import written
+from tests.kit.source_files import FOUR_COLUMNS, good_game, read_csv, written
 
 LEAGUE = "Weiß;Schwarz;Ergebnis;Datum\nMüller, Jörg;Ann;½\u2010½;13.05.24\nBob;Cy;0:1;04.05.24\n;;;\n"
 HEADINGS = headings_given(["white=Weiß", "black=Schwarz", "result=Ergebnis", "date=Datum"])

@@ -6,7 +6,7 @@ import pytest
 
 from ledger.imports.csv.header import COLUMNS, read_header
 from ledger.imports.csv.rows import BATCH_CSV
-from tests.kit.csv_files import BASE, csv_text, fault_of, good_game, read_csv
+from tests.kit.source_files import BASE, csv_text, fault_of, good_game, read_csv
 
 
 def test_the_smallest_file_gives_a_whole_game() -> None:
@@ -119,6 +119,13 @@ def test_an_empty_file_is_a_fault(content: bytes) -> None:
     assert games == []
     assert [line for line, _ in faults] == [1]
     assert "the file is empty; its first line must name columns" in faults[0][1]
+
+
+@pytest.mark.parametrize("size", [7, 14, BATCH_CSV])
+def test_rows_of_dividers_alone_are_passed_over_wherever_a_block_ends(size: int) -> None:
+    file = ",,,,,,\n" * 100 + csv_text(BASE)
+    games, faults, _ = read_csv(file, size)
+    assert (len(games), faults) == (1, [])
 
 
 def test_a_file_in_utf_16_is_a_fault_that_says_so() -> None:

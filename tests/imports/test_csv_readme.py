@@ -8,8 +8,8 @@ import pytest
 
 from ledger.imports.csv import values
 from ledger.imports.csv.header import COLUMNS, DELIMITERS
-from tests.kit.csv_files import BASE, csv_text, good_game, read_csv
 from tests.kit.places import ROOT
+from tests.kit.source_files import BASE, csv_text, good_game, read_csv
 
 README = (ROOT / "ledger" / "imports" / "README.md").read_text(encoding="utf-8")
 TABLE = re.search(r"^\| column \| also read \| value \|\n\|---.*\n((?:\|.*\n)+)", README, re.MULTILINE)

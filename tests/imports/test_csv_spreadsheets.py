@@ -15,8 +15,7 @@ from ledger.imports.csv.header import headings_given
 from ledger.imports.files import open_source, text_encoding
 from ledger.imports.formats import game_frames
 from tests.kit.commands import Run
-from tests.kit.csv_files import SIZES, good_game, read_csv
-from tests.kit.source_files import written
+from tests.kit.source_files import SIZES, good_game, read_csv, written
 
 LEAGUE = (
     "Runde;Weiß;Elo;Schwarz;Ergebnis;Datum;Bemerkung\r\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.kit.csv_files import BASE, SIZES, csv_text, fault_of, good_game, read_csv
+from tests.kit.source_files import BASE, SIZES, csv_text, fault_of, good_game, read_csv
 
 # ---- result and ending -------------------------------------------------------------------------------------
 

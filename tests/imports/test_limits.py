@@ -35,10 +35,9 @@ from ledger.imports.trf.lines import MAX_LENGTH, player_line
 from ledger.journal import recorder_columns
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
-from tests.kit.floods import HEADER, MIB, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
-from tests.kit.source_files import LICHESS_GAME
+from tests.kit.source_files import CSV_HEADER, LICHESS_GAME, MIB, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
+from tests.kit.yardsticks import within
 from tests.tiers import few_quick
-from tools.attack.yardsticks import within
 
 
 @pytest.fixture(autouse=True)
@@ -142,7 +141,7 @@ def test_the_longest_line_is_read_and_a_longer_one_is_not_however_the_bytes_come
 @pytest.mark.parametrize("blank", [b"\n", b" ", b" \t\r\n", b"\r\n"])
 def test_a_flood_of_blanks_ends_the_reading_at_once(blank: bytes) -> None:
     for read in (read_pgn, read_csv):
-        start = TAGS + b"1. e4 1-0\n" if read is read_pgn else HEADER + b"1,A,B,1-0,2013,30\n"
+        start = TAGS + b"1. e4 1-0\n" if read is read_pgn else CSV_HEADER + b"1,A,B,1-0,2013,30\n"
         games, reading = read(gzip.compress(start + blank * (8 * MIB // len(blank)), 1))
         assert len(games) == 1
         assert f"more than {MAX_BLANK} bytes of nothing but blanks and line ends" in reading.faults[0].message
@@ -161,7 +160,7 @@ def test_the_game_at_which_a_file_was_cut_off_is_not_recorded() -> None:
 
 
 def test_the_row_at_which_a_file_was_cut_off_is_not_recorded() -> None:
-    rows = HEADER + b"".join(b"%d,A,B,1-0,2013-06-04,123\n" % n for n in range(200))
+    rows = CSV_HEADER + b"".join(b"%d,A,B,1-0,2013-06-04,123\n" % n for n in range(200))
     packed = zlib.compressobj(0, wbits=31)
     stored = packed.compress(rows) + packed.flush()
     for missing in range(10, 40):
@@ -337,7 +336,7 @@ def test_headers_are_bounded(header: bytes, words: str) -> None:
 )
 def test_a_row_that_is_out_of_bounds_costs_itself(row: bytes) -> None:
     good = [b"%d,A,B,1-0,2013,30\n" % n for n in range(9)]
-    games, reading = read_csv(HEADER + b"".join(good[:3]) + row + b"".join(good[3:]) * 3_000)
+    games, reading = read_csv(CSV_HEADER + b"".join(good[:3]) + row + b"".join(good[3:]) * 3_000)
     assert {game.key for game in games} >= {"csv:0", "csv:1", "csv:2", "csv:6", "csv:8"}
     assert reading.faults
     assert all(len(fault.message) < 500 for fault in reading.faults)
@@ -346,7 +345,7 @@ def test_a_row_that_is_out_of_bounds_costs_itself(row: bytes) -> None:
 @pytest.mark.slow
 def test_blocks_that_are_nothing_but_marks_are_read_in_parts() -> None:
     rows = (b"," * 5 + b"\n") * 100_000 + b",\n" * 300_000 + b"\n" * 400_000 + b"1,A,B,1-0,2013,30\n"
-    games, reading = read_csv(HEADER + rows)
+    games, reading = read_csv(CSV_HEADER + rows)
     assert [(game.key, game.line) for game in games] == [("csv:1", 800_002)]
     assert reading.skipped == {}  # a row of dividers alone is none
     assert reading.fault_count == 300_000
@@ -356,14 +355,14 @@ def test_blocks_that_are_nothing_but_marks_are_read_in_parts() -> None:
 def test_faults_of_values_are_counted_exactly_and_the_first_are_kept() -> None:
     rows = b"".join(b"%d,A,B,1-0,x%d,y\n" % (n, n) for n in range(30_000))
     for size in (csv_rows.BATCH_CSV, 50_000):
-        games, reading = read_csv(HEADER + rows, size)
+        games, reading = read_csv(CSV_HEADER + rows, size)
         assert games == []
         assert reading.fault_count == 60_000
         assert [fault.line for fault in reading.faults] == [2 + n // 2 for n in range(KEPT_FAULTS)]
 
 
 def test_values_that_are_forgotten_are_understood_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = HEADER + b"".join(b"%d,A%d,B,1-0,2013,%s\n" % (n, n % 50, b"y" * (n % 3)) for n in range(3_000))
+    rows = CSV_HEADER + b"".join(b"%d,A%d,B,1-0,2013,%s\n" % (n, n % 50, b"y" * (n % 3)) for n in range(3_000))
     before = read_csv(rows, 4_000)
     monkeypatch.setattr(csv_columns, "REMEMBERED", 1_000)
     after = read_csv(rows, 4_000)

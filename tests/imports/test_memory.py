@@ -20,8 +20,8 @@ from pathlib import Path
 from ledger.imports.formats import SaidOfFile
 from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
-from tests.kit.floods import HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
-from tools.attack.yardsticks import yardsticks
+from tests.kit.source_files import CSV_HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
+from tests.kit.yardsticks import yardsticks
 from tools.commands.importing import ImportWish, import_file
 
 folder = Path(sys.argv[1])
@@ -60,17 +60,17 @@ FLOODS = {
     ),
     "many variants": lambda: b"".join(lichess_line(n, f"v{n}") for n in range(5_000)),
     "faulty lines": lambda: flood(b"", b'{"a":1}\n', 0.5),
-    "commas": lambda: flood(HEADER, b",", 6),
-    "rows of commas": lambda: flood(HEADER, b",\n", 4.5),
-    "line feeds in a CSV file, nearly": lambda: flood(HEADER, b"\n" * 5_000 + b"1,A,B,1-0,2013,30\n", 4.5),
-    "a quote that is never closed": lambda: flood(HEADER + b'1,"A,B,1-0,2013,30\n', b"2,C,D,1-0,2013,30\n", 3),
-    "rows full of faults": lambda: flood(HEADER, b"1,?,,x,y,z\n", 2),
-    "zeros in a CSV file": lambda: flood(HEADER, b"\0,\0,\0,\0,\0,\0\n", 2),
-    "fields of 200,000 letters": lambda: HEADER + b"".join(
+    "commas": lambda: flood(CSV_HEADER, b",", 6),
+    "rows of commas": lambda: flood(CSV_HEADER, b",\n", 4.5),
+    "line feeds in a CSV file, nearly": lambda: flood(CSV_HEADER, b"\n" * 5_000 + b"1,A,B,1-0,2013,30\n", 4.5),
+    "a quote that is never closed": lambda: flood(CSV_HEADER + b'1,"A,B,1-0,2013,30\n', b"2,C,D,1-0,2013,30\n", 3),
+    "rows full of faults": lambda: flood(CSV_HEADER, b"1,?,,x,y,z\n", 2),
+    "zeros in a CSV file": lambda: flood(CSV_HEADER, b"\0,\0,\0,\0,\0,\0\n", 2),
+    "fields of 200,000 letters": lambda: CSV_HEADER + b"".join(
         b"%d,%s%d,B,1-0,2013,30\n" % (n, b"n" * 200_000, n) for n in range(60)
     ),
-    "fields that are all different": lambda: HEADER + b"".join(tiny_fields(60_000)),
-    "long names": lambda: HEADER + "".join(
+    "fields that are all different": lambda: CSV_HEADER + b"".join(tiny_fields(60_000)),
+    "long names": lambda: CSV_HEADER + "".join(
         f"{n},{chr(0x1F984) * 120}{n},B,1-0,2013,30\n" for n in range(8_000)
     ).encode(),
 }

@@ -13,7 +13,7 @@ from ledger.imports.files import open_source, source_of
 from ledger.imports.players import fide, formats
 from ledger.imports.players.fide import NO_DAY
 from ledger.imports.reading import Reading
-from tests.kit.player_lists import COMBINED, MADE_UP, OF_SEPTEMBER, combined, of_september, xml
+from tests.kit.source_files import COMBINED, MADE_UP, OF_SEPTEMBER, combined, of_september, xml
 
 SINCE = "2026-09-01"
 ADA = {"identity": "fide:900001", "name": "Quill, Ada", "rating": "2344", "k_factor": "20", "birth_year": 1990}

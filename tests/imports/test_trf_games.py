@@ -16,11 +16,10 @@ from ledger.imports.trf import games as trf
 from ledger.imports.trf.lines import player_line_of
 from ledger.ledger import Ledger
 from ledger.testing.importer_contract import Importer, ImporterContract
+from tests.imports.spoiled_files import built_in
 from tests.kit.commands import Run
 from tests.kit.places import DATA
-from tests.kit.source_files import written
-from tests.kit.trf_files import player, report
-from tools.attack.mutation import built_in
+from tests.kit.source_files import player, report, written
 
 
 def read(file: bytes | str, **options: str) -> tuple[list[SourceGame], Reading]:

@@ -13,7 +13,7 @@ from ledger.errors import CorruptError
 from ledger.journal.kept_lists import COLUMNS, ROWS_A_PART, KeptList, KeptTexts, ListRow, kept_texts
 from ledger.runtime.lazy import zstandard
 from ledger.testing import MemoryJournal
-from tools.attack.yardsticks import within
+from tests.kit.yardsticks import within
 
 GOLDEN_ROWS = [
     ListRow(13, 1, 1924, 1923.5, 106, "2006-08-30"),

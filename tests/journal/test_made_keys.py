@@ -21,10 +21,9 @@ from ledger.ledger import Ledger
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 from tests.errors.rule_cases import source
-from tests.kit.clubs import ClubOfTwo
+from tests.kit.clubs import SECRET, ClubOfTwo, key_of, secrets_as_drawn
 from tests.kit.games import source_game
 from tests.kit.people import make_layout
-from tests.kit.secrets import SECRET, key_of, secrets_as_drawn
 
 MADE = "csv:{:024x}"
 

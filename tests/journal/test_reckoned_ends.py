@@ -16,8 +16,8 @@ from ledger.errors import ConflictError
 from ledger.imports.reading import frames
 from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded
+from tests.kit.lived_histories import all_rows
 
 BEGAN = "2026-11-19T16:43:39Z"
 BERSERK, FULL, SHORTEST = (f"2026-11-19T16:{end}Z" for end in ("44:50", "45:20", "44:20"))

@@ -17,9 +17,9 @@ from ledger.facts.words import Outcome, Termination
 from ledger.imports.reading import frames
 from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded
-from tests.kit.tellings import tellings
+from tests.kit.lived_histories import all_rows
+from tests.kit.strategies import tellings
 from tests.tiers import examples
 
 MOVES = "1. e4 e5"

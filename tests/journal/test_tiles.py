@@ -10,7 +10,7 @@ from ledger.facts.words import TreeHead
 from ledger.journal.tiles import Tile
 from ledger.testing.journal_contract import filled
 from ledger.testing.kit import MemoryJournal
-from tests.kit.logs import root_of_leaves
+from tests.kit.checkpoints import root_of_leaves
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Small ledgers to begin a test with, and the clocks that they are made under."""
+"""Small ledgers for the beginning of a test, the clocks that they are made under, and their secrets."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+import pytest
+
 from ledger.facts.events import Event
 from ledger.facts.words import Outcome
 from ledger.imports.reading import frames
+from ledger.journal.game_keys import keyed
 from ledger.journal.recorder import Recorder
 from ledger.journal.rules import Beside
 from ledger.ledger import Ledger
+from ledger.players import people
 from ledger.ratings.recording import StandingGames
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import game_recorded, source_games
-from tests.kit.secrets import one_secret
 
 NAME = "club.db"
 NOW = datetime(2022, 1, 1, tzinfo=UTC)
@@ -140,3 +143,31 @@ def copied(folder: Path, target: Path) -> Path:
     """Copy a folder with a ledger into *target*, to be worked with or spoilt; returns the path of the copy."""
     shutil.copytree(folder, target, dirs_exist_ok=True)
     return target / NAME
+
+
+# --- one secret for all ledgers under test, so that tests can write down the keys that they expect ---
+
+SECRET = b"the one secret of ledgers we test"[:32]
+_drawn = people.new_secret
+
+
+def key_of(plain: str) -> str:
+    """The key that a ledger under test makes of a plain one."""
+    (key,) = keyed(SECRET, [plain])
+    return key
+
+
+@contextmanager
+def one_secret() -> Iterator[None]:
+    """New ledgers get ``SECRET``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(people, "new_secret", lambda: SECRET)
+        yield
+
+
+@contextmanager
+def secrets_as_drawn() -> Iterator[None]:
+    """New ledgers get a secret of their own again, as everywhere but in tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(people, "new_secret", _drawn)
+        yield

@@ -33,3 +33,13 @@ def in_columns(answer: dict[str, Any]) -> dict[str, Any]:
     for name, value in answer.items():
         flat |= {f"{name}_{part}": inner for part, inner in value.items()} if isinstance(value, dict) else {name: value}
     return flat
+
+
+# --- packages that are not installed ---
+
+
+class Missing:
+    """Stands for a package that is not installed."""
+
+    def __getattr__(self, name: str) -> None:
+        raise ModuleNotFoundError(name)

@@ -1,9 +1,13 @@
-"""Hypothesis strategies for the facts of a small club, for the same in another order, and in slices."""
+"""Hypothesis strategies for the facts of a small club, in any order and in slices, and ledgers that record them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from hypothesis import strategies as st
 
@@ -22,8 +26,12 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.words import Brings, Carry, Outcome, Standing, Termination
+from ledger.ledger import Ledger
+from ledger.ratings.projector import ReadModel
 from ledger.schemes import built_in
 from ledger.schemes.scheme import Rhythm
+from tests.kit.clubs import NOW, takes_misfits
+from tests.kit.plugins import CLIMBS, SCORES, WIN_STREAKS
 
 PLAYERS = 5
 POOLS = ("standard", "blitz")
@@ -283,3 +291,32 @@ def reordered(draw: st.DrawFn, club: Sequence[Event]) -> list[Event]:
 def slices(draw: st.DrawFn, events: Sequence[Event]) -> list[Sequence[Event]]:
     cuts = sorted({0, len(events), *draw(st.lists(st.integers(0, len(events)), max_size=5))})
     return [events[first:last] for first, last in pairwise(cuts)]
+
+
+# --- ledgers that record drawn clubs ---
+
+PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES)
+
+
+def opened(path: Path, projectors: Sequence[ReadModel] = PROJECTORS) -> Ledger:
+    """A ledger with these read models, in the year after the last drawn game."""
+    return takes_misfits(Ledger.open(path, projectors=projectors, clock=lambda: NOW))
+
+
+@cache
+def _empty() -> Mapping[str, bytes]:
+    """The files of a new ledger, by name: what is drawn asks for thousands, and making one takes a twentieth of it."""
+    with TemporaryDirectory() as folder:
+        Ledger.create(Path(folder) / "club.db", pool="unused", clock=lambda: NOW).close()
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+@contextmanager
+def new_ledger(projectors: Sequence[ReadModel] = PROJECTORS) -> Iterator[Ledger]:
+    """A ledger that keeps these read models; its first scheme is the club's own, so the file begins empty."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "club.db"
+        for name, content in _empty().items():
+            path.with_name(name).write_bytes(content)
+        with opened(path, projectors) as ledger:
+            yield ledger

@@ -19,8 +19,8 @@ from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from tests.kit.clubs import takes_misfits
 from tests.kit.corrections import approve
+from tests.kit.people import propose
 from tests.kit.places import SAMPLE
-from tests.kit.reasons import propose
 from tools import cli
 
 

@@ -1,7 +1,4 @@
-"""Pages of rating graphs: plain ones of which a test says what matters, drawn ones, and a pinned one.
-
-``python -m tests.kit.graph_pages`` writes the documents under ``tests/golden/graphs`` anew; look at what changed.
-"""
+"""Pages of rating graphs: plain ones of which a test says what matters, drawn ones, and a pinned one."""
 
 from __future__ import annotations
 
@@ -139,14 +136,3 @@ def documents() -> Mapping[str, bytes]:
         "pair.vl.json": json_form.exact(vega_lite.specification(pair), upright=True),
         "history.lichess.json": json_form.exact(json_form.lichess_history([page])),
     }
-
-
-def main() -> None:
-    """Write the pinned documents."""
-    FOLDER.mkdir(exist_ok=True)
-    for name, content in documents().items():
-        (FOLDER / name).write_bytes(content)
-
-
-if __name__ == "__main__":
-    main()

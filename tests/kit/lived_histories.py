@@ -1,21 +1,24 @@
 """Ledgers that live through drawn histories: facts, corrections of every verb, decisions, previews, lists, restarts.
 
-Views of the same journal follow in steps of their own, and in the end the facts are recorded right at once elsewhere.
+Views of the same journal follow in steps of their own, each in a way of ``WAYS``. In the end the facts are recorded
+right at once elsewhere, and the rows of all views are compared.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import attrs
 from hypothesis import note
 from hypothesis import strategies as st
 
 from ledger.audit.derived import table_digests
-from ledger.book import tournament_editions
+from ledger.book import judging, tournament_editions
 from ledger.book.stored_pools import stored_pools
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts import codec
@@ -23,17 +26,15 @@ from ledger.facts.changes import Change
 from ledger.facts.events import ClockAccepted, Decision, Event, PersonErased, PlayerRenamed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.ratings import engine, views, walks
+from ledger.ratings.queries import tables
 from ledger.ratings.views import Views
+from ledger.ratings.views_file import BOUNDS
 from ledger.testing import in_terms_of_facts, table_rows
-from tests.kit.correction_histories import INSTANTS, Drawing
-from tests.kit.derived import all_rows, low_bounds
-from tests.kit.drawn_clubs import CAFE, PLAYERS, POOLS, games, is_first
-from tests.kit.drawn_ledgers import new_ledger, opened
-from tests.kit.fact_plugins import OF_FACTS
+from tests.kit.correction_histories import INSTANTS, Account, Drawing
+from tests.kit.drawn_clubs import CAFE, PLAYERS, POOLS, games, is_first, new_ledger, opened
 from tests.kit.impacts import file_digests
-from tests.kit.plugins import BEATEN, CLIMBS, SCORES, WIN_STREAKS
-from tests.kit.right_at_once import Account
-from tests.kit.ways import WAYS, forced
+from tests.kit.plugins import BEATEN, CLIMBS, OF_FACTS, SCORES, WIN_STREAKS
 
 PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN, *OF_FACTS)
 # Of these, a fact that was corrected leaves traces that one recorded right does not.
@@ -291,3 +292,75 @@ OTHER_STEPS: Mapping[str, Callable[[History, Drawing], None]] = {
     "policy": _set_policy,
     "unseen": _record_unseen,
 }
+
+
+# --- ways of bringing views up to date, each forced where the size of the ledger would choose ---
+
+# The numbers are thresholds.
+WAYS: Mapping[str, Mapping[str, int]] = {
+    "as it comes": {},
+    "columns to fold": {"FEW_ENTRIES": 0},
+    "compiled": {"COMPILE_FROM": 0},
+    "columns and compiled": {"FEW_ENTRIES": 0, "COMPILE_FROM": 0},
+    "built aside": {"BUILD_FROM": 1, "FEW_ENTRIES": 0},
+    "in small blocks": {"BLOCK": 3, "FEW_JUDGED": 1},
+    "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0, "FEW_ENTRIES": 0},
+    "in short strides": {"STRIDE": 1},
+    "in short strides and compiled": {"STRIDE": 2, "COMPILE_FROM": 0},
+}
+MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": judging, "FEW_JUDGED": judging, "STRIDE": walks}  # else ``views``
+
+
+@contextmanager
+def forced(way: str) -> Iterator[None]:
+    """Work in a way of ``WAYS``."""
+    with ExitStack() as stack:
+        for name, value in WAYS[way].items():
+            stack.enter_context(patch.object(MODULE_OF.get(name, views), name, value))
+        yield
+
+
+# --- derived rows as the tests compare them ---
+
+_LOW_BOUNDS = f"""
+SELECT * FROM (SELECT pool, player, max(rating) AS highest FROM history GROUP BY pool, player)
+LEFT JOIN {BOUNDS} USING (pool, player) WHERE rating IS NULL OR rating < highest
+"""
+
+
+def low_bounds(connection: sqlite3.Connection) -> list[Any]:
+    """Players with a rating above the bound that none of theirs was ever above; a ledger that is true has none."""
+    return connection.execute(_LOW_BOUNDS).fetchall()
+
+
+def all_rows(ledger: Ledger) -> dict[str, Any]:
+    """By table, every row of the views; but that no rating is above its bound, bounds may differ."""
+    connection = ledger.views.connection
+    assert low_bounds(connection) == []
+    return {table: table_rows(connection, table) for table in tables(connection) if table != BOUNDS}
+
+
+def rows_by_identity(ledger: Ledger) -> dict[str, Any]:
+    """The rows in terms of facts, with identities for the numbers that depend on the order of arrival."""
+    people = ledger.people.by_number(sorted(ledger.people.numbers()))
+    return in_terms_of_facts(
+        ledger.views.connection, {number: person.identity or "" for number, person in people.items()}
+    )
+
+
+def tables_that_differ(connection: sqlite3.Connection, other: Path) -> list[str]:
+    """The tables that hold other rows than those of another file of views; millions of rows are compared by SQL."""
+    connection.execute("ATTACH ? AS other", (str(other),))
+    try:
+        return [table for table in tables(connection) if table != BOUNDS and _differs(connection, table)]
+    finally:
+        connection.execute("DETACH other")
+
+
+def _differs(connection: sqlite3.Connection, table: str) -> bool:
+    columns = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (table,)).fetchall()
+    key = " AND ".join(f'here."{name}" IS there."{name}"' for name, pk in columns if pk) or "here.rowid = there.rowid"
+    alike = " AND ".join(f'here."{name}" IS there."{name}"' for name, _ in columns)
+    pairs = f'SELECT count(*) FROM main."{table}" AS here CROSS JOIN other."{table}" AS there ON {key} AND {alike}'
+    everything = (f'SELECT count(*) FROM {place}."{table}"' for place in ("main", "other"))
+    return len({connection.execute(query).fetchone()[0] for query in (*everything, pairs)}) != 1

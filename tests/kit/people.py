@@ -1,4 +1,4 @@
-"""People of a ledger: who stands in the file, and names that are found again in raw bytes."""
+"""People of a ledger: the rows of the names file, erasures, reasons of proposals, and names found in raw bytes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ledger.facts.events import PlayerRegistered
+from ledger.facts.changes import Change, Verb, Which
+from ledger.facts.events import CorrectionProposed, Event, PlayerRegistered
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
+from ledger.journal import Writer
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sqlite_people
@@ -88,3 +90,73 @@ def waiting(club: Path) -> list[tuple[Any, ...]]:
     """Player, number and name of those whose name is to be given."""
     with closing(sqlite.connect(beside(club, "people"), read_only=True)) as connection:
         return connection.execute("SELECT player, number, name FROM renaming").fetchall()
+
+
+# --- erasures ---
+
+
+def erasures(path: Path) -> list[tuple[str, int]]:
+    """By whom and of whom, as the journal says."""
+    with Ledger.open(path, read_only=True) as ledger:
+        return [(entry.actor, entry.facts["player"]) for entry in ledger.entries("person-erased")]
+
+
+def pending(path: Path) -> dict[int, str]:
+    """Those who are not brought to their end yet, and who had them erased."""
+    with closing(SqlitePeople(beside(path, "people"), read_only=True)) as people:
+        return people.erasures.rows()
+
+
+# --- proposals with reasons ---
+
+CHANGE = Change(do=Verb.ANNUL_GAMES, player=1, which=Which.ALL, since="1980", until="1981")
+
+
+def proposal(number: int, reason: str) -> CorrectionProposed:
+    """A proposal that changes nothing, for a commitment to a reason."""
+    return CorrectionProposed(proposal=number, part=1, parts=1, changes=(CHANGE,), reason=reason, proven=False)
+
+
+def propose(ledger: Ledger, *texts: str) -> list[str]:
+    """Record a proposal for each of these reasons, in one transaction; the commitments."""
+    made: list[str] = []
+
+    def gate(writer: Writer, _: int) -> list[Event]:
+        first = 1
+        while writer.find([f"proposal:{first}@1"]):
+            first += 1
+        kept = ledger.people.reasons.keep(writer, {f"proposal:{first + i}@1": text for i, text in enumerate(texts)})
+        made.extend(kept.values())
+        return [proposal(first + i, sealed) for i, sealed in enumerate(made)]
+
+    ledger.record_judged(gate, "eve")
+    return made
+
+
+def changed_reason(ledger: Ledger) -> None:
+    """Read a reason after somebody has changed it."""
+    (sealed,) = propose(ledger, "scoresheet")
+    run_sql(Path(ledger.people.path), "UPDATE reasons SET text = 'Mallory'")
+    ledger.people.reasons.text(sealed)
+
+
+def left_behind(path: Path, key: str, text: str) -> str:
+    """Keep a reason that no entry seals, as one who is stopped leaves it; its commitment."""
+    with Ledger.open(path) as ledger, ledger.journal.writing() as writer:
+        return ledger.people.reasons.keep(writer, {key: text})[key]
+
+
+def erase_reasons(path: Path, *commitments: str) -> int:
+    with Ledger.open(path) as ledger:
+        return ledger.people.reasons.erase(ledger.journal.writing(), commitments)
+
+
+def kept_reasons(path: Path) -> list[tuple[int, str, str | None]]:
+    """Number, entry and text of all that stand in the people file."""
+    with closing(sqlite.connect(beside(path, "people"), read_only=True)) as connection:
+        return connection.execute("SELECT number, entry, text FROM reasons ORDER BY number").fetchall()
+
+
+def size_of(path: Path) -> int:
+    with closing(SqliteJournal(path)) as journal:
+        return journal.size()

@@ -1,4 +1,4 @@
-"""Running a driver of the kit in a process of its own, which is forked from one that has loaded the program.
+"""Processes forked from one that has loaded the program: drivers of the kit that run to their end, and lasting ones.
 
 Loading takes two seconds, the fork some hundredths of one: whoever kills processes at many places starts many.
 """
@@ -16,10 +16,13 @@ import socket
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache, partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from tempfile import TemporaryFile
-from typing import NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import cattrs_gen, ed25519, filelock, np, pl
@@ -39,14 +42,39 @@ def run_module(module: str, *words: object, largest_file: int | None = None) -> 
     """
     command = [module, *map(str, words)]
     with TemporaryFile() as out, TemporaryFile() as err:
-        server = _server()
-        socket.send_fds(server, [json.dumps([command, largest_file]).encode()], [out.fileno(), err.fileno()])
-        code = int(server.recv(REQUEST))
+        code = _ask([command, largest_file, False], [out.fileno(), err.fileno()])
         said = []
         for stream in (out, err):
             stream.seek(0)
             said.append(stream.read().decode())
     return subprocess.CompletedProcess(command, code, *said)
+
+
+class LastingProcess(NamedTuple):
+    """A process that goes on until the other end of its connection is closed."""
+
+    number: int
+    connection: Connection[Any, Any]
+
+
+def start_module(module: str) -> LastingProcess:
+    """Start ``main(connection)`` of a module, which talks with this process."""
+    ours, theirs = Pipe()
+    with theirs:
+        return LastingProcess(_ask([[module], None, True], [theirs.fileno()]), ours)
+
+
+def limit_files(largest_file: int) -> None:
+    """Let no file that this process writes grow beyond so many bytes."""
+    # half of a module that is compiled would be left to all that come after
+    sys.dont_write_bytecode, os.environ["PYTHONDONTWRITEBYTECODE"] = True, "1"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+
+def _ask(request: object, files: Iterable[int]) -> int:
+    server = _server()
+    socket.send_fds(server, [json.dumps(request).encode()], [*files])
+    return int(server.recv(REQUEST))
 
 
 @cache
@@ -77,27 +105,42 @@ def _load() -> None:
 def _serve(asking: socket.socket) -> None:
     _load()
     gc.freeze()
+    lasting: list[int] = []
     while True:
-        asked, streams, *_ = socket.recv_fds(asking, REQUEST, 2)
+        asked, files, *_ = socket.recv_fds(asking, REQUEST, 2)
         if not asked:
-            return
-        command, largest_file = json.loads(asked)
+            break
+        command, largest_file, is_lasting = json.loads(asked)
         main = importlib.import_module(command[0]).main
         child = os.fork()
         if not child:
             asking.close()
-            os.dup2(streams[0], 1)
-            os.dup2(streams[1], 2)
             sys.argv = command
+            if is_lasting:
+                _end_with(partial(main, Connection(files[0])))
+            os.dup2(files[0], 1)
+            os.dup2(files[1], 2)
             signal.alarm(HANGS)
-            if largest_file is not None:  # half of a module that is compiled would be left to all that come after
-                sys.dont_write_bytecode, os.environ["PYTHONDONTWRITEBYTECODE"] = True, "1"
-                resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+            if largest_file is not None:
+                limit_files(largest_file)
             _end_with(main)
-        for stream in streams:
-            os.close(stream)
-        _, status = os.waitpid(child, 0)
-        asking.send(str(os.waitstatus_to_exitcode(status)).encode())
+        for file in files:
+            os.close(file)
+        if is_lasting:
+            lasting.append(child)
+            asking.send(str(child).encode())
+        else:
+            _, status = os.waitpid(child, 0)
+            asking.send(str(os.waitstatus_to_exitcode(status)).encode())
+        lasting = [number for number in lasting if _runs(number)]
+    for number in lasting:
+        os.kill(number, signal.SIGTERM)
+        os.waitpid(number, 0)
+
+
+def _runs(number: int) -> bool:
+    """Return whether a lasting process still runs; one that has ended is forgotten by the system, too."""
+    return os.waitpid(number, os.WNOHANG)[0] == 0
 
 
 def _end_with(main: Callable[[], int | None]) -> NoReturn:
@@ -110,8 +153,9 @@ def _end_with(main: Callable[[], int | None]) -> NoReturn:
     except BaseException:  # noqa: BLE001  # the process ends here whatever it was
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code)
 
 

@@ -8,15 +8,19 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+import attrs
 from hypothesis import strategies as st
 
+from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts import event_fields as limits
 from ledger.facts.changes import FIELDS, Change, Verb, Which
 from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import (
+    BLANKS,
     BirthYearLearnt,
     ClockAccepted,
     ConversionRange,
@@ -42,9 +46,10 @@ from ledger.facts.events import (
     TournamentClosed,
     TournamentOpened,
 )
-from ledger.facts.instants import Precision, instant_text
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.person_names import actor_faults
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
+from ledger.schemes.scheme import Newcomer, Scheme
 
 T = TypeVar("T")
 
@@ -470,3 +475,82 @@ def wild_conversions() -> st.SearchStrategy[Any]:
         {"factor": value, "offset": value}, optional={"from_rating": value | st.none(), "extra": value}
     ) | st.dictionaries(st.sampled_from(["factor", "offset", "from_rating", "to_rating"]), value | odd)
     return st.lists(one | odd, max_size=3) | st.lists(one, min_size=1, max_size=3) | one | odd
+
+
+# --- reports of one game, each with some details left out or coarser ---
+
+_COARSER = (4, 7, 10, 20)  # characters of a year, a month, a day, a second
+
+
+@st.composite
+def tellings(draw: st.DrawFn, game: GameRecorded) -> GameRecorded:
+    """The game as a source tells it that may know less of it."""
+    blank = draw(st.sets(st.sampled_from(sorted(BLANKS[GameRecorded]))))
+    absent: dict[str, Any] = dict.fromkeys(blank)
+    told = attrs.evolve(game, **absent)
+    if draw(st.booleans()):
+        told = attrs.evolve(told, termination=Termination.UNKNOWN)
+    if told.started_at is not None and draw(st.booleans()):
+        told = attrs.evolve(told, ended_at=told.started_at)
+    elif draw(st.booleans()):
+        told = attrs.evolve(told, ended_at=draw(st.sampled_from(coarser(game.ended_at))))
+    return told
+
+
+def coarser(instant: str) -> list[str]:
+    """The instant as it is, and as those write it who know less of it."""
+    cut = [instant[:length] for length in _COARSER[:3] if length < len(instant)]
+    return [*cut, *([f"{instant[:19]}Z"] if len(instant) > _COARSER[3] else []), instant]
+
+
+@st.composite
+def told_often(draw: st.DrawFn, club: Sequence[Event]) -> list[Event]:
+    """The facts of a club, in which each game is told one to three times, in any order."""
+    first = [event for event in club if not isinstance(event, GameRecorded)]
+    games = [attrs.evolve(event, **draw(_more(event))) for event in club if isinstance(event, GameRecorded)]
+    told: list[Event] = [draw(tellings(game)) for game in games for _ in range(draw(st.integers(1, 3)))]
+    return [*first, *told]
+
+
+def _more(game: GameRecorded) -> st.SearchStrategy[dict[str, Any]]:
+    """What games of a drawn club lack."""
+    return st.fixed_dictionaries(
+        {
+            # No source knows the fraction of a second in which a game began.
+            "started_at": st.sampled_from((None, *(known for known in coarser(game.ended_at) if "." not in known))),
+            "white_rating": st.sampled_from((None, 1500)),
+            "black_rating": st.sampled_from((None, 0, 1400)),
+            "text": st.sampled_from((None, "0" * 64)),
+        }
+    )
+
+
+# --- timelines of a pool: periods of schemes, runs and closed tournaments ---
+
+
+def era(scheme: Scheme, since: str = "", carry: Carry = Carry.KEEP, *ranges: ConversionRange, **settings: Any) -> Era:
+    """An era from the first millisecond of *since* on, from the beginning where it is left out."""
+    since_ms = instant_ms(since) if since else BEGINNING
+    return Era(since_ms, since, scheme, scheme.numbers_from(settings), settings, carry, ranges, 1)
+
+
+def pool(*eras: Era, runs: tuple[str, ...] = (), **closed: str) -> Pool:
+    """A pool with these eras, runs closed with these days, and tournaments by name."""
+    ended = {name: tuple(map(instant_end_ms, days.split())) for name, days in closed.items()}
+    return Pool(1, "standard", eras, tuple(sorted(instant_end_ms(run) for run in runs)), ended)
+
+
+def place(where: Pool, ended: str, tournament: str | None = None) -> tuple[int, str]:
+    return where.place(instant_ms(ended), tournament)[:2]
+
+
+def nobody(_: int) -> Newcomer:
+    return Newcomer()
+
+
+def ending(day: str) -> int:
+    return instant_end_ms(day)
+
+
+def map_of(factor: str, offset: str, from_rating: str | None = None) -> ConversionRange:
+    return ConversionRange(from_rating=from_rating, factor=factor, offset=offset)

@@ -19,8 +19,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of
 from tests.kit.commands import Run
-from tests.kit.erasures import erasures, pending
-from tests.kit.people import THREE_NAMES, everybody, make_layout, put_people_file
+from tests.kit.people import THREE_NAMES, erasures, everybody, make_layout, pending, put_people_file
 from tests.kit.tampering import execute
 
 NAME = THREE_NAMES[0]

@@ -19,8 +19,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of
-from tests.kit.people import connection_of, make_layout
-from tests.kit.reasons import erase_reasons, kept_reasons, left_behind, propose, size_of
+from tests.kit.people import connection_of, erase_reasons, kept_reasons, left_behind, make_layout, propose, size_of
 from tests.kit.tampering import execute
 
 SCORESHEET = "Bob Unforgettable brought the scoresheet"

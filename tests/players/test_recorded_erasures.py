@@ -29,8 +29,7 @@ from tests.kit.backups import bytes_of
 from tests.kit.clubs import ClubOfTwo, copied
 from tests.kit.commands import Run
 from tests.kit.crashes import check_journal, driven
-from tests.kit.erasures import erasures, pending
-from tests.kit.people import THREE_NAMES, everybody, won_by_the_first
+from tests.kit.people import THREE_NAMES, erasures, everybody, pending, won_by_the_first
 from tests.kit.tampering import execute, run_sql
 from tests.tiers import times
 

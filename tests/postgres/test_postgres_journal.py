@@ -40,7 +40,7 @@ def opened(address: str, patience: float = 30.0) -> closing[PostgresJournal]:
 
 
 def appending(address: str, word: str, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.kit.postgres_driver", address, word, str(count)]
+    command = [sys.executable, "-m", "tests.postgres.entry_writer", address, word, str(count)]
     return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledger.ledger import Ledger
-from tests.kit.whole_tournaments import NOW
+from tests.ratings.whole_tournaments import NOW
 
 
 @pytest.fixture(name="new_club")

@@ -34,8 +34,8 @@ from ledger.ratings import keeping, views
 from ledger.ratings.projector import FactProjector, FactRows, Kept, is_of_facts
 from ledger.ratings.projectors import BUILT_IN
 from ledger.runtime.ledger_files import beside
-from tests.kit.fact_plugins import JOINERS, OF_FACTS, WEEKDAYS
 from tests.kit.games import game_recorded
+from tests.kit.plugins import JOINERS, OF_FACTS, WEEKDAYS
 from tests.kit.tampering import run_sql
 
 FRIDAY, SATURDAY = 4, 5

@@ -18,8 +18,8 @@ from ledger.ratings import projection
 from ledger.ratings.projection import LiveGames
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Rhythm
-from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded
+from tests.kit.lived_histories import all_rows
 from tests.kit.plugins import WIN_STREAKS
 
 PLAYERS = 7

@@ -13,8 +13,8 @@ from ledger.facts.words import Outcome
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names, named
 from tests.kit.clubs import NAME, NOW
-from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded, scheme_adopted
+from tests.kit.lived_histories import all_rows
 
 BY_RUNS = [name for name in built_in_names() if "by_runs" in attrs.fields_dict(named(name).settings)]
 FIRST = [

@@ -20,9 +20,9 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import views
 from ledger.ratings.projection import PoolProjection
-from tests.kit.derived import rows_by_identity
+from tests.kit.clubs import key_of
+from tests.kit.lived_histories import rows_by_identity
 from tests.kit.places import DATA
-from tests.kit.secrets import key_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

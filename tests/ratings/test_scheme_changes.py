@@ -25,8 +25,8 @@ from ledger.ratings.projection import PoolProjection
 from ledger.schemes import named
 from ledger.schemes.scheme import Newcomer
 from ledger.testing import in_terms_of_facts
-from tests.kit.derived import tables_that_differ
 from tests.kit.games import scheme_adopted
+from tests.kit.lived_histories import tables_that_differ
 from tests.kit.places import OTB, SAMPLE
 from tests.tiers import in_tiers, times
 
@@ -73,11 +73,11 @@ def rows_of(ledger: Ledger, player: str) -> list[dict[str, Any]]:
 
 
 def tier_of_change(case: str) -> str:
-    """Return the tier of a scheme with a carry: each runs with one of the other, the rest of the product by night."""
+    """Return the tier of a scheme with a carry: each carry runs with a scheme by game and one by tournament."""
     carry, scheme = case.split("-")
     if case == "keep-chessworld":
         return "quick"
-    return "slow" if scheme == "uschess" or carry == "keep" else "nightly"
+    return "slow" if scheme in {"chessworld", "uschess"} or carry == "keep" else "nightly"
 
 
 @pytest.mark.parametrize(

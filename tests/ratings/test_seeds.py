@@ -20,8 +20,8 @@ from ledger.ratings.player_states import PlayerStates
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Newcomer, Seed
 from tests.kit.clubs import takes_misfits
-from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded, scheme_adopted, seeded, tournament_closed
+from tests.kit.lived_histories import all_rows
 
 PLAYERS = 5
 Make = Callable[..., Ledger]

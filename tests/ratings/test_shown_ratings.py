@@ -22,8 +22,8 @@ from ledger.facts.periods import OPEN
 from ledger.ledger import Ledger
 from ledger.ratings import engine, views
 from ledger.ratings.player_states import PlayerStates
-from tests.kit.derived import all_rows
 from tests.kit.games import game_recorded, scheme_adopted
+from tests.kit.lived_histories import all_rows
 
 PLAYERS = 4
 

@@ -22,7 +22,7 @@ from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.testing import in_terms_of_facts
 from tests.kit.clubs import recorded_of_old
-from tests.kit.whole_tournaments import (
+from tests.ratings.whole_tournaments import (
     ANN,
     BOB,
     CARL,

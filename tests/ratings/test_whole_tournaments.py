@@ -17,7 +17,7 @@ from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
 from ledger.testing import in_terms_of_facts
 from tests.kit.clubs import recorded_of_old
-from tests.kit.whole_tournaments import (
+from tests.ratings.whole_tournaments import (
     ANN,
     BOB,
     CARL,

@@ -20,7 +20,7 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
 from ledger.testing.kit import bits
-from tests.kit.derived import rows_by_identity
+from tests.kit.lived_histories import rows_by_identity
 from tests.kit.places import SAMPLE
 from tests.tiers import few_quick
 

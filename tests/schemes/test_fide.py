@@ -32,7 +32,7 @@ from ledger.schemes.formulas.fide_rules import (
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
-from tests.kit.fide_periods import day, play, player, whole
+from tests.schemes.fide_periods import day, play, player, whole
 from tests.vectors.published import game, game_rounded, period, round_change, tournament
 
 

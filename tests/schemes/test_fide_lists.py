@@ -10,7 +10,7 @@ from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME
 from ledger.schemes.formulas.fide_rules import compressed, initial, initial_2024, initial_before_2024, nearest
 from ledger.schemes.scheme import COUNTS, TOO_SHORT, Newcomer
 from ledger.schemes.settings import with_settings
-from tests.kit.fide_periods import at_day, day, explained, play, play_state, player
+from tests.schemes.fide_periods import at_day, day, explained, play, play_state, player
 from tests.vectors.published import time_control_class
 
 # --- initial ratings --------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ledger.schemes.glicko import DEFAULT, NEVER, SCHEME, decayed, enter, expect
 from ledger.schemes.scheme import Newcomer, Scheme, When
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
-from tests.kit.glicko import PLAYERS, many_periods, one_batch, rateable
+from tests.schemes.glicko_periods import PLAYERS, many_periods, one_batch, rateable
 from tests.vectors.published import interval
 
 PAPER_GAMES = ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0))

@@ -28,7 +28,7 @@ from ledger.schemes.glicko2 import (
 from ledger.schemes.scheme import Newcomer, Scheme, When
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
-from tests.kit.glicko import PLAYERS, many_periods, one_batch, rateable, reference_volatility
+from tests.schemes.glicko_periods import PLAYERS, many_periods, one_batch, rateable, reference_volatility
 from tests.vectors.published import rate_internal
 
 SCALE = 173.7178

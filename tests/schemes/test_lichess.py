@@ -42,7 +42,7 @@ from ledger.schemes.scheme import (
 )
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract, evaluated
-from tests.kit.glicko import reference_volatility
+from tests.schemes.glicko_periods import reference_volatility
 
 SCALE = 173.7178
 Triple = tuple[float, float, float]

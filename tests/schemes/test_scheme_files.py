@@ -15,6 +15,7 @@ from ledger import schemes
 from ledger.schemes.scheme import Scheme
 from ledger.schemes.settings import numbers_of, setting, with_settings
 from tests.kit.places import ROOT
+from tests.tiers import in_tiers
 
 COMPILE = """
 import sys
@@ -58,7 +59,9 @@ def test_the_numbers_of_kernels_are_the_settings_in_their_order(scheme: Scheme) 
     assert type(numbers) is scheme.numbers is module.Numbers  # the name under which compiled code refers to it
 
 
-@pytest.mark.parametrize("name", ["chessworld", "glicko2"])
+@pytest.mark.parametrize(
+    "name", in_tiers(["chessworld", "glicko2"], lambda name: "slow" if name == "chessworld" else "nightly")
+)
 def test_compiled_kernels_are_found_again_on_disk_by_a_later_process(name: str, tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     found = [

@@ -19,7 +19,7 @@ from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, Scheme
 from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, RECORD, SCHEME, WORK
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
-from tests.kit.uschess_events import DAY, day_of, player, section
+from tests.schemes.uschess_sections import DAY, day_of, player, section
 from tests.vectors.published import effective_2004
 
 

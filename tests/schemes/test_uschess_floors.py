@@ -9,7 +9,7 @@ from ledger.schemes.formulas import uschess as formulas
 from ledger.schemes.scheme import Newcomer
 from ledger.schemes.settings import with_settings
 from ledger.schemes.uschess import DEFAULT, GAMES, PEAK, SCHEME
-from tests.kit.uschess_events import DAY, STRANGER, day_of, player, section
+from tests.schemes.uschess_sections import DAY, STRANGER, day_of, player, section
 from tests.vectors.published import floor_absolute
 
 # --- floors ------------------------------------------------------------------------------------------------------

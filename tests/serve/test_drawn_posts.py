@@ -13,9 +13,9 @@ from schemathesis import GenerationMode
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
-from tests.kit.drawn_requests import DRAWN, SCHEMA, checks
 from tests.kit.programs import club_of_programs
 from tests.kit.served_processes import ask_server, position, serving, until
+from tests.serve.drawn_requests import DRAWN, SCHEMA, checks
 from tools.serve.posts import IMPORT, POSTS
 from tools.serve.routes import PREFIX
 

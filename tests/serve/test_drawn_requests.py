@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
 from ledger.ledger import Ledger
-from tests.kit.drawn_requests import DRAWN, SCHEMA, checks
 from tests.kit.raw_http import running
 from tests.kit.served_processes import ask_server
+from tests.serve.drawn_requests import DRAWN, SCHEMA, checks
 from tools.serve.application import application
 from tools.serve.gate import Gate
 from tools.serve.readers import Reader

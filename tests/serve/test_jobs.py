@@ -218,7 +218,7 @@ def test_no_result_is_given_that_may_tell_who_somebody_was_that_was_erased_since
 
 @pytest.fixture(name="slowly")
 def _slowly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_runner, "PROCESS", "tests.kit.slow_job")
+    monkeypatch.setattr(job_runner, "PROCESS", "tests.serve.slow_job")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
 
 

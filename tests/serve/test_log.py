@@ -15,9 +15,9 @@ import pytest
 
 from ledger.journal.checkpoints import last_checkpoint, read_key
 from ledger.ledger import Ledger
+from tests.kit.checkpoints import Fetch, hashes_under, names_under, read_bundle, root_of_leaves
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
-from tests.kit.logs import Fetch, hashes_under, names_under, read_bundle, root_of_leaves
 from tests.kit.served import OFFICER
 from tests.kit.served_processes import serving
 from tools.serve.application import application

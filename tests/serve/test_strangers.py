@@ -112,6 +112,6 @@ def test_where_entries_are_shown_receipts_are_too(served: Path, stranger: Ask) -
 def test_the_program_s_own_words_for_who_recorded_are_those_of_its_commands() -> None:
     words = set[str]()
     for module, path in sources("ledger", "tools").items():
-        if not module.startswith(("tools.bench", "tools.attack", "tools.sample")):
+        if not module.startswith(("tools.bench", "tools.sample")):
             words |= set(re.findall(r"\b(?:acting\(|DEFAULT_ACTOR = )\"([^\"]+)\"", path.read_text("utf-8")))
     assert words == OWN_WORDS

@@ -7,34 +7,110 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import pytest
 
 from ledger.errors import MalformedError, StorageError
-from ledger.facts.events import Role
+from ledger.facts import codec
+from ledger.facts.events import GameRecorded, Role
 from ledger.facts.words import Outcome
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import give_key
 from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.games import game_recorded
+from tests.kit.places import ROOT
 from tests.kit.served_processes import until
-from tests.kit.writers import PATIENCE, asking, recorder, told, writer
 from tools.serve import desk_verbs, importing, verbs, waiting
 from tools.serve import writer as writing
 from tools.serve.importing import Sent
 from tools.serve.problems import Problem, RefusedError
+from tools.serve.settings import Serving
 from tools.serve.verbs import Asking, WriterVerb
 from tools.serve.waiting import Queue, Waiting
 from tools.serve.wire import WriterClient
 from tools.serve.writer import MOST_TRIED, TRIED_AT_ONCE, Folding, RecordingThread, Trying
 
 pytestmark = pytest.mark.slow  # the processes of a server
+
+Answer = TypeVar("Answer")
+PATIENCE = 120.0  # seconds for one answer: the machine may be busy
+
+
+def facts_of(game: GameRecorded) -> Mapping[str, Any]:
+    """A game as the verb ``game`` takes it."""
+    return {"facts": {"game": game.game, **codec.facts_mapping(game)}}
+
+
+def told(key: str, **facts: Any) -> Mapping[str, Any]:
+    """A game of players 1 and 2 as the verb ``game`` takes it."""
+    return facts_of(game_recorded(key, **{"ended_at": "2006-09-10", "half_moves": 40, **facts}))
+
+
+def recorder(club: Path, name: str = "rita", *roles: Role) -> str:
+    """The token of a person, who may record where no role is named."""
+    with Ledger.open(club) as ledger:
+        return ledger.tokens.add(name, [*roles] or [Role.RECORDER])
+
+
+class Process:
+    """A writer that is started, killed and started again."""
+
+    def __init__(self, serving: Serving) -> None:
+        self.serving = serving
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "tools.serve.writer", self.serving.as_json()]
+        self.process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+    def is_over(self) -> bool:
+        """Whether it ended by itself."""
+        return self.process is not None and self.process.poll() is not None
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """Send a signal and wait; the exit code, and what it said."""
+        assert self.process is not None
+        os.kill(self.process.pid, number)
+        _, said = self.process.communicate(timeout=PATIENCE)
+        code, self.process = self.process.returncode, None
+        return code, said
+
+
+@contextmanager
+def writer(club: Path, folder: Path, **settings: Any) -> Iterator[Process]:
+    """A writer of a ledger, ended with the block."""
+    folder.mkdir(exist_ok=True)
+    process = Process(Serving(path=club, folder=folder, **settings))
+    process.start()
+    try:
+        yield process
+    finally:
+        if process.process is not None:
+            process.end()
+
+
+def asking(folder: Path, ask: Callable[[WriterClient], Awaitable[Answer]]) -> Answer:
+    """What is asked over one connection."""
+
+    async def asked() -> Answer:
+        client = WriterClient(folder)
+        client.start()
+        try:
+            return await ask(client)
+        finally:
+            await client.close()
+
+    return asyncio.run(asked())
+
 
 KILLS = int(os.environ.get("LEDGER_WRITER_KILLS", "4"))
 CLIENTS = 64

@@ -12,7 +12,7 @@ from ledger.answers.searching import CROWD, alike
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.source_files import written
-from tools.attack.yardsticks import within
+from tests.kit.yardsticks import within
 
 
 @pytest.fixture(name="registered")

@@ -10,9 +10,9 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.runtime.ledger_files import refuse_own_files
+from tests.kit.clubs import key_of
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
-from tests.kit.secrets import key_of
 from tools import cli, output
 from tools.commands import REFUSED
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from ledger.book.timeline import BEGINNING
 from ledger.facts.words import TreeHead
 from tests.kit.commands import SAMPLE_ENTRIES, Run
 from tests.kit.source_files import CSV, written
@@ -47,43 +45,17 @@ def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path,
         assert head.startswith("head ")  # no digests: nothing follows from a false journal
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("table", "column", "value", "where"),
-    [
-        ("history", "rating", "rating + 1e-9", "player = 13 AND n = 20"),
-        ("current", "n", "n + 1", "player = 13"),
-        ("games", "ended_ms", "ended_ms + 1", "position = 300"),
-        ("pools", "name", "'rapid'", "pool = 1"),
-        ("games", "rated_ms", "rated_ms + 1", "position = 300"),
-        ("games", "batch", "'Cup'", "position = 300"),
-        ("eras", "scheme", "'elo'", f"pool = 1 AND since_ms = {BEGINNING} AND since = '' AND position = 1"),
-        ("players", "joined_at", "'2020'", "player = 3"),
-        ("distribution", "players", "players + 1", "pool = 1 AND points = 1923"),
-    ],
-)
-def test_an_edited_row_of_any_derived_table_is_named(
-    table: str, column: str, value: str, where: str, sample_club: Path, run: Run
-) -> None:
-    edit(sample_club.with_name("club.views.db"), f"UPDATE {table} SET {column} = {value} WHERE {where}")
+def test_an_edited_row_of_a_derived_table_is_named_and_a_rebuild_mends_it(sample_club: Path, run: Run) -> None:
+    edit(
+        sample_club.with_name("club.views.db"), "UPDATE history SET rating = rating + 1e-9 WHERE player = 13 AND n = 20"
+    )
     done = run("audit", sample_club)
-    assert done.code == FALSE
     line, head, *_ = done.out.splitlines()
-    assert line.startswith(f"FALSE {sample_club} {table} ")
-    assert (head.split()[0], done.err) == ("head", "")
-    key = where.replace(" = ", " ").replace(" AND ", ", ").replace("''", "")
-    assert f"{key}: {column} is " in line
+    assert (done.code, head.split()[0], done.err) == (FALSE, "head", "")
+    assert line.startswith(f"FALSE {sample_club} history pool 1, player 13, n 20: rating is ")
     assert "the journal gives" in line
     run("rebuild", sample_club)
     assert run("audit", sample_club).code == 0
-
-
-def test_swapped_names_are_named(sample_club: Path, run: Run) -> None:
-    people = sample_club.with_name("club.people.db")
-    edit(people, "UPDATE people SET name = CASE name WHEN 'ann' THEN 'bob' ELSE 'ann' END WHERE name IN ('ann', 'bob')")
-    done = run("audit", sample_club)
-    assert done.code == FALSE
-    assert sorted(line.split()[2:4] for line in done.out.splitlines()[:2]) == [["people", "13:"], ["people", "1:"]]
 
 
 def test_a_saved_head_is_proven_to_be_before_what_is_there_later(sample_club: Path, tmp_path: Path, run: Run) -> None:
@@ -115,19 +87,6 @@ def test_a_cut_off_tail_is_found_by_a_kept_head(sample_club: Path, tmp_path: Pat
     done = run("audit", sample_club, "--since", kept)
     assert done.code == FALSE
     assert "journal entry 901: the journal holds only 900 entries, but the head kept outside says 917" in done.out
-
-
-def test_a_restored_older_copy_is_found_by_a_kept_head(sample_club: Path, tmp_path: Path, run: Run) -> None:
-    older = tmp_path / "older"
-    older.mkdir()
-    for path in sample_club.parent.glob("club.*"):
-        shutil.copy(path, older)
-    run("import", sample_club, written(tmp_path, "games.csv", CSV))
-    kept = tmp_path / "new.head"
-    assert run("audit", sample_club, "--save-head", kept).code == 0
-    done = run("audit", older / "club.db", "--since", kept)
-    assert done.code == FALSE
-    assert "an older copy was restored" in done.out
 
 
 def test_a_false_ledger_saves_no_head(sample_club: Path, tmp_path: Path, run: Run) -> None:

@@ -15,8 +15,7 @@ import pytest
 from ledger.answers.comparing import comparison
 from ledger.ledger import Ledger
 from ledger.runtime.sqlite import connect
-from tests.kit.commands import Run
-from tests.kit.packages import Missing
+from tests.kit.commands import Missing, Run
 from tests.kit.places import SAMPLE
 from tools import pictures
 from tools.commands import REFUSED, USAGE

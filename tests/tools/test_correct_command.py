@@ -189,10 +189,3 @@ def test_a_proposal_tells_the_fields_that_change_and_players_by_name(journal_of_
 def test_a_word_that_is_no_verb_is_wrong_usage(journal_of_four: Path, run: Run) -> None:
     done = run("correct", journal_of_four, "voidd", "g1")
     assert (done.code, "did you mean 'void'" in done.err) == (2, True)
-
-
-@pytest.mark.parametrize("verb", [*VERBS, "batch", "list", "show", "approve", "reject", "withdraw"])
-def test_its_help_has_an_example(verb: str, journal_of_four: Path, run: Run) -> None:
-    done = run("correct", journal_of_four, verb, "--help")
-    assert (done.code, "rating-ledger correct club.db" in done.out.partition("Example:")[2]) == (0, True)
-    assert run("correct", verb, "--help") == done  # what a verb takes is told without a ledger, too

@@ -11,7 +11,7 @@ from ledger.ledger import Ledger
 from tests.kit.backups import bytes_of
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
-from tests.kit.reasons import propose
+from tests.kit.people import propose
 from tools.commands import REFUSED, USAGE
 
 WHY, AGAINST = "Bob Unforgettable said so", "Ann Unforgettable was there"

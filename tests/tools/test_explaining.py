@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.commands import Run
-from tests.kit.csv_files import imported_club
+from tests.kit.source_files import imported_club
 
 GAMES = 60
 

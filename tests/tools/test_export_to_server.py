@@ -19,11 +19,11 @@ from ledger.answers.exports.server_copy import copy_tables
 from ledger.answers.exports.server_tables import server_tables
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import psycopg
+from tests.kit.backups import SCHEMA, Rows, asked, columns_there, differences, tables_there
 from tests.kit.clubs import record_game
 from tests.kit.commands import SAMPLE_ENTRIES, Run
 from tests.kit.places import ROOT
 from tests.kit.postgres import Server
-from tests.kit.server_copies import SCHEMA, Rows, asked, columns_there, differences, tables_there
 
 
 @pytest.fixture(name="read_by_others")

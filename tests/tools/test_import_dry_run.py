@@ -10,8 +10,7 @@ import pytest
 
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
-from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, written
-from tests.kit.trf_files import player, report
+from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, player, report, written
 
 TRF = report([player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0"), player(3, "Cy", "0000 - U")]).encode()
 AGAIN = CSV + b"1,Ann,Bob,1-0,40,2021-03-01\n1,Ann,Bob,0-1,40,2021-03-01\n"

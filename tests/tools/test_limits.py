@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.commands import SAMPLE_ENTRIES, Run, in_columns
-from tests.kit.csv_files import imported_club
+from tests.kit.source_files import imported_club
 from tools import limits
 from tools.commands import USAGE
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import json
@@ -18,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.runtime.visible import MOST_MARKS, in_cell, in_json, in_markup, json_in_cell, lines_in_markup, visible
-from tests.kit.code import nodes_of, sources
 from tools import output
 from tools.output import FORMATS, format_options, titled_table, write, write_one
 
@@ -339,33 +337,3 @@ def test_what_is_no_text_is_kept_from_a_terminal(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(output, "is_terminal", lambda: True)
     with pytest.raises(click.ClickException, match="give -o FILE"):
         output.document(b"\x89PNG\0")
-
-
-# --- one door ---------------------------------------------------------------------------------------------------
-
-PRINTING = {
-    "print", "click.echo", "click.secho", "click.confirm", "click.prompt", "click.echo_via_pager", "click.progressbar",
-    "sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "tqdm", "tqdm.write", "os.write", "input",
-}  # fmt: skip
-DOORS = {
-    "tools.output": PRINTING,
-    "tools.running": {"sys.stdout", "sys.stderr"},  # puts something in the place of closed ones
-    "tools.progress": {"tqdm", "sys.stderr"},  # bars have their own way
-    "ledger.runtime.table_process": {"sys.stdout"},  # answers the program that started it
-    "ledger.runtime.query_process": {"sys.stdout"},  # and this
-}
-
-
-def test_nothing_is_printed_but_through_the_one_door() -> None:
-    printing = {}
-    for module, path in sources("ledger", "tools").items():
-        used = {
-            ast.unparse(each.func if isinstance(each, ast.Call) else each)
-            for each in filter(_may_print, nodes_of(path))
-        }
-        printing[module] = (used & PRINTING) - DOORS.get(module, set())
-    assert {module: used for module, used in printing.items() if used} == {}, "write: output.answer, remark or error"
-
-
-def _may_print(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call | ast.Attribute)

@@ -13,8 +13,7 @@ from ledger.errors import MalformedError
 from ledger.ledger import Ledger
 from ledger.registering import registry as registry_columns
 from tests.kit.commands import Run
-from tests.kit.player_lists import combined, of_september, xml
-from tests.kit.source_files import written
+from tests.kit.source_files import combined, of_september, written, xml
 from tools.commands import REFUSED, USAGE, players
 
 GAMES = b"""key,white,black,result,date,half_moves

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from ledger.ledger import Ledger
-from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.harmless import ALLOWED, raw_in
 from tests.kit.source_files import written
@@ -114,7 +111,6 @@ def test_a_file_with_the_old_name_says_that_the_new_one_stays(numbered_club: Pat
         ("99", "X", REFUSED, "no player '99' in this ledger"),
         ("Bob", "", USAGE, "must be 1 to 128 characters"),
         ("Bob", " X", USAGE, "got ' X'; correct it @ $.name"),
-        ("Bob", "a\x1b[2J", USAGE, r"got 'a\x1b[2J'"),
     ],
 )
 def test_what_is_refused_says_what_and_why(
@@ -136,28 +132,3 @@ def test_who_was_erased_gets_no_name_and_a_file_brings_the_person_back_anew(
     again = GAMES + b"g3,fide:7,FIDE 7,fide:8,Bob,1-0,2024-03-06,60\n"
     assert "1 new player" in run("import", numbered_club, written(tmp_path, "later.csv", again)).err
     assert json.loads(run("show", numbered_club, "fide:7").out)["player"] == 4
-
-
-def test_an_older_copy_of_the_people_file_is_mended_by_number(numbered_club: Path, run: Run) -> None:
-    copy = beside(numbered_club, "people").read_bytes()
-    run("player", "rename", numbered_club, "fide:7", ADA)
-    for leftover in numbered_club.parent.glob("club.people.db*"):
-        leftover.unlink()
-    beside(numbered_club, "people").write_bytes(copy)
-    done = run("show", numbered_club, "Bob")
-    assert (done.code, "'rating-ledger player rename DB 1 NAME' gives the name again" in done.err) == (REFUSED, True)
-    assert run("player", "rename", numbered_club, "1", ADA).code == 0
-    assert run("show", numbered_club, ADA).code == 0
-    assert run("audit", numbered_club).code == 0
-
-
-def test_a_log_that_still_holds_the_old_name_is_told_of(numbered_club: Path, run: Run) -> None:
-    reader = sqlite.connect(beside(numbered_club, "people"), read_only=True)
-    reader.execute("BEGIN")
-    reader.execute("SELECT * FROM people").fetchall()
-    done = run("player", "rename", numbered_club, "fide:7", ADA)
-    reader.close()
-    assert done.code == 0
-    assert "so its log still holds the old name: the next command takes it away" in done.err
-    Ledger.open(numbered_club).close()
-    assert b"FIDE 7" not in b"".join(path.read_bytes() for path in numbered_club.parent.glob("club.people.db*"))

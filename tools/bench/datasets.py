@@ -1,36 +1,179 @@
-"""The sets of games that the benchmark works on, each made once: columns, a CSV file, a ledger with its views."""
+"""What a run works on: its size, and sets of games that are made once: columns, a CSV file, a ledger with its views.
+
+Columns are NumPy arrays in rating order: ``white`` and ``black`` (numbers of players, dense from 0), White's ``score``,
+``ended_at`` (milliseconds since 1970, whole seconds, some tied), ``half_moves`` (-1 if unknown), ``checkmate``, and of
+over-the-board games ``event`` (a number), ``white_elo`` and ``black_elo`` (the ratings beside the names, 0 if none).
+"""
 
 from __future__ import annotations
 
 import gzip
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from ledger.runtime.lazy import np
+from ledger.ledger import Ledger
+from ledger.runtime.lazy import np, pl
 
-from . import synthetic
-from .processes import in_a_process
-from .synthetic import Columns
+from .measuring import Worked, in_a_process
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Columns = dict[str, "npt.NDArray[Any]"]
+
+FIRST_SECOND = int(datetime(2010, 1, 1, tzinfo=UTC).timestamp())
+SECONDS = 15 * 365 * 86_400
+END_MS = (FIRST_SECOND + SECONDS) * 1000
+RESULTS = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}
+PLAYERS = 13  # of a made-up tournament
+GAMES_OF_A_PLAYER = 60  # in made-up tournaments, about
+
+
+def make_games(count: int, players: int, seed: int) -> Columns:
+    """Make up ``count`` games of exactly ``players`` players over 15 years: the same for the same seed.
+
+    Player i joins with White in game ``i * count / players``, so every number occurs, new players never stop coming and
+    the early ones play most. Activity is log-normal (a tenth of the players plays more than half of the games), skill
+    is normal with a deviation of 200 points, White has 30 points of advantage, and results are logistic with up to
+    25 % draws. 3 % of the games have ten half-moves or fewer, a quarter of the decided ones end in mate.
+    """
+    if not 2 <= players <= count:
+        raise ValueError(f"players must be from 2 to the number of games, got {players} for {count} games")
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0.0, 200.0, players)
+    seconds = np.sort(rng.integers(FIRST_SECOND, FIRST_SECOND + SECONDS, count))
+    tied = 1 + np.flatnonzero(rng.random(count - 1, np.float32) < 0.02)
+    seconds[tied] = seconds[tied - 1]
+    white, black = _pairings(rng, count, np.cumsum(np.exp(rng.normal(0.0, 1.2, players))))
+    expected = 1.0 / (1.0 + np.power(10.0, (skill[white] - skill[black] + 30.0) / -400.0))
+    draw, chance = expected * (1.0 - expected), rng.random(count)  # the chance of a draw: a quarter between equals
+    win = expected - draw / 2
+    score = np.where(chance < win, 1.0, np.where(chance < win + draw, 0.5, 0.0))
+    half_moves = (rng.standard_gamma(4.0, count, np.float32) * 18.0).clip(11, 400).astype(np.int16)
+    short = np.flatnonzero(rng.random(count, np.float32) < 0.03)
+    half_moves[short] = rng.integers(0, 11, len(short), np.int16)
+    mate = (score != 0.5) & (half_moves >= 4) & (rng.random(count, np.float32) < 0.25)  # the fourth: fool's mate
+    half_moves = np.where(mate, (half_moves | 1) - (score == 0.0), half_moves)  # White mates with an odd half-move
+    columns = {"white": white.astype(np.int32), "black": black.astype(np.int32), "score": score}
+    columns |= {"half_moves": half_moves.astype(np.int16), "checkmate": mate.astype(np.uint8)}
+    return columns | {"ended_at": seconds * 1000}
+
+
+def _pairings(rng: np.random.Generator, count: int, activity: npt.NDArray[Any]) -> tuple[Any, Any]:
+    """Draw two different players for each game from those who have joined by then, by their activity."""
+    players, index = len(activity), np.arange(count)
+    newest = index * players // count
+    joined = np.maximum(newest + 1, 2)
+    white, black = (np.searchsorted(activity, rng.random(count) * activity[joined - 1], side="right") for _ in "wb")
+    joins = (index - 1) * players // count != newest
+    white[joins] = newest[joins]
+    np.minimum(white, joined - 1, out=white)
+    np.minimum(black, joined - 1, out=black)
+    same = white == black
+    black[same] = (black[same] + 1) % joined[same]
+    return white, black
+
+
+def write_csv(columns: Columns, path: Path) -> None:
+    """Write ``key,white,black,result,termination,half_moves,ended_at``.
+
+    The columns carry no termination but mate: of the other decided games every third is said to be lost on time.
+    """
+    lost = pl.when(pl.col("ended_at") // 1000 % 3 == 0).then(pl.lit("time")).otherwise(pl.lit("resignation"))
+    unmated = pl.when(pl.col("score") == 0.5).then(pl.lit("agreement")).otherwise(lost)
+    termination = pl.when(pl.col("checkmate") == 1).then(pl.lit("checkmate")).otherwise(unmated)
+    pl.DataFrame(columns).select(
+        key=pl.lit("g") + pl.int_range(1, pl.len() + 1).cast(pl.String).str.zfill(8),
+        **{side: pl.lit("p") + pl.col(side).cast(pl.String).str.zfill(6) for side in ("white", "black")},
+        result=pl.col("score").replace_strict(RESULTS, return_dtype=pl.String),
+        termination=termination,
+        half_moves=pl.col("half_moves"),
+        ended_at=pl.col("ended_at").cast(pl.Datetime("ms")).dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    ).write_csv(path)
+
+
+def write_tournaments(path: Path, count: int) -> None:
+    """Write made-up games in the form of the over-the-board file: tournaments in which everybody plays everybody."""
+    pairs = sorted(((white, black) for white in range(PLAYERS) for black in range(white)), key=sum)
+    with gzip.open(path, "wt", compresslevel=1) as file:
+        file.write("game_no,date,event,round,white_fide_id,black_fide_id,result,white_elo,black_elo,plies\n")
+        for game in range(count):
+            event, place = divmod(game, len(pairs))
+            first = event * 5 % max(1, count // GAMES_OF_A_PLAYER)  # the field moves on by five from event to event
+            white, black = (1 + first + player for player in pairs[place])
+            result = tuple(RESULTS.values())[(white * black + event) % 3]
+            day = date(2000, 1, 1) + timedelta(days=event * 20 * 365 // (1 + count // len(pairs)))
+            shown = f"{1500 + white % 900},{1500 + black % 900 if black % 2 else ''}"
+            file.write(f"{game + 1},{day},Open {event},1,{white},{black},{result},{shown},{20 + place}\n")
+
+
+def otb_columns(path: Path) -> Columns:
+    """Read a file of over-the-board games in its order; a date stands for midnight."""
+    small = dict.fromkeys(("plies", "white_elo", "black_elo"), pl.Int16())
+    names = ["date", "event", "white_fide_id", "black_fide_id", "result", *small]
+    with gzip.open(path) as file:
+        frame = pl.read_csv(file.read(), columns=names, schema_overrides=small)
+    numbers = pl.concat([frame["white_fide_id"], frame["black_fide_id"]]).rank("dense").cast(pl.Int32).to_numpy() - 1
+    scores = {word: score for score, word in RESULTS.items()}
+    return {
+        "white": numbers[: len(frame)].copy(),
+        "black": numbers[len(frame) :].copy(),
+        "score": frame["result"].replace_strict(scores, return_dtype=pl.Float64).to_numpy(writable=True),
+        "ended_at": frame["date"].str.to_date("%Y-%m-%d").cast(pl.Datetime("ms")).cast(pl.Int64).to_numpy(),
+        "half_moves": frame["plies"].fill_null(-1).to_numpy(),
+        "checkmate": np.zeros(len(frame), np.uint8),
+        "event": frame["event"].fill_null("").rank("dense").cast(pl.Int32).to_numpy(),
+    } | {name: frame[name].fill_null(0).to_numpy() for name in ("white_elo", "black_elo")}
+
+
+# Sets of games.
+
+T = TypeVar("T")
 OTB = "otb_replay_strict.csv.gz"
+SAMPLE = Path(__file__).parents[1] / "sample" / "club.pgn"
 GAMES_A_PLAYER = 20
-TAIL = 20_000  # games that all journals of the late results end with
+TAIL = 20_000  # games that all made-up sets end with
 TAIL_MS = 60_000  # from one of them to the next
 
 
 @attrs.frozen
-class GameSet:
-    """A set of games with its own folder.
+class Size:
+    """How much is measured: games of the made-up sets and of a part, rounds of short works, requests of a kind.
 
-    Attributes: name: What tables call it. games: How many. folder: Where its files are made; it must exist. columns:
-        Makes the columns of ``synthetic`` anew. source: A CSV file that is there already.
+    ``part`` is for works that are slow, or whose bounds only inform. ``live`` games are appended one by one, ``events``
+    in transactions of 1,000. ``warm``: commands from the shell run once before they are measured.
     """
+
+    games: tuple[int, ...] = (100_000, 1_000_000)
+    real: bool = True
+    rounds: int = 5
+    requests: int = 100
+    live: int = 2_000
+    events: int = 50_000
+    part: int = 100_000
+    players: int = 300_000
+    listeners: int = 10_000
+    warm: bool = True
+
+
+SIZES: Mapping[str, Size] = {
+    "quick": Size((2_000, 6_000), False, 1, 20, 50, 1_000, part=500, players=3_000, listeners=200, warm=False),  # noqa: FBT003
+    "usual": Size(),
+    "large": Size((100_000, 1_000_000, 10_000_000), part=200_000, players=1_500_000),
+}
+
+
+@attrs.frozen
+class GameSet:
+    """A set of games: its name in tables, the number of games, a folder for its files, and what makes its columns."""
 
     name: str
     games: int
@@ -39,100 +182,121 @@ class GameSet:
     source: Path | None = None
 
     def csv(self) -> Path:
-        """The games as a CSV file, written once."""
-        if self.source is not None:
-            return self.source
-        path = self.folder / "games.csv"
+        """Return the games as a CSV file, written once, or the file from which they come."""
+        path = self.source or self.folder / "games.csv"
         if not path.exists():
-            synthetic.write_csv(self.columns(), path)
-        return path
-
-    def ledger(self) -> Path:
-        """A ledger of the games with level views, made once in a process of its own."""
-        path = self.ledger_path
-        if not path.exists():
-            self.imported_again()
+            write_csv(self.columns(), path)
         return path
 
     @property
-    def ledger_path(self) -> Path:
-        """Where the ledger is, or will be."""
+    def path(self) -> Path:
+        """The journal of the ledger."""
         return self.folder / "ledger" / "games.db"
 
-    def imported_again(self) -> dict[str, float]:
-        """Make the ledger anew; what it took, as ``working`` measures it."""
-        shutil.rmtree(self.ledger_path.parent, ignore_errors=True)
-        self.ledger_path.parent.mkdir()
-        return in_a_process("import", self.ledger_path, self.csv())
+    @property
+    def views(self) -> Path:
+        """The views of the ledger."""
+        return self.path.with_name("games.views.db")
+
+    def ledger(self) -> Path:
+        """Return a ledger of the games with their history, made once in a process of its own."""
+        if not self.path.exists():
+            self.import_again()
+        return self.path
+
+    def import_again(self) -> Worked:
+        """Make the ledger again: import alone, then import to history."""
+        shutil.rmtree(self.path.parent, ignore_errors=True)
+        self.path.parent.mkdir()
+        return in_a_process("import", self.path, self.csv())
 
     @contextmanager
-    def scratch(self) -> Iterator[Path]:
-        """A folder beside the ledger that is emptied and gone afterwards."""
+    def open(self) -> Iterator[Ledger]:
+        """The ledger with views that are up to date."""
+        with Ledger.open(self.ledger()) as ledger:
+            ledger.level()
+            yield ledger
+
+
+@attrs.frozen(slots=False)
+class Run:
+    """What one run of the benchmark works on; every set is made when a section first asks for it."""
+
+    size: Size
+    rounds: int
+    data: Path
+    folder: Path
+
+    @property
+    def short(self) -> int:
+        """Rounds of short works."""
+        return max(self.rounds, self.size.rounds)
+
+    @cached_property
+    def sets(self) -> list[GameSet]:
+        """The made-up sets, small ones first."""
+        return made_up(self.size.games, self.new_folder("sets"))
+
+    @cached_property
+    def part(self) -> GameSet:
+        """A made-up set of the size of a part."""
+        return self.made_up(self.size.part)
+
+    @cached_property
+    def real(self) -> GameSet:
+        """Real games; tournaments that are made up if their file is absent, and in a quick run."""
+        path, folder, name = self.data / OTB, self.new_folder("real"), "otb"
+        if not self.size.real or not path.exists():
+            path, name = folder / OTB, "tournaments"
+            write_tournaments(path, self.size.games[-1])
+        with gzip.open(path) as file:
+            games = sum(1 for _ in file) - 1  # no field has a line break
+        return GameSet(name, games, folder, partial(otb_columns, path), path)
+
+    def made_up(self, games: int) -> GameSet:
+        """Return one of the sets, or one more made-up set."""
+        of_sets = [data for data in self.sets if data.games == games]
+        return of_sets[0] if of_sets else made_up([games], self.new_folder(f"made-{games}"))[0]
+
+    def new_folder(self, name: str) -> Path:
+        """Return a new folder of this run."""
+        folder = self.folder / name
+        folder.mkdir()
+        return folder
+
+    def apart(self, work: Callable[[Path], T]) -> T:
+        """Do a work in a folder of its own that is deleted afterwards."""
         with TemporaryDirectory(dir=self.folder) as made:
-            yield Path(made)
-
-
-def in_millions(games: int) -> str:
-    """What tables call a number of games: ``0.1 M``."""
-    return f"{games / 1e6:g} M"
+            return work(Path(made))
 
 
 def made_up(sizes: Sequence[int], folder: Path) -> list[GameSet]:
-    """Made-up sets of ascending sizes; every twentieth game brings a newcomer."""
-    return [_made_up(games, folder) for games in sorted(set(sizes))]
+    """Return made-up sets of ascending sizes, whose last games are the same, between the same players and at one time.
 
-
-def _made_up(games: int, folder: Path) -> GameSet:
-    own = folder / f"games-{games}"
-    own.mkdir()
-    players = max(2, games // GAMES_A_PLAYER)
-    return GameSet(in_millions(games), games, own, lambda: synthetic.games(games, players, 1))
-
-
-def over_the_board(data: Path, folder: Path) -> list[GameSet]:
-    """The set of real games; none where the file is absent."""
-    path = data / OTB
-    if not path.exists():
-        return []
-    with gzip.open(path) as file:
-        games = sum(1 for _ in file) - 1  # no field of it has a line break
-    own = folder / "otb"
-    own.mkdir()
-    return [GameSet("otb", games, own, lambda: synthetic.otb_columns(path), path)]
-
-
-def with_the_same_end(sizes: Sequence[int], folder: Path) -> list[GameSet]:
-    """Made-up sets of ascending sizes whose last games are the same, between the same players at the same times.
-
-    The end is ``TAIL`` games long, or half of the smallest set; its players take part in every set from early on.
+    Every twentieth game brings a new player. The end is ``tail_length`` games long; its players take part in every set
+    from early on.
     """
-    smallest = min(sizes)
-    length = min(TAIL, smallest // 2)
-    sets = []
+    smallest, sets = min(sizes), []
     for games in sorted(set(sizes)):
-        own = folder / f"tail-{games}"
-        own.mkdir()
-        sets.append(GameSet(in_millions(games), games, own, _ending(games, length, max(2, smallest // 40))))
+        (own := folder / f"games-{games}").mkdir()
+        make = partial(_ending, games, tail_length(smallest), max(2, smallest // 40))
+        sets.append(GameSet(f"{games / 1e6:g} M", games, own, make))
     return sets
 
 
-def _ending(games: int, length: int, players: int) -> Callable[[], Columns]:
-    def make() -> Columns:
-        beginning = games - length
-        head = synthetic.games(beginning, max(players, beginning // GAMES_A_PLAYER), 1)
-        tail = synthetic.games(length, min(players, length), 2)
-        tail["ended_at"] = tail_ms(np.arange(length))
-        return {name: np.concatenate([head[name], tail[name]]) for name in head}
-
-    return make
-
-
-def tail_length(sets: Sequence[GameSet]) -> int:
-    """How many last games the sets of ``with_the_same_end`` have in common."""
-    return min(TAIL, min(data.games for data in sets) // 2)
+def tail_length(smallest: int) -> int:
+    """Return how many last games sets have in common whose smallest has so many games."""
+    return min(TAIL, smallest // 2)
 
 
 def tail_ms(number: Any) -> Any:
-    """When the n-th game of the common end took place, milliseconds since 1970: the first has number 0; or a column."""
-    first = (synthetic.FIRST_SECOND + synthetic.SECONDS) * 1000
-    return first + TAIL_MS * (number + 1)
+    """Return when the n-th game of the common end ended, milliseconds since 1970; or a column of them."""
+    return END_MS + TAIL_MS * (number + 1)
+
+
+def _ending(games: int, length: int, players: int) -> Columns:
+    beginning = games - length
+    head = make_games(beginning, min(beginning, max(players, beginning // GAMES_A_PLAYER)), 1)
+    tail = make_games(length, min(players, length), 2)
+    tail["ended_at"] = tail_ms(np.arange(length))
+    return {name: np.concatenate([head[name], tail[name]]) for name in head}

@@ -1,88 +1,210 @@
-"""What a piece of work costs: seconds of the clock, of the processor, and in turns with others. Nothing heavy."""
+"""What works cost: seconds of the clock and the processor, in turns with others, and the peak memory of processes.
+
+Linux tells a process's own peak as ``VmHWM`` in ``/proc/PID/status``. ``ru_maxrss`` is no substitute: a process
+inherits it from the one that started it, so that a small child of a large benchmark would look large. Pages that
+processes share count for each of them. Without these files the lines of memory are left out.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from time import perf_counter, process_time
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple, TypeVar
 
-from .bounds import BY_NAME, CPU
-from .table import Line, line
+import orjson
 
-try:
-    import resource
-except ImportError:  # Windows: processor time of children is not known there
-    resource = None  # type: ignore[assignment]
+from .table import BY_NAME, CPU, Line, line
 
 T = TypeVar("T")
 
 
-class SecondsTaken(NamedTuple):
-    """Seconds of the clock, and of the processor by this process and by those that it started and that have ended."""
+class Figure(NamedTuple):
+    """Seconds, or how many a second: by the clock, and by the processor of this process and its ended children."""
 
     clock: float
     cpu: float
 
-    def plus(self, other: SecondsTaken) -> SecondsTaken:
-        """Both together, one after the other."""
-        return SecondsTaken(self.clock + other.clock, self.cpu + other.cpu)
+    def plus(self, other: Figure) -> Figure:
+        """Return the seconds of both works together."""
+        return Figure(self.clock + other.clock, self.cpu + other.cpu)
 
-    def rates(self, count: int) -> Rates:
-        """How many a second, when *count* cost this."""
-        return Rates(count / self.clock, count / self.cpu)
-
-
-class Rates(NamedTuple):
-    """How many a second: of the clock, and of the processor."""
-
-    clock: float
-    cpu: float
+    def rates(self, count: int) -> Figure:
+        """Return how many a second, if *count* took these seconds."""
+        return Figure(count / self.clock, count / self.cpu)
 
 
-FREE = SecondsTaken(0.0, 0.0)
+FREE = Figure(0.0, 0.0)
 
 
-def cpu_seconds() -> float:
-    """Seconds of the processor so far, of this process and of its children that have ended."""
-    if resource is None:
-        times = os.times()
-        return process_time() + times.children_user + times.children_system
+def _cpu_seconds() -> float:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return process_time() + children.ru_utime + children.ru_stime
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def cost_of(work: Callable[[], object]) -> SecondsTaken:
-    """Do the work once."""
-    cpu, begun = cpu_seconds(), perf_counter()
+def cost_of(work: Callable[[], object]) -> Figure:
+    """Do the work once and return its seconds."""
+    cpu, begun = _cpu_seconds(), time.perf_counter()
     work()
-    return SecondsTaken(perf_counter() - begun, cpu_seconds() - cpu)
+    return Figure(time.perf_counter() - begun, _cpu_seconds() - cpu)
 
 
-def in_turns(works: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
-    """Do several works in turns, so that what else the machine does meets them all; what each gave, by round."""
-    given: dict[str, list[T]] = {name: [] for name in works}
-    for _ in range(rounds):
+def in_turns(works: Mapping[Any, Callable[[], T]], rounds: int, *, warm: bool = True) -> dict[Any, list[T]]:
+    """Do several works in turns, so that the machine's other load meets them all; return the results by round.
+
+    A round before the first one, which is not counted, loads what is loaded once; a process of its own needs none.
+    """
+    results: dict[Any, list[T]] = {name: [] for name in works}
+    for number in range(-1 if warm else 0, rounds):
         for name, work in works.items():
-            given[name].append(work())
-    return given
+            result = work()
+            if number >= 0:
+                results[name].append(result)
+    return results
 
 
-def both_lines(
+def timed(works: Mapping[str, Callable[[], object]], rounds: int, *, warm: bool = True) -> dict[str, list[Figure]]:
+    """Return what each work cost by round, in turns."""
+    return in_turns({name: partial(cost_of, work) for name, work in works.items()}, rounds, warm=warm)
+
+
+def both_lines(name: str, where: str, ours: Sequence[Figure], theirs: Sequence[Figure], **more: Any) -> Iterator[Line]:
+    """Yield the line of a bound by the clock or the processor, as its unit says, and the other one to inform."""
+    unit, informing = BY_NAME[name].unit, {**more, "at_least": None, "aim": None}
+    clock, cpu = ([[figure[kind] for figure in figures] for figures in (ours, theirs)] for kind in (0, 1))
+    if unit.endswith(CPU):
+        yield line(name, where, *cpu, **more)
+        yield line(name, where, *clock, **informing, unit=unit.removesuffix(CPU))
+    else:
+        yield line(name, where, *clock, **more)
+        yield line(name, where, *cpu, **informing, unit=f"{unit}{CPU}")
+
+
+def compared(
     name: str,
     where: str,
-    our_figures: Sequence[SecondsTaken | Rates],
-    their_figures: Sequence[SecondsTaken | Rates],
+    ours: Callable[[], Figure],
+    theirs: Callable[[], Figure],
+    rounds: int,
+    *,
+    warm: bool = True,
     **more: Any,
-) -> tuple[Line, Line]:
-    """The line of a bound by the clock or by the processor, as it says, and the other one, which only informs.
+) -> Iterator[Line]:
+    """Measure ours and the rival's in turns and yield the two lines."""
+    figures = in_turns({"ours": ours, "theirs": theirs}, rounds, warm=warm)
+    yield from both_lines(name, where, figures["ours"], figures["theirs"], **more)
 
-    *more* goes to ``line``.
-    """
-    clock = [figures.clock for figures in our_figures], [figures.clock for figures in their_figures]
-    cpu = [figures.cpu for figures in our_figures], [figures.cpu for figures in their_figures]
-    informing = {**more, "at_least": None, "aim": None}
-    unit = BY_NAME[name].unit
-    if unit.endswith(CPU):
-        return line(name, where, *cpu, **more), line(name, where, *clock, **informing, unit=unit.removesuffix(CPU))
-    return line(name, where, *clock, **more), line(name, where, *cpu, **informing, unit=f"{unit}{CPU}")
+
+def installed(package: str) -> bool:
+    """Return whether a rival is there; its lines are left out if not."""
+    return find_spec(package) is not None
+
+
+# Processes: works, commands and servers.
+
+ROOT = Path(__file__).parents[2]
+COMMAND = (sys.executable, "-P", "-m", "tools.cli")
+GIB = 1024.0**3
+PROC = Path("/proc")
+TELLS = (PROC / "thread-self" / "children").exists()  # of memory and of children
+TICK = os.sysconf("SC_CLK_TCK")  # of the processor's clock, a second
+GLANCE = 0.02  # seconds between two looks at the family; a descendant's very last growth may fall between them
+STARTS_WITHIN = 60.0  # seconds
+
+
+class Ended(NamedTuple):
+    """What a process printed, and the peaks of it and its descendants, bytes, as far as seen; its own comes first."""
+
+    printed: bytes
+    peaks: list[int]
+
+
+class Worked(NamedTuple):
+    """What a work in a process of its own took, by part, and the peak of all its processes in GiB; 0 if unknown."""
+
+    costs: list[Figure]
+    peak: float = 0.0
+
+
+def memory_of(pid: int | str = "self", field: str = "VmHWM") -> int:
+    """Return a living process's peak resident memory so far (or ``VmRSS``: its memory now), bytes; 0 if unknown."""
+    with suppress(OSError):
+        rows = (PROC / str(pid) / "status").read_text("utf-8").splitlines()
+        return next((int(row.split()[1]) * 1024 for row in rows if row.startswith(f"{field}:")), 0)
+    return 0
+
+
+def cpu_of(pid: int) -> float:
+    """Return the processor seconds of a process and its living descendants, to the nanosecond or in ticks."""
+    return sum(map(_own_cpu, (pid, *descendants(pid))))
+
+
+def _own_cpu(pid: int) -> float:
+    with suppress(OSError):
+        if threads := list((PROC / str(pid) / "task").glob("*/schedstat")):
+            return sum(int(thread.read_bytes().split()[0]) for thread in threads) / 1e9
+        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
+    return 0.0
+
+
+def descendants(pid: int) -> list[int]:
+    """Return every living process that descends from *pid*, without *pid*."""
+    family = [pid]
+    for process in family:  # grows as it is walked
+        with suppress(OSError):  # it, or a thread of it, may have ended
+            for thread in list((PROC / str(process) / "task").iterdir()):
+                family += map(int, (thread / "children").read_bytes().split())
+    return family[1:]
+
+
+def watched(command: Sequence[str]) -> Ended:
+    """Run a command to its end, looking at the peaks of its whole family meanwhile; a failure is raised."""
+    peaks: dict[int, int] = {}
+    with TemporaryFile() as printed, subprocess.Popen(command, stdout=printed) as process:  # noqa: S603  # our own
+        try:
+            while process.poll() is None:
+                for pid in (process.pid, *descendants(process.pid), *peaks):
+                    peaks[pid] = max(peaks.get(pid, 0), memory_of(pid))
+                time.sleep(GLANCE)
+        finally:
+            if process.poll() is None:
+                process.kill()
+        printed.seek(0)
+        output = printed.read()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, output)
+    return Ended(output, list(peaks.values()))
+
+
+def in_a_process(work: str, *arguments: str | Path | int) -> Worked:
+    """Do a work of ``ours`` in a process of its own."""
+    ended = watched([sys.executable, "-m", f"{__package__}.ours", work, *map(str, arguments)])
+    told = orjson.loads(ended.printed)
+    own, *others = ended.peaks or [0]  # its own word at its end is exact; of its descendants there is the last look
+    peak = (max(told["peak"], own) + sum(others)) / GIB if TELLS else 0.0
+    return Worked([Figure(*cost) for cost in told["costs"]], peak)
+
+
+@contextmanager
+def server(command: Sequence[str], log: Path, *, says: str = r"http://[\w.:\[\]]+:\d+") -> Iterator[tuple[int, str]]:
+    """Start a server, wait until its log matches *says*, and stop it afterwards; yields its process and the match."""
+    with log.open("wb") as said, subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=said) as process:  # noqa: S603
+        try:
+            until = time.monotonic() + STARTS_WITHIN
+            while not (match := re.search(says, text := log.read_text("utf-8", "replace"))):
+                if process.poll() is not None or time.monotonic() > until:
+                    raise RuntimeError(f"{list(command[:5])} did not start: {text[-500:]}")
+                time.sleep(0.05)
+            yield process.pid, match[0]
+        finally:
+            process.terminate()

@@ -8,27 +8,30 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import importlib
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+from ledger.ratings.queries import tables
+from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 
-from .measuring import Rates, SecondsTaken, cost_of
-from .synthetic import RESULTS
+from .datasets import RESULTS
+from .measuring import Figure, cost_of
 
 CHUNK = 50_000
 READ_CHUNK = 200_000
-
 K = 32.0
 START = 1500.0
 SCORES = {word: score for score, word in RESULTS.items()}
 HEADERS = (("key", "white", "black", "result"), ("game_no", "white_fide_id", "black_fide_id", "result"))
-
 HISTORY = ("player", "n", "game", "opponent", "score", "rating")
 CREATE_HISTORY = (
     "CREATE TABLE history(player TEXT, n INTEGER, game TEXT, opponent TEXT, score REAL, rating REAL,"
@@ -37,19 +40,14 @@ CREATE_HISTORY = (
 INSERT_HISTORY = "INSERT INTO history VALUES (?, ?, ?, ?, ?, ?)"
 
 Row = tuple[Any, ...]
-Script = Callable[[Path, Path], None]
-
-
-# The script that a developer would write.
 
 
 def dict_loop_executemany(csv_path: Path, db_path: Path, *, pragmas: Sequence[str] = ()) -> None:
-    """The honest simple script: ``csv.reader``, a dictionary, ``executemany``, one commit.
+    """The script that a developer would write: ``csv.reader``, a dictionary, ``executemany``, one commit.
 
-    Two history rows a game, 50,000 rows a call, into one clustered table; every game with a result is rated,
-    with K = 32. It keeps no journal, so it can prove, correct and explain nothing. The settings of SQLite are
-    its defaults, as such a script leaves them (delete journal, ``synchronous=FULL``, 2 MB of cache);
-    ``pragmas`` such as ``cache_size=-256000`` (a third less time on the over-the-board set) give it more.
+    Two history rows a game, 50,000 rows a call, into one clustered table; every game with a result is rated, with
+    K = 32. It keeps no journal, so it can prove, correct and explain nothing. The settings of SQLite are its defaults,
+    as such a script leaves them (delete journal, ``synchronous=FULL``, 2 MB of cache); *pragmas* may give it more.
     """
     with closing(driver().connect(str(db_path))) as connection, _open_text(csv_path) as file:
         for pragma in pragmas:
@@ -61,17 +59,15 @@ def dict_loop_executemany(csv_path: Path, db_path: Path, *, pragmas: Sequence[st
         connection.commit()
 
 
-def dict_loop_sqlite_utils(csv_path: Path, db_path: Path, *, pragmas: Sequence[str] = ()) -> None:
-    """The same script with sqlite-utils' ``insert_all``, all else alike.
+def dict_loop_sqlite_utils(csv_path: Path, db_path: Path) -> None:
+    """The same script with sqlite-utils' ``insert_all``.
 
-    Its faster ways: all in one ``atomic()`` (four times as fast as a commit for each batch, which it makes of
-    166 rows, whatever it is asked for), and tuples after a line of column names instead of dictionaries. The
-    table is made by SQL, because sqlite-utils makes none WITHOUT ROWID.
+    Its faster ways: all in one ``atomic()`` (four times as fast as a commit for each batch, which it makes of 166 rows,
+    whatever the batch size), and tuples after a line of column names instead of dictionaries. The table is made by
+    SQL, because sqlite-utils makes none WITHOUT ROWID.
     """
     database = sqlite_utils.Database(db_path)
     with closing(database.conn), _open_text(csv_path) as file:
-        for pragma in pragmas:
-            database.execute(f"PRAGMA {pragma}")
         database.execute(CREATE_HISTORY)
         with database.atomic():
             database.table("history").insert_all(itertools.chain([HISTORY], _history(file)), batch_size=CHUNK)
@@ -100,109 +96,123 @@ def _history(file: TextIO) -> Iterator[Row]:
 
 
 def _open_text(path: Path) -> TextIO:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline="")
-    return path.open(encoding="utf-8", newline="")
+    return (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8", newline="")
 
 
-# Bounds: what the driver and the disk allow.
+def rewrite_tables(source_db: Path, target_db: Path, *, synchronous: str = "NORMAL") -> Figure:
+    """Write the same tables again with bare ``executemany``: the least that our rows can cost.
 
-
-def rewrite_tables(
-    source_db: Path, target_db: Path, *, journal_mode: str = "WAL", synchronous: str = "NORMAL"
-) -> SecondsTaken:
-    """The cost of writing the same tables again with bare ``executemany``: the least that our rows can cost.
-
-    Rows are read in table order, 200,000 at a time, without being timed; timed are the tables' creation, the
-    inserts with a commit for each chunk, and the indexes, made at the end as is fastest. Views, triggers,
-    virtual tables and SQLite's own tables are left out. The target gets the source's page size.
+    Rows are read in table order, 200,000 at a time, without being timed; timed are the tables' creation, the inserts
+    with a commit for each chunk, and the indexes, made at the end as is fastest. Views, triggers, virtual tables and
+    SQLite's own tables are left out. The target gets the source's page size.
     """
     connect = driver().connect
-    with (
-        closing(connect(str(source_db))) as source,
-        closing(connect(str(target_db), isolation_level=None)) as target,
-    ):
-        target.execute(f"PRAGMA page_size = {source.execute('PRAGMA page_size').fetchone()[0]}")
-        target.execute(f"PRAGMA journal_mode = {journal_mode}")
-        target.execute(f"PRAGMA synchronous = {synchronous}")
-        tables, indexes = _schema(source, "table"), _schema(source, "index")
+    with closing(connect(str(source_db))) as source, closing(connect(str(target_db), isolation_level=None)) as target:
+        page_size = source.execute("PRAGMA page_size").fetchone()[0]
+        for setting in (f"page_size = {page_size}", "journal_mode = WAL", f"synchronous = {synchronous}"):
+            target.execute(f"PRAGMA {setting}")
+        shadows = {name for _, name, sort, *_ in source.execute("PRAGMA table_list") if sort != "table"}
+        found = source.execute("SELECT type, name, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
+        schema = [row for row in found if not row[1].startswith("sqlite_") and row[1] not in shadows]
+        tables, indexes = ({name: sql for kind, name, sql in schema if kind == sort} for sort in ("table", "index"))
         cost = cost_of(lambda: [target.execute(sql) for sql in tables.values()])
         for table in tables:
-            cost = _rewrite(source, target, table, cost)
+            info = source.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
+            columns = [f'"{name}"' for _, name, _, _, _, _, hidden in info if not hidden]
+            names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+            insert = f'INSERT INTO "{table}" ({names}) VALUES ({marks})'
+            cursor = source.execute(f'SELECT {names} FROM "{table}"')
+            while rows := cursor.fetchmany(READ_CHUNK):
+                cost = cost.plus(cost_of(partial(_write, target, insert, rows)))
         return cost.plus(cost_of(lambda: [target.execute(sql) for sql in indexes.values()]))
 
 
-def bare_executemany(connection: Any, insert: str, rows: Iterable[Row]) -> SecondsTaken:
-    """The cost of one transaction with one ``executemany``."""
-
-    def write() -> None:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.executemany(insert, rows)
-        connection.execute("COMMIT")
-
-    return cost_of(write)
+def _write(connection: Any, insert: str, rows: Iterable[Row]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(insert, rows)
+    connection.execute("COMMIT")
 
 
-def durable_commits(path: Path, count: int, body_size: int = 300) -> Rates:
-    """Commits per second of one row each: WAL, ``synchronous=FULL``, each on the disk before the next.
+def durable_commits(count: int, folder: Path, *files: str, body_size: int = 300) -> Figure:
+    """Rounds of commits per second, one row each in each of the *files*.
 
-    The row is a position and a random body, and the statement is its own transaction.
+    The first file is durable (WAL, ``synchronous=FULL``: on the disk before the next), a second one stands for views
+    that can be rebuilt (``synchronous=NORMAL``). The row is a position and a random body.
     """
-    bodies = [os.urandom(body_size) for _ in range(count)]
-    with closing(driver().connect(str(path), isolation_level=None)) as connection:
+    bodies = [(os.urandom(body_size),) for _ in range(count)]
+    connections = [driver().connect(str(folder / file), isolation_level=None) for file in files]
+    for connection, synchronous in zip(connections, ("FULL", "NORMAL"), strict=False):
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("CREATE TABLE journal(position INTEGER PRIMARY KEY, body BLOB)")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute("CREATE TABLE entries(position INTEGER PRIMARY KEY, body BLOB)")
 
-        def commit() -> None:
-            for body in bodies:
-                connection.execute("INSERT INTO journal(body) VALUES (?)", (body,))
+    def commit() -> None:
+        for body in bodies:
+            for connection in connections:
+                connection.execute("INSERT INTO entries(body) VALUES (?)", body)
 
-        return cost_of(commit).rates(count)
-
-
-def durable_pairs(journal: Path, views: Path, count: int, body_size: int = 300) -> Rates:
-    """Pairs of commits per second, one row each: a durable one of a journal, then one of views that can be rebuilt.
-
-    The journal as in ``durable_commits``; the views, another file, in WAL mode with ``synchronous=NORMAL``.
-    """
-    bodies = [os.urandom(body_size) for _ in range(count)]
-    connect = driver().connect
-    with (
-        closing(connect(str(journal), isolation_level=None)) as first,
-        closing(connect(str(views), isolation_level=None)) as second,
-    ):
-        for connection, synchronous in ((first, "FULL"), (second, "NORMAL")):
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA synchronous = {synchronous}")
-            connection.execute("CREATE TABLE entries(position INTEGER PRIMARY KEY, body BLOB)")
-
-        def commit() -> None:
-            for body in bodies:
-                first.execute("INSERT INTO entries(body) VALUES (?)", (body,))
-                second.execute("INSERT INTO entries(body) VALUES (?)", (body,))
-
-        return cost_of(commit).rates(count)
+    rates = cost_of(commit).rates(count)
+    for connection in connections:
+        connection.close()
+    return rates
 
 
-def _schema(connection: Any, kind: str) -> dict[str, str]:
-    """Names and statements of what a schema holds, but for SQLite's own and virtual tables' shadows."""
-    shadows = {name for _, name, sort, *_ in connection.execute("PRAGMA table_list") if sort != "table"}
-    found = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = ? AND sql NOT NULL", (kind,))
-    return {name: sql for name, sql in found if not name.startswith("sqlite_") and name not in shadows}
+class BareRows:
+    """The rows that a correction of the views changes, deleted and inserted by bare SQL: no rule, no rating."""
+
+    KEPT_APART = frozenset({"progress", "proposals", "corrections"})  # written for every correction, however small
+
+    def __init__(self, views: Path, folder: Path) -> None:
+        """Copy the views as they are before the correction, with nothing in their log."""
+        self._views = views
+        self._copy = Path(shutil.copyfile(views, folder / "bare.db"))
+        self._connection = sqlite.connect(self._copy)
+        self._changed: list[tuple[str, list[int], str, list[Row], list[Row]]] = []
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that are written."""
+        return sum(len(after) for *_, after in self._changed)
+
+    def compare(self) -> None:
+        """Find the rows that differ before and after the correction."""
+        execute = self._connection.execute
+        execute("ATTACH ? AS corrected", (str(self._views),))
+        for table in [table for table in tables(self._connection) if table not in self.KEPT_APART]:
+            before, after = (
+                list(map(tuple, execute(f'SELECT * FROM {a}."{table}" EXCEPT SELECT * FROM {b}."{table}"')))
+                for a, b in (("main", "corrected"), ("corrected", "main"))
+            )
+            if before or after:
+                columns = [(row[5], row[0], row[1]) for row in execute(f'PRAGMA table_info("{table}")')]
+                keys = sorted(column for column in columns if column[0])
+                where = " AND ".join(f'"{name}" = ?' for *_, name in keys)
+                places = [place for _, place, _ in keys]
+                delete = f'DELETE FROM "{table}" WHERE {where}'
+                insert = f'INSERT OR REPLACE INTO "{table}" VALUES ({", ".join("?" * len(columns))})'
+                self._changed.append((delete, places, insert, before, after))
+        execute("DETACH corrected")
+
+    def change(self, *, back: bool = False) -> None:
+        """Delete the rows before, insert those after (or *back*: the other way round), and commit."""
+        with sqlite.immediate(self._connection, self._copy):
+            for delete, places, insert, before, after in self._changed:
+                gone, come = (after, before) if back else (before, after)
+                self._connection.executemany(delete, [tuple(row[place] for place in places) for row in gone])
+                self._connection.executemany(insert, come)
+
+    def close(self) -> None:
+        """Close the copy."""
+        self._connection.close()
 
 
-def _rewrite(source: Any, target: Any, table: str, cost: SecondsTaken) -> SecondsTaken:
-    info = source.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
-    columns = [f'"{name}"' for _, name, _, _, _, _, hidden in info if not hidden]
-    names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-    insert = f'INSERT INTO "{table}" ({names}) VALUES ({marks})'
-    cursor = source.execute(f'SELECT {names} FROM "{table}"')
-    while rows := cursor.fetchmany(READ_CHUNK):
-        cost = cost.plus(bare_executemany(target, insert, rows))
-    return cost
+def sha256_each(bodies: Sequence[bytes]) -> None:
+    """Digest bodies one by one: no leaf, no tree, nothing kept."""
+    digest = hashlib.sha256
+    for body in bodies:
+        digest(body).digest()
 
 
 def driver() -> Any:
-    """The SQLite module that sqlite-utils picks, from its ``utils``, where mypy takes it for private."""
+    """Return the SQLite module that sqlite-utils picks, from its ``utils``, where mypy takes it for private."""
     return importlib.import_module("sqlite_utils.utils").sqlite3

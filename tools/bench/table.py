@@ -1,57 +1,105 @@
-"""The lines of the benchmark, how they are judged and printed. No measuring, no rivals, nothing heavy."""
+"""The lines of the benchmark: how they are judged, printed, and kept as JSON, of which the README's table is made.
+
+A figure that no run printed cannot get into that table: it has nothing but the file. No measuring, nothing heavy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from enum import Enum
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import attrs
+import orjson
+import tabulate
+from attrs.validators import and_, deep_iterable, gt, min_len, optional
 
-from .bounds import BY_NAME, Bound
+from ..wording import counted
 
-_HEADINGS = (
-    "what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached",
-)  # fmt: skip
-_LEFT = frozenset({"section", "what", "unit", "rival", "reached"})
-LEGEND = (
-    "ours / rival: our figure divided by the rival's, both in the unit of the line, medians of rounds taken in turns;",
-    "of rounds: the lowest and the highest quotient of a single round. Times and memory should give a small quotient",
-    "(<=), rates a large one (>=). CPU: of the processor, all processes together; without it: of the clock.",
-)
-
-
-class Reached(Enum):
-    """What a ratio reached of what is wanted."""
-
-    AIM = "aim"
-    AT_LEAST = "at least"
-    MISSED = "MISSED"
-    NOTHING_WANTED = ""
+AIM, AT_LEAST, MISSED, NOTHING_WANTED = "aim", "at least", "MISSED", ""  # what a ratio reached
+CPU = " CPU"  # ends the unit of a figure by the processor
+HEADINGS = ("what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached")
+BOUND_HEADINGS = ("section", "what", "unit", "rival", "at least", "aim", "from games")
+LEGEND = """\
+ours / rival: our figure divided by the rival's, both in the unit of the line, medians of rounds taken in turns;
+of rounds: the lowest and the highest quotient of a single round. Times and memory should give a small quotient
+(<=), rates a large one (>=). CPU: of the processor, all processes together; without it: of the clock.
+"""
+FILE = Path(__file__).with_name("figures.json")  # what the table of the README is made of
+NOT_MEASURED = "not measured"
+MANY = 2  # lines of one bound of which the README gives the lowest and the highest only
+EVEN = "an even score for both"  # the rival of every prediction
 
 
-def _are_positive(_: Line, attribute: attrs.Attribute[tuple[float, ...]], value: tuple[float, ...]) -> None:
-    if not value or not all(figure > 0 for figure in value):
-        raise ValueError(f"{attribute.name} must be figures above zero, got {value!r}")
+@attrs.frozen(kw_only=True)
+class Bound:
+    """One comparison: our figure, the rival's, and the quotient that is wanted. ``lines.toml`` explains the fields."""
+
+    name: str
+    section: str
+    what: str
+    rival: str
+    unit: str
+    at_least: float | None = attrs.field(default=None, validator=optional(gt(0)))
+    aim: float | None = attrs.field(default=None, validator=optional(gt(0)))
+    judged_from: int = 0
+    needs: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse an aim that is easier than the bound."""
+        if self.at_least is not None and self.aim is not None and not self.meets(self.aim, self.at_least):
+            raise ValueError(f"{self.name}: the aim {self.aim:g} is easier than the bound {self.at_least:g}")
+
+    @property
+    def small_is_good(self) -> bool:
+        """True of times and memory, False of rates."""
+        return "/s" not in self.unit
+
+    @property
+    def is_judged(self) -> bool:
+        """True if a quotient is wanted."""
+        return self.at_least is not None or self.aim is not None
+
+    def meets(self, ratio: float, wanted: float | None) -> bool:
+        """Return whether a quotient is wanted, and the ratio is as good or better."""
+        return wanted is not None and (ratio <= wanted if self.small_is_good else ratio >= wanted)
+
+    def judged(self, ratio: float) -> str:
+        """Return what a ratio reached."""
+        if not self.is_judged:
+            return NOTHING_WANTED
+        return AIM if self.meets(ratio, self.aim) else AT_LEAST if self.meets(ratio, self.at_least) else MISSED
+
+    def written(self) -> tuple[str, str]:
+        """Return the bound and the aim with their direction, such as ``<= 2``; empty if there is none."""
+        sign = "<=" if self.small_is_good else ">="
+        at_least, aim = ("" if wanted is None else f"{sign} {wanted:g}" for wanted in (self.at_least, self.aim))
+        return at_least, aim
+
+
+BY_NAME: Mapping[str, Bound] = {
+    name: Bound(name=name, section=section, **fields)
+    for section, lines in tomllib.loads(Path(__file__).with_name("lines.toml").read_text("utf-8")).items()
+    for name, fields in lines.items()
+}
+BOUNDS: Sequence[Bound] = tuple(BY_NAME.values())
+SECTIONS: Sequence[str] = tuple(dict.fromkeys(bound.section for bound in BOUNDS))
+_figures: Any = attrs.field(validator=and_(min_len(1), deep_iterable(gt(0))))
 
 
 @attrs.frozen
 class Line:
-    """Our figures beside a rival's, as a bound declares them.
-
-    Attributes: bound: What is divided by what, in which unit, and how good the ratio should be. where: What it was
-        measured on, empty where there is one thing only. ours: Our figure of each round, above zero. theirs: The
-        rival's of each round, or a single figure that all rounds are compared with.
-    """
+    """Our figure of each round beside the rival's, or beside one for all rounds; *where*: the games or the load."""
 
     bound: Bound
     where: str
-    ours: tuple[float, ...] = attrs.field(validator=_are_positive)
-    theirs: tuple[float, ...] = attrs.field(validator=_are_positive)
+    ours: tuple[float, ...] = _figures
+    theirs: tuple[float, ...] = _figures
 
     def __attrs_post_init__(self) -> None:
-        """Refuse rounds that do not stand beside each other."""
+        """Refuse different numbers of rounds."""
         if len(self.theirs) not in {1, len(self.ours)}:
             raise ValueError(f"{self.bound.name}: {len(self.ours)} rounds of ours, {len(self.theirs)} of the rival")
 
@@ -62,135 +110,172 @@ class Line:
 
     @property
     def rounds(self) -> list[float]:
-        """The ratio of each round; the ratio of the medians lies among them."""
-        their_figures = self.theirs * len(self.ours) if len(self.theirs) == 1 else self.theirs
-        return [our_figure / their_figure for our_figure, their_figure in zip(self.ours, their_figures, strict=True)]
+        """The ratio of each round."""
+        theirs = self.theirs * len(self.ours) if len(self.theirs) == 1 else self.theirs
+        return [our_figure / their_figure for our_figure, their_figure in zip(self.ours, theirs, strict=True)]
 
     @property
-    def reached(self) -> Reached:
+    def reached(self) -> str:
         """What the ratio of the medians reached."""
-        return self._judged(self.ratio)
+        return self.bound.judged(self.ratio)
 
     @property
     def rounds_agree(self) -> bool:
-        """Whether every single round reached the same; where not, the noise is too great to tell."""
-        return {self._judged(ratio) for ratio in self.rounds} == {self.reached}
+        """True if every single round reached the same; otherwise the noise is too great to judge."""
+        return {self.bound.judged(ratio) for ratio in self.rounds} == {self.reached}
 
-    def _judged(self, ratio: float) -> Reached:
-        bound = self.bound
-        if bound.aim is not None and bound.meets(ratio, bound.aim):
-            return Reached.AIM
-        if bound.at_least is not None:
-            return Reached.AT_LEAST if bound.meets(ratio, bound.at_least) else Reached.MISSED
-        return Reached.NOTHING_WANTED if bound.aim is None else Reached.MISSED
+    def __str__(self) -> str:
+        """Return the division in words, and the quotient."""
+        where = f"{self.where}: " if self.where else ""
+        divided = f"({self.bound.unit}) {self.bound.what} / {self.bound.rival}"
+        return f"{where}{divided} = {number(self.ratio)} {self.reached}".rstrip()
 
 
 def line(
-    name: str,
-    where: str,
-    our_figures: float | Iterable[float],
-    their_figures: float | Iterable[float],
-    *,
-    games: int | None = None,
+    name: str, where: str, ours: float | Iterable[float], theirs: float | Iterable[float], *, games: int | None = None,
     **words: Any,
-) -> Line:
-    """A line of the bound called *name*.
+) -> Line:  # fmt: skip
+    """Return a line of the bound called *name*, in which attributes of the bound may differ.
 
-    Args:
-        name: of the bound.
-        where: what it was measured on.
-        our_figures: our figure, or one for each round.
-        their_figures: the rival's figure, or one for each round.
-        games: how many games it was measured on, where that matters: of too few the line only informs.
-        words: attributes of the bound that are different here, such as the rival of a group.
+    Figures are one or one for each round. With *games* the bound is not judged if these are too few.
     """
     bound = attrs.evolve(BY_NAME[name], **words)
     if games is not None and games < bound.judged_from:
-        bound = bound.not_judged()
-    return Line(bound, where, _each(our_figures), _each(their_figures))
-
-
-def _each(figures: float | Iterable[float]) -> tuple[float, ...]:
-    return tuple(figures) if isinstance(figures, Iterable) else (figures,)
+        bound = attrs.evolve(bound, at_least=None, aim=None)
+    ours, theirs = (tuple(each) if isinstance(each, Iterable) else (each,) for each in (ours, theirs))
+    return Line(bound, where, ours, theirs)
 
 
 def number(value: float) -> str:
     """Write a figure with three significant digits at least: 0.0123, 4.56, 78.9, 1,234,567."""
-    size = abs(value)
-    if size >= 100:
-        return f"{value:,.0f}"
-    if size >= 10:
-        return f"{value:.1f}"
-    return f"{value:.2f}" if size >= 1 else f"{value:.3g}"
+    if abs(value) >= 10:
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}"
+    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"
 
 
 def render(lines: Sequence[Line]) -> str:
-    """Lay the lines out as a plain aligned table, numbers to the right, each with its ratio and what it reached."""
-    return _table(_HEADINGS, [_cells(line) for line in lines])
+    """Lay the lines out as an aligned table, numbers to the right."""
+    rows = [
+        (
+            f"{each.where}: {each.bound.what}" if each.where else each.bound.what,
+            *(each.bound.unit, number(median(each.ours)), each.bound.rival, number(median(each.theirs))),
+            *(number(each.ratio), f"{number(min(each.rounds))}..{number(max(each.rounds))}"),
+            *(*each.bound.written(), each.reached if each.rounds_agree else f"{each.reached} (rounds differ)"),
+        )
+        for each in lines
+    ]
+    return _table(HEADINGS, rows, "llrlrrrrrl")
 
 
 def render_bounds(bounds: Sequence[Bound]) -> str:
-    """Lay the bounds out alone, before anything is measured."""
-    headings = ("section", "what", "unit", "rival", "at least", "aim", "from games")
-    return _table(headings, [_bound_cells(bound) for bound in bounds])
+    """Lay the bounds out without figures."""
+    counts = [f"{bound.judged_from:,}" if bound.judged_from else "" for bound in bounds]
+    rows = [(b.section, b.what, b.unit, b.rival, *b.written(), n) for b, n in zip(bounds, counts, strict=True)]
+    return _table(BOUND_HEADINGS, rows, "llllrrr")
 
 
-def _bound_cells(bound: Bound) -> tuple[str, ...]:
-    judged_from = f"{bound.judged_from:,}" if bound.judged_from else ""
-    wanted = (bound.written(bound.at_least), bound.written(bound.aim))
-    return (bound.section, bound.what, bound.unit, bound.rival, *wanted, judged_from)
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> str:
+    align = ["left" if side == "l" else "right" for side in sides]
+    return tabulate.tabulate(rows, headings, colalign=align, disable_numparse=True)
 
 
-def as_json(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """Give the lines as plain dictionaries, ready for any JSON writer.
-
-    ``divided`` says in words what ``ratio`` is; ``ours`` and ``rival`` are medians, ``our_rounds`` and ``rival_rounds``
-    the single figures; ``reached`` is ``aim``, ``at least``, ``MISSED`` or null where nothing is wanted.
-    """
-    return [_plain(line) for line in lines]
-
-
-def _plain(line: Line) -> dict[str, Any]:
-    bound = line.bound
+def as_json(line: Line) -> dict[str, Any]:
+    """Return a line as a plain dictionary: medians, their quotient, and the single figures of the rounds."""
+    bound, rounds = line.bound, line.rounds
     return {
-        "bound": bound.name,
-        "where": line.where,
-        "divided": bound.divided,
-        "what": bound.what,
-        "rival_name": bound.rival,
-        "unit": bound.unit,
-        "small_is_good": bound.small_is_good,
-        "ours": median(line.ours),
-        "rival": median(line.theirs),
-        "ratio": line.ratio,
-        "lowest": min(line.rounds),
-        "highest": max(line.rounds),
-        "at_least": bound.at_least,
-        "aim": bound.aim,
-        "reached": line.reached.value or None,
-        "rounds_agree": line.rounds_agree,
-        "our_rounds": list(line.ours),
-        "rival_rounds": list(line.theirs),
-    }
+        "bound": bound.name, "where": line.where, "what": bound.what, "rival_name": bound.rival, "unit": bound.unit,
+        "small_is_good": bound.small_is_good, "ours": median(line.ours), "rival": median(line.theirs),
+        "ratio": line.ratio, "lowest": min(rounds), "highest": max(rounds), "at_least": bound.at_least,
+        "aim": bound.aim, "reached": line.reached or None, "rounds_agree": line.rounds_agree,
+        "our_rounds": list(line.ours), "rival_rounds": list(line.theirs),
+    }  # fmt: skip
 
 
-def _cells(line: Line) -> tuple[str, ...]:
-    bound = line.bound
-    what = f"{line.where}: {bound.what}" if line.where else bound.what
-    rounds = f"{number(min(line.rounds))}..{number(max(line.rounds))}" if len(line.rounds) > 1 else ""
-    reached = line.reached.value if line.rounds_agree else f"{line.reached.value} (rounds differ)"
-    figures = (number(median(line.ours)), bound.rival, number(median(line.theirs)), number(line.ratio), rounds)
-    return (what, bound.unit, *figures, bound.written(bound.at_least), bound.written(bound.aim), reached)
+@attrs.define
+class Section:
+    """The lines of a section so far, the seconds of the clock and the processor, and why it ended early, if it did."""
+
+    lines: list[Line] = attrs.Factory(list)
+    seconds: float = 0.0
+    cpu: float = 0.0
+    failure: str | None = None
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    whole = [headings, *rows]
-    widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
-    whole.insert(1, ["-" * width for width in widths])
-    left = [name in _LEFT for name in headings]
-    return "\n".join(_aligned(row, widths, left) for row in whole)
+def keep(path: Path, run: Mapping[str, Any], measured: Mapping[str, Section], *, beside: bool) -> None:
+    """Write the figures of a run into a file; *beside*: its other sections stay, with the run that measured them."""
+    sections = read(path) if beside else {}
+    for name, section in measured.items():
+        lines = [
+            {
+                name: float(f"{value:.4g}") if isinstance(value, float) else value
+                for name, value in as_json(line).items()
+                if not name.endswith("_rounds")
+            }
+            for line in section.lines
+        ]
+        seconds = round(section.seconds, 1)
+        sections[name] = {"run": dict(run), "seconds": seconds, "failed": section.failure, "lines": lines}
+    path.write_bytes(orjson.dumps({"sections": sections}, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _aligned(row: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> str:
-    cells = zip(row, widths, left, strict=True)
-    return "  ".join(f"{cell:<{w}}" if to_left else f"{cell:>{w}}" for cell, w, to_left in cells).rstrip()
+def read(path: Path = FILE) -> dict[str, Any]:
+    """Return the sections of a file of figures by name; none without a file."""
+    sections: dict[str, Any] = orjson.loads(path.read_bytes())["sections"] if path.exists() else {}
+    return sections
+
+
+def seconds(sections: Mapping[str, Section]) -> str:
+    """Return the seconds of every section, by the clock and by the processor, and their sum."""
+    rows = [(name, section.seconds, section.cpu) for name, section in sections.items()]
+    rows.append(("all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
+    return "\n".join(f"{name:<14}{clock:>8,.1f} s{cpu:>8,.1f} s CPU" for name, clock, cpu in rows)
+
+
+def readme(sections: Mapping[str, Any]) -> str:
+    """Return the table of the README: a row for each bound that is judged, and when it was measured."""
+    head = ["| what (unit) | divided by | bound (aim) | quotient |", "|---|---|---|---|"]
+    rows = [
+        f"| {bound.what} ({bound.unit}) | {bound.rival} | {_wanted(bound)} | {_ratios(bound, sections)} |"
+        for bound in BOUNDS
+        if bound.is_judged
+    ]
+    errors = sorted(
+        (line["ours"], line["what"].partition(",")[0])
+        for line in sections.get("schemes", {"lines": ()})["lines"]
+        if (line["bound"], line["rival_name"], line["unit"]) == ("scheme-accuracy", EVEN, "log-loss")
+    )
+    words = ", ".join(f"`{scheme}` {error:.3f}" for error, scheme in errors) or NOT_MEASURED
+    predictions = f"Predictions over the same games (log-loss; 0.693 is {EVEN}): {words}."
+    return "\n".join([*_runs(sections), "", *head, *rows, "", predictions])
+
+
+def _runs(sections: Mapping[str, Any]) -> Iterator[str]:
+    for began in sorted({section["run"]["began"] for section in sections.values()}):
+        of_run = {name: section for name, section in sections.items() if section["run"]["began"] == began}
+        run, minutes = next(iter(of_run.values()))["run"], sum(section["seconds"] for section in of_run.values()) / 60
+        names = "every section" if set(of_run) == set(SECTIONS) else ", ".join(of_run)
+        size = f"size `{run['size']}`, {counted(run['rounds'], 'round')}, {run['cores']} cores"
+        yield f"Run of {began}, {size}, Python {run['python']}, {minutes:.0f} minutes: {names}."
+
+
+def _wanted(bound: Bound) -> str:
+    at_least, aim = bound.written()
+    return f"{at_least} ({aim})" if at_least and aim else at_least or f"({aim})"
+
+
+def _ratios(bound: Bound, sections: Mapping[str, Any]) -> str:
+    section = sections.get(bound.section, {"lines": (), "failed": None})
+    lines = [line for line in section["lines"] if line["bound"] == bound.name]
+    judged = [line for line in lines if line["reached"] is not None]
+    if not judged:
+        why = f"; the section failed: {section['failed']}" if section["failed"] else ""
+        return f"{NOT_MEASURED}{' at this size' if lines else ''}{why}"
+    if len(judged) > MANY:
+        missed = sum(line["reached"] == MISSED for line in judged)
+        ratios = [line["ratio"] for line in judged]
+        missed_words = f", {missed} of {len(judged)} missed" if missed else ""
+        return f"{number(min(ratios))} to {number(max(ratios))}{missed_words}"
+    wheres = (f"{line['where']}: " if line["where"] else "" for line in judged)
+    missed_ones = (", missed" if line["reached"] == MISSED else "" for line in judged)
+    words = zip(wheres, (number(line["ratio"]) for line in judged), missed_ones, strict=True)
+    return "; ".join(map("".join, words))

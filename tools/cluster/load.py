@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-import random
+import random  # noqa: TID251
 import signal
 import sys
 import time
@@ -68,7 +68,7 @@ class Client:
         turn = 0
         while not self.stopped and os.getppid() == self._parent:
             turn += 1
-            now = time.time_ns() // 1_000_000
+            now = time.time_ns() // 1_000_000  # noqa: TID251
             if self.number == CLIENTS and turn % IMPORTS_EVERY == 1:
                 self.record([key_of("import", now, place) for place in range(self._an_import)])
             elif turn % 5 == 0 and self._told:
@@ -107,7 +107,7 @@ class Client:
             new = [key for key in keys if key not in stand]
             first = writer.size + 1
             # no clock of ours goes back behind another one's
-            now = max(recorded_at(time.time_ns() // 1_000_000), writer.last_recorded_at() or "")
+            now = max(recorded_at(time.time_ns() // 1_000_000), writer.last_recorded_at() or "")  # noqa: TID251
             bodies = [body_of(first + place, key, now, facts[key]) for place, key in enumerate(new)]
             leaves = writer.append([GameRecorded.KIND] * len(new), new, bodies) if new else []
         added = {key: (first + place, leaf) for place, (key, leaf) in enumerate(zip(new, leaves, strict=True))}

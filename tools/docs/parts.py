@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ..bench import figures
+from ..bench import table
 from . import command_texts, tables
 
 ROOT = Path(__file__).parents[2]
@@ -14,7 +14,7 @@ BEGIN, END = "<!-- made by 'python -m tools.docs parts': {} -->", "<!-- end: {} 
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
     "ledger/policies/README.md": {"policies": tables.policies},
-    "tools/bench/README.md": {"figures of the benchmark": lambda: figures.table(figures.read())},
+    "tools/bench/README.md": {"figures of the benchmark": lambda: table.readme(table.read())},
 }
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from random import Random
+from random import Random  # noqa: TID251
 
 from .. import output
 

@@ -354,7 +354,7 @@ class Visits:
         """Let an uploaded file wait for its session, which has one, until it is confirmed; its place and its number."""
         for place in self._folder.glob(f"{WAITS}*"):
             with suppress(FileNotFoundError):
-                old = time.time() - place.stat().st_mtime > LONGEST_MS / 1000
+                old = time.time() - place.stat().st_mtime > LONGEST_MS / 1000  # noqa: TID251
                 if old or place.name.startswith(self._mark(asks)):
                     place.unlink()
         number = new_once()

@@ -290,7 +290,7 @@ class Witnessing:
         """Seconds until it may be asked again, by when it cosigned last, however often the server is started."""
         with suppress(OSError, LedgerError):
             cosigned = self._opened().checkpoints.cosigned_file.stat().st_mtime
-            return min(EVERY, max(0.0, cosigned + EVERY - time.time()))
+            return min(EVERY, max(0.0, cosigned + EVERY - time.time()))  # noqa: TID251
         return 0.0
 
     def _try(self) -> None:

@@ -259,7 +259,11 @@ class RowReader:
                 raise ValueError("the lines end with a bare carriage return; save the file with LF or CRLF line ends")
             self._line += 1
             line = decode(first)
-            if (line.strip(" ;,\t\r") and not _DIVIDER.fullmatch(line)) or not self._rest:
+            if line.strip(" ;,\t\r") and not _DIVIDER.fullmatch(line):
+                return line
+            if not self._rest and not self._ended:  # a block ends with the line, the file may go on
+                self._fill()
+            if not self._rest:
                 return line
 
     @property

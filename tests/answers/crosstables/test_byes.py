@@ -31,8 +31,7 @@ from tests.kit.commands import Run
 from tests.kit.corrections import TODAY
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
-from tests.kit.source_files import written
-from tests.kit.trf_files import player, report
+from tests.kit.source_files import player, report, written
 
 OPEN = "Autumn open & friends"
 ANN, BOB, CY, DI = range(1, 5)

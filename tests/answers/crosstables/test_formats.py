@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
@@ -19,6 +18,7 @@ from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.json_form import exact
 from ledger.facts.json_schemas import class_schema
 from ledger.ledger import Ledger
+from tests.kit import snapshots
 from tests.kit.places import TESTS
 
 from .conftest import CUP
@@ -70,12 +70,8 @@ DRAWN: Mapping[str, Callable[[Crosstable], str]] = {
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_table_is_drawn_byte_by_byte_as_it_was(cups: Ledger, kind: str) -> None:
-    """After a change that is choice, look at the new file and keep it: LEDGER_GOLDEN=new makes it."""
     name, choice = EVENTS["all-play-all"]
-    drawn, golden = DRAWN[kind](crosstable(cups, name, choice=choice)), GOLDEN / f"cup.{kind}"
-    if os.environ.get("LEDGER_GOLDEN") == "new":
-        golden.write_text(drawn, encoding="utf-8")
-    assert golden.read_text(encoding="utf-8") == drawn
+    snapshots.check(GOLDEN / f"cup.{kind}", DRAWN[kind](crosstable(cups, name, choice=choice)))
 
 
 def test_a_picture_has_room_for_many_marks_and_not_for_every_name(cups: Ledger) -> None:

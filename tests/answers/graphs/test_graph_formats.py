@@ -26,7 +26,7 @@ from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.graphs.wording import days_shown, details, games_shown, kind, short, summary
 from ledger.facts.json_schemas import class_schema
 from ledger.runtime.visible import visible
-from tests.kit import graph_pages
+from tests.kit import graph_pages, snapshots
 from tests.kit.graph_pages import THIEF, bar, page_with, pages_drawn, pinned_page, pinned_pair, player_bars
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -49,8 +49,7 @@ PLAIN = [
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_document_is_the_pinned_one(name: str) -> None:
-    pinned = (graph_pages.FOLDER / name).read_bytes()
-    assert DOCUMENTS[name].decode() == pinned.decode(), "look at it, then run 'python -m tests.kit.graph_pages'"
+    snapshots.check(graph_pages.FOLDER / name, DOCUMENTS[name].decode())
 
 
 def test_every_pinned_document_is_made() -> None:

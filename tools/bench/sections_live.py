@@ -1,0 +1,263 @@
+"""Sections of single facts: games as they come, late games, corrections, and commands from the shell."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from itertools import count
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ledger.facts.changes import Change, Which
+from ledger.facts.events import Decision
+from ledger.ledger import Ledger
+from ledger.runtime import sqlite
+
+from . import ours
+from .datasets import END_MS, SAMPLE, TAIL_MS, Run, tail_length, tail_ms
+from .measuring import COMMAND, GIB, ROOT, Figure, both_lines, compared, cost_of, in_turns, installed, watched
+from .rival_events import documented_figures, fastest_figures
+from .rival_stores import BareRows, durable_commits
+from .table import Line, line
+
+GAMES_BACK = (1_000, 10_000)
+ANNULLED = 500
+YEAR_MS = 365 * 86_400_000
+MOST_ANNULLED_FROM = 1_000_000  # games of the largest journal in which many games are voided
+
+
+def live(run: Run) -> Iterator[Line]:
+    """Games one at a time, then events in transactions of 1,000, and recorded games folded into the views."""
+    games, events = run.size.live, run.size.events
+    commits: dict[str, Callable[[Path], Figure]] = {
+        "ours": partial(ours.live, games),
+        "history": lambda folder: ours.live(games, folder, ()),
+        "single": lambda folder: durable_commits(games, folder, "bare.db"),
+        "pairs": lambda folder: durable_commits(games, folder, "bare.db", "views.db"),
+    }
+    measured = in_turns({name: partial(run.apart, work) for name, work in commits.items()}, run.short)
+    yield from both_lines("append-one", "", measured["ours"], measured["single"])
+    yield from both_lines("append-one-pair", "", measured["ours"], measured["pairs"])
+    yield from both_lines("append-read-models", "", measured["ours"], measured["history"])
+    if not installed("eventsourcing"):
+        return
+    works: dict[str, Callable[[Path], Any]] = {
+        "appends": partial(ours.appends, events),
+        "documented": partial(documented_figures, events),
+        "projects": partial(ours.projected, max(500, events // 10)),
+        "fastest": partial(fastest_figures, events),
+    }
+    # The warm-up counts: the first backlog of a process loads NumPy and Polars, which take longer than its games.
+    figures: dict[str, Any] = in_turns({name: partial(run.apart, work) for name, work in works.items()}, run.rounds)
+
+    def rates(work: str, name: str) -> list[Any]:
+        return [each[name] for each in figures[work]]
+
+    yield from both_lines("append-many", "", rates("appends", "saves"), rates("documented", "saves"))
+    yield from both_lines("append-made", "", rates("appends", "appends"), rates("documented", "appends"))
+    yield line("append-put", "", [each.clock for each in rates("appends", "saves")], rates("fastest", "appends"))
+    yield line("project", "", rates("projects", "backlog"), rates("fastest", "projected"))
+    yield line("project-each", "", rates("projects", "singly"), rates("fastest", "projected"))
+    yield line("project-normal", "", rates("projects", "singly"), rates("fastest", "projected_normal"))
+
+
+# Facts that reach back.
+
+
+def late(run: Run) -> Iterator[Line]:
+    """A late result some games back in journals of different lengths that end with the same games."""
+    tail = tail_length(run.sets[0].games)
+    with ExitStack() as stack:
+        ledgers = {data.name: stack.enter_context(data.open()) for data in run.sets}
+        for back in [back for back in GAMES_BACK if back <= tail]:
+
+            def record(ledger: Ledger, numbers: Iterator[int], back: int = back) -> Figure:
+                pair = ledger.player("name:p000000").player, ledger.player("name:p000001").player
+                game = ours.game(f"late-{back}-{next(numbers)}", pair, tail_ms(tail - back) - TAIL_MS // 2)
+                return ours.record_late(ledger, game)
+
+            taken = in_turns({name: partial(record, each, count()) for name, each in ledgers.items()}, run.short)
+            yield from _beside_the_least("late", f"a late result {back:,} games back", taken)
+
+
+def _beside_the_least(name: str, what: str, taken: Mapping[str, Sequence[Figure]]) -> Iterator[Line]:
+    """The same work in journals of different lengths: each beside the one that took least."""
+    least = min(taken, key=lambda journal: median(cost.clock for cost in taken[journal]))
+    words = {"what": what, "rival": f"the same in the journal that took least ({least})"}
+    for journal in [journal for journal in taken if journal != least]:
+        yield from both_lines(name, f"journal of {journal}", taken[journal], taken[least], **words)
+
+
+def corrections(run: Run) -> Iterator[Line]:
+    """One game corrected in journals of different lengths that end with the same games, then many games voided."""
+    tail, taken, what = tail_length(run.sets[0].games), dict[str, list[Figure]](), ""
+    with ExitStack() as stack:
+        ledgers = {data.name: stack.enter_context(data.open()) for data in run.sets}
+        for back in [back for back in GAMES_BACK if back <= tail]:
+            works = {name: _corrected(ledger, tail_ms(tail - back)) for name, ledger in ledgers.items()}
+            pairs, what = in_turns(works, 2 * run.short), f"a correction {back:,} games back"  # short, waits for a disk
+            taken = {name: [correction for _, correction in pairs[name]] for name in works}
+            yield from _beside_the_least("correction", what, taken)
+            for name in works:
+                previews = [preview for preview, _ in pairs[name]]
+                words = {"what": f"the preview of {what}"}
+                yield from both_lines("preview", f"journal of {name}", previews, taken[name], **words)
+    yield from _naive_lines(run, what, taken)
+    yield from _void_lines(run)
+
+
+def _corrected(ledger: Ledger, ended_ms: int) -> Callable[[], tuple[Figure, Figure]]:
+    """Prepare to correct a game to and fro: seconds of the preview, and of the correction until all is rated."""
+    query = "SELECT key, outcome FROM games WHERE pool = 1 AND rated_ms = ? AND reason IS NULL"
+    key, outcome = ledger.views.connection.execute(query, (ended_ms,)).fetchone()
+    outcomes, turns = ("white", "black") if outcome == "black" else ("black", "white"), count()
+
+    def correct() -> tuple[Figure, Figure]:
+        facts = {"outcome": outcomes[next(turns) % 2]}
+        change = partial(ledger.corrections.drafts.replace, f"game:{key}", facts)
+        return cost_of(lambda: ledger.preview([change()])), cost_of(lambda: _approve(ledger, change()))
+
+    return correct
+
+
+def _approve(ledger: Ledger, change: Change) -> None:
+    number = ledger.propose([change], reason="measured", by="eve").proposal
+    ledger.decide(number, Decision.APPROVED, by="adam")
+    ledger.catch_up()
+
+
+def _naive_lines(run: Run, what: str, taken: Mapping[str, Sequence[Figure]]) -> Iterator[Line]:
+    """A correction beside the ways of those who keep no rows to go on from: to rebuild all, to replay a log."""
+    smallest = run.sets[0]
+    rebuilt = run.apart(lambda folder: ours.first_build(_copied(smallest.path, folder)))
+    clock = [cost.clock for cost in taken[smallest.name]]
+    yield line("correction-rebuild", f"journal of {smallest.name}", clock, rebuilt.clock, what=what)
+    if installed("eventsourcing"):
+        pace = run.apart(partial(fastest_figures, run.size.events))["replayed"]
+        for data in run.sets:
+            clock = [cost.clock for cost in taken[data.name]]
+            yield line("correction-replay", f"journal of {data.name}", clock, data.games / pace, what=what)
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """Copy a ledger that nobody has open; returns the journal of the copy."""
+    for file in path.parent.glob(f"{path.stem}.*"):
+        shutil.copy(file, folder / file.name)
+    return folder / path.name
+
+
+def _void_lines(run: Run) -> Iterator[Line]:
+    """All games of a player who played many in a year are voided and reinstated; the bare rows likewise."""
+    folder = run.new_folder("voided")
+    data = [data for data in run.sets if data.games <= MOST_ANNULLED_FROM][-1]
+    with Ledger.open(_copied(data.ledger(), folder)) as ledger:
+        player = ledger.register("name:much", "Played Much")
+        others = [player - 1 - 7 * place % (player - 1) for place in range(ANNULLED)]
+        ends = range(END_MS - YEAR_MS, END_MS, YEAR_MS // ANNULLED)
+        games = (ours.game(f"much-{ended_ms}", (player, other), ended_ms) for other, ended_ms in zip(others, ends))  # noqa: B905
+        ledger.append_many(games)
+        ledger.catch_up()
+        with closing(sqlite.connect(ledger.views.path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the file can be copied
+        bare, drafts = BareRows(ledger.views.path, folder), ledger.corrections.drafts
+        _approve(ledger, drafts.annul_games(player, Which.ALL))
+        bare.compare()
+        bare.change()
+
+        def void() -> Figure:
+            last = max(known.proposal.proposal for known in ledger.corrections.proposals() if known.state == "approved")
+            _approve(ledger, drafts.undo(last))
+            return cost_of(lambda: _approve(ledger, drafts.annul_games(player, Which.ALL)))
+
+        def change() -> Figure:
+            bare.change(back=True)
+            return cost_of(bare.change)
+
+        where = f"journal of {data.name}, {bare.rows:,} rows"
+        yield from compared("void-many", where, void, change, run.rounds, games=data.games)
+        bare.close()
+    shutil.rmtree(folder)
+
+
+# From the shell, each command in a process of its own.
+
+HUNDRED = 100
+PLAYERS = 40  # who play the games that are imported: the first of each set
+A_DAY = "2024-12-28"  # one of the last
+A_PAST_DAY = "2019-06-01"  # two thirds of the games were played before it
+COMMANDS: Mapping[str, str] = {  # LEDGER and DAY are put in, and GAMES: a file of so many games
+    "show": "show LEDGER p000000",
+    "record": "record LEDGER --white p000000 --black p000001 --result 1-0 --ended DAY",
+    "import of 1 game": "import LEDGER GAMES 1",
+    f"import of {HUNDRED} games": f"import LEDGER GAMES {HUNDRED}",
+    "log --kind scheme-adopted": "log LEDGER --kind scheme-adopted",
+    "games --on a day --all": f"games LEDGER --on {A_DAY} --all --limit 20",
+    "ratings --active 30 --limit 20": "ratings LEDGER --active 30 --limit 20",
+    "ratings --at a past day --limit 20": f"ratings LEDGER --at {A_PAST_DAY} --limit 20",
+    "upsets --limit 5": "upsets LEDGER --limit 5",
+}
+
+
+def few(run: Run) -> Iterator[Line]:
+    """Each command in every set, beside the same in the smallest one; recording a game beside showing a player."""
+    folder, days = run.new_folder("few"), count()
+    for data in run.sets:
+        with data.open():  # its views are up to date
+            pass
+    works = {
+        (command, data.name): partial(_command, data.ledger(), words, folder, days)
+        for data in run.sets
+        for command, words in COMMANDS.items()
+    }
+    taken = in_turns(works, run.short, warm=run.size.warm)
+    costs = {key: [cost for cost, _ in each] for key, each in taken.items()}
+    peaks = {key: [peak for _, peak in each] for key, each in taken.items()}
+    smallest, *larger = (data.name for data in run.sets)
+    for command in [command for command in COMMANDS if command != "show"]:
+        words: dict[str, Any] = {
+            "what": f"{command}, from the shell",
+            "rival": f"the same in the journal of {smallest}",
+        }
+        for name in larger:
+            own, least = (command, name), (command, smallest)
+            yield from both_lines("few", f"journal of {name}", costs[own], costs[least], **words)
+            if all(peaks[own] + peaks[least]):
+                yield line("few-peak", f"journal of {name}", peaks[own], peaks[least], **words)
+    for name in (smallest, *larger):
+        yield from both_lines("record-show", f"journal of {name}", costs["record", name], costs["show", name])
+
+
+def _command(path: Path, command: str, folder: Path, days: Iterator[int]) -> tuple[Figure, float]:
+    """Run a command with a day of its own, so that no game repeats another; returns its seconds and its peak in GiB."""
+    number = next(days)
+    day = f"{2026 - number // 336}-{number // 28 % 12 + 1:02}-{number % 28 + 1:02}"
+    words = command.split()
+    if "GAMES" in words:
+        pairs = ((f"p{game % PLAYERS:06},p{(game + 1) % PLAYERS:06}", game) for game in range(int(words.pop())))
+        rows = (f"{pair},1-0,resignation,40,{day}T{game // 60:02}:{game % 60:02}:00Z\n" for pair, game in pairs)
+        file = folder / f"{number}.csv"
+        file.write_text("white,black,result,termination,half_moves,ended_at\n" + "".join(rows))
+        words[-1] = str(file)
+    words = [{"LEDGER": str(path), "DAY": day}.get(word, word) for word in words]
+    peaks: list[int] = []
+    cost = cost_of(lambda: peaks.extend(watched([*COMMAND, *words]).peaks))
+    return cost, sum(peaks) / GIB
+
+
+def start(run: Run) -> Iterator[Line]:
+    """From the shell to an answer, after a start of each that warms the disk."""
+    club = str(run.new_folder("start") / "start.db")
+    for words in (["init", club], ["import", club, str(SAMPLE)]):
+        watched([*COMMAND, *words])
+    commands = (
+        [*COMMAND, "show", club, "ann"],
+        [sys.executable, "-m", "sqlite_utils", "rows", club, "journal", "--limit", "1"],
+    )
+    starts = [partial(subprocess.run, words, capture_output=True, check=True, cwd=ROOT) for words in commands]
+    show, rows = (partial(cost_of, start) for start in starts)
+    yield from compared("show", "", show, rows, 2 * run.short)

@@ -1,0 +1,355 @@
+"""Sections of the server: its processor time for each answer, the process that writes, the memory of listeners."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import resource
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from itertools import count, cycle, islice
+from pathlib import Path
+from shutil import copyfile
+from statistics import median, quantiles
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+from ledger.answers.graphs import json_form, pages
+from ledger.facts import codec
+from ledger.facts.events import Role
+from ledger.ledger import Ledger
+
+from ..postgres_servers import free_ports
+from ..serve.settings import Serving
+from ..serve.wire import WriterClient, meeting
+from . import ours
+from .datasets import GameSet, Run, make_games
+from .measuring import COMMAND, PROC, TICK, cpu_of, descendants, in_turns, installed, memory_of, server
+from .table import Line, line
+
+GAMES = 100  # of a graph, and rows that Datasette shows of a player
+GAMES_A_PLAYER = 200  # of the set, on average: some have a hundred, some fifteen hundred
+SERVED = 400_000  # games of the set at most
+PLAYERS = 2_000  # who are asked for in turns, so that no kept answer is sent
+TAGGED = 40  # who are asked for again and again by those who have the answer
+ROUNDS_OF_REQUESTS = 2  # times as many, of few requests: the machine's speed changes from one second to the next
+CLIENTS = 8
+SECONDS = 5.0  # for which requests come at a pace
+LARGEST_PAGE = 30_000  # bytes as sent
+BETWEEN = "SELECT player FROM current WHERE pool = 1 AND n BETWEEN 100 AND 1500 ORDER BY player LIMIT ?"
+
+
+class Served(NamedTuple):
+    """A server that runs, and how many requests of each kind it gets in a round."""
+
+    process: int
+    address: str
+    requests: int
+
+    def connection(self) -> closing[http.client.HTTPConnection]:
+        """A connection that stays open for the length of a block."""
+        place = urlsplit(self.address)
+        return closing(http.client.HTTPConnection(str(place.hostname), place.port, timeout=60))
+
+    def cpu_of_each(self, addresses: Iterator[str], tags: Mapping[str, str | None] | None = None) -> float:
+        """Return the seconds of the server's processor for each request; with *tags* more, for each costs little."""
+        requests = self.requests if tags is None else 5 * self.requests
+        with self.connection() as connection:
+            begun = cpu_of(self.process)
+            for address in islice(addresses, requests):
+                _ask(connection, address, tags[address] if tags is not None else None)
+            return max(cpu_of(self.process) - begun, 1 / TICK) / requests
+
+
+def _ask(connection: http.client.HTTPConnection, address: str, tag: str | None = None) -> tuple[str | None, int]:
+    """Return entity tag and length of an answer; with a *tag* the answer must be that nothing changed."""
+    headers = {"Accept-Encoding": "gzip"} | ({} if tag is None else {"If-None-Match": tag})
+    connection.request("GET", address, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read()
+    if answer.status != (200 if tag is None else 304):
+        raise RuntimeError(f"{address}: {answer.status} {body[:200]!r}")
+    return answer.getheader("ETag"), len(body)
+
+
+def serve(run: Run) -> Iterator[Line]:
+    """Answers about players of 100 to 1,500 games."""
+    games, folder, rounds = min(run.size.games[-1], SERVED), run.new_folder("serve"), ROUNDS_OF_REQUESTS * run.short
+    data = GameSet(f"{games / 1e6:g} M", games, folder, partial(make_games, games, games // GAMES_A_PLAYER, 3))
+    with data.open() as ledger:
+        players = [number for (number,) in ledger.views.connection.execute(BETWEEN, (PLAYERS,))]
+    graphs = [f"/api/v1/players/{player}/graph?last={GAMES}" for player in players]
+    command = [*COMMAND, "serve", str(data.path), "--listen", "127.0.0.1:0"]
+    with server(command, folder / "log") as (process, address):
+        served = Served(process, address, run.size.requests)
+        with served.connection() as connection:
+            tags = {address: _ask(connection, address)[0] for address in graphs[:TAGGED]}
+            sizes = [_ask(connection, f"/players/{player}")[1] for player in players[:TAGGED]]
+        if installed("datasette"):
+            with _datasette(data.views, players, run.size.requests) as theirs:
+                works: dict[str, Callable[[], float]] = {
+                    **theirs,
+                    "graph": partial(served.cpu_of_each, cycle(graphs)),
+                    "tag": partial(served.cpu_of_each, cycle(tags), tags),
+                    "page": partial(served.cpu_of_each, cycle([f"/players/{player}" for player in players])),
+                }
+                seconds = in_turns(works, rounds)
+            rates = {name: [1 / each for each in taken] for name, taken in seconds.items()}
+            for name, rival in (("graph", "their-json"), ("tag", "their-json"), ("page", "their-page")):
+                yield line(f"serve-{name}", data.name, rates[name], rates[rival])
+        yield _added(data, served, cycle(players[::-1]), rounds)  # nobody asked for the last ones yet
+        yield _late_at_half_of_the_highest_rate(data, served, graphs, run.rounds)
+        yield line("serve-size", data.name, float(max(sizes)), LARGEST_PAGE)  # compressed as browsers ask for it
+
+
+@contextmanager
+def _datasette(views: Path, players: Sequence[int], requests: int) -> Iterator[dict[str, Callable[[], float]]]:
+    """Datasette showing the rows of a player: without counts, facets and names of columns."""
+    command = [sys.executable, "-m", "datasette", "serve", str(views), "--port", str(free_ports(1)[0])]
+    with server([*command, "--setting", "suggest_facets", "off"], views.with_name("log")) as (process, address):
+        theirs = Served(process, address, requests)
+        words = ({"pool": 1, "player": player, "_sort_desc": "n", "_size": GAMES} for player in players)
+        rows = [f"{urlencode(word)}&_nofacet=1&_nocount=1" for word in words]
+        table = f"/{views.stem.replace('.', '~2E')}/history"  # as Datasette writes a dot in an address
+        yield {
+            "their-json": partial(theirs.cpu_of_each, cycle([f"{table}.json?{row}&_shape=arrays" for row in rows])),
+            "their-page": partial(theirs.cpu_of_each, cycle([f"{table}?{row}" for row in rows])),
+        }
+
+
+def _added(data: GameSet, served: Served, players: Iterator[int], rounds: int) -> Line:
+    """Seconds of the processor for each graph as JSON: what HTTP adds to the library's call that the server makes.
+
+    The two take turns graph by graph, for the machine is not as fast from one second to the next, and players who are
+    asked for now and then are less often in the processor's caches than one who is asked for again at once.
+    """
+    added: list[float] = []
+    alone: list[float] = []
+    with Ledger.open(data.path, follow=False) as ledger, served.connection() as connection:
+        for _ in range(1 + rounds):
+            called, begun = 0.0, cpu_of(served.process)
+            for player in islice(players, served.requests):
+                _ask(connection, f"/api/v1/players/{player}/graph?last={GAMES}")
+                before = time.process_time()
+                with ledger.moment():
+                    json_form.as_json(pages.page(ledger, ledger.player(player), last=GAMES))
+                called += time.process_time() - before
+            added.append(max(cpu_of(served.process) - begun - called, 1e-6))  # the machine may have slowed the call
+            alone.append(called)
+    return line("serve-added", data.name, added[1:], alone[1:])  # the first round warms up
+
+
+def _late_at_half_of_the_highest_rate(data: GameSet, served: Served, graphs: Sequence[str], rounds: int) -> Line:
+    at_once = [0.0] * CLIENTS * served.requests
+    rate = len(at_once) / max(_answered(served, graphs, at_once)[1], 1e-9)
+    due = [number * 2 / rate for number in range(max(int(rate / 2 * SECONDS * served.requests / 100), 200))]
+    waits = [_answered(served, graphs, due)[0] for _ in range(rounds)]
+    return line("serve-late", data.name, [quantiles(each, n=100)[-1] for each in waits], map(median, waits))
+
+
+def _answered(served: Served, graphs: Sequence[str], due: Sequence[float]) -> tuple[list[float], float]:
+    """Return how long after it was due each request was answered, and after how long all were, seconds."""
+    numbers, waits, begun = iter(range(len(due))), list[float](), time.perf_counter()
+
+    def client(_: int) -> None:
+        with served.connection() as connection:
+            for number in numbers:  # which all clients share: a free one takes the next
+                time.sleep(max(0.0, begun + due[number] - time.perf_counter()))
+                _ask(connection, graphs[number % len(graphs)])
+                waits.append(time.perf_counter() - begun - due[number])
+
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        list(clients.map(client, range(CLIENTS)))
+    return waits, time.perf_counter() - begun
+
+
+# The process that writes: single games of many clients in common transactions, and beside a large upload.
+
+WRITERS = 64
+PATIENCE = 600.0  # seconds for one answer
+A_PART = 1_000  # entries at once: a single transaction of single games is far smaller
+GLANCE = 0.002  # seconds between two looks at how much the journal holds
+WRITER = ("-m", "tools.serve.writer")
+# The same process, with a transaction for each game: what the common ones are measured against.
+ALONE = "import sys; from tools.serve import waiting, writer; waiting.A_BATCH = 1; writer.main(sys.argv[1:])"
+EACH_BY_ITSELF = ("-c", ALONE)
+
+
+def write(run: Run) -> Iterator[Line]:
+    """Single games of one client and of many, then some beside the upload of the smallest set."""
+    seconds, where = run.size.live / 1_000, f"{WRITERS} clients"
+    loads = {"one": (1, WRITER), "many": (WRITERS, WRITER), "each": (WRITERS, EACH_BY_ITSELF)}
+    works = {
+        name: partial(run.apart, partial(_recorded, clients, seconds, program))
+        for name, (clients, program) in loads.items()
+    }
+    counts: dict[str, list[list[int]]] = in_turns(works, run.short, warm=False)
+    rates = {name: [sum(each) / seconds for each in measured] for name, measured in counts.items()}
+    yield line("write-many", where, rates["many"], rates["one"])
+    yield line("write-grouped", where, rates["many"], rates["each"])
+    slowest, quickest = ([of(each) / seconds for each in counts["many"]] for of in (min, max))
+    yield line("write-fair", where, [max(each, 1e-6) for each in slowest], quickest)
+    parts = run.apart(partial(_parts_waited_for, run.sets[0].csv()))
+    yield line("write-upload", run.sets[0].name, float(max(parts, 1)), 1.0)
+
+
+Ask = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
+
+
+def _with_a_writer(folder: Path, work: Callable[[Ask], Awaitable[Any]], program: Sequence[str] = WRITER) -> Any:
+    """Do a work over one connection to the process that writes, as a process that answers does; returns its result."""
+    club = folder / "club.db"
+    with Ledger.create(club) as ledger:
+        for number in range(2 * WRITERS):
+            ledger.register(f"club:{number}", f"Player {number}")
+        ledger.level()
+        token = ledger.tokens.add("clerk", [Role.RECORDER])
+
+    async def connected(met: Path) -> Any:
+        client = WriterClient(met)
+        client.start()
+        try:
+            return await work(partial(client.ask, token=token, patience=PATIENCE))
+        finally:
+            await client.close()
+
+    with meeting() as met:
+        process = subprocess.Popen([sys.executable, *program, Serving(path=club, folder=met).as_json()])  # noqa: S603
+        try:
+            return asyncio.run(connected(met))
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def _facts(client: int, number: int) -> Mapping[str, Any]:
+    """Return a game of two players whom no other client has, as the verb takes it."""
+    game = ours.game(f"bench:{client}-{number}", (2 * client + 1, 2 * client + 2), ours.FIRST_MS + 1_000 * number)
+    return {"facts": {"game": game.game, **codec.facts_mapping(game)}}
+
+
+def _recorded(clients: int, seconds: float, program: Sequence[str], folder: Path) -> list[int]:
+    """Return how many games of each client were acknowledged in so many seconds, each sent after the one before."""
+
+    async def work(ask: Ask) -> list[int]:
+        async def client_of(place: int) -> int:
+            done = 0
+            while asyncio.get_running_loop().time() < until:
+                await ask("game", _facts(place, done))
+                done += 1
+            return done
+
+        for number in range(-3, 0):  # the first ones load what is needed
+            await ask("game", _facts(0, number))
+        until = asyncio.get_running_loop().time() + seconds
+        return await asyncio.gather(*map(client_of, range(clients)))
+
+    counts: list[int] = _with_a_writer(folder, work, program)
+    return counts
+
+
+def _parts_waited_for(csv: Path, folder: Path) -> int:
+    """Return for how many transactions of a large upload a single game waits that comes beside it, at most."""
+    upload = Path(copyfile(csv, folder / "upload.csv"))
+    named = {"path": str(upload), "name": upload.name, "format": "csv"}
+    sent = {**dict.fromkeys(("pool", "source", "dates", "day")), **named, "strict": False, "record_alike": True}
+    waits: list[tuple[float, float]] = []
+    parts: list[float] = []  # when the journal grew by many entries at once
+
+    async def look() -> None:
+        with Ledger.open(folder / "club.db", read_only=True) as ledger:
+            size = ledger.journal.size()
+            while True:
+                await asyncio.sleep(GLANCE)
+                before, size = size, ledger.journal.size()
+                if size - before >= A_PART:
+                    parts.append(time.perf_counter())
+
+    async def work(ask: Ask) -> None:
+        looking = asyncio.create_task(look())
+        uploading = asyncio.ensure_future(ask("desk-import", {"upload": "bench", "sent": sent}))
+        for number in count():
+            if uploading.done():
+                break
+            begun = time.perf_counter()
+            await ask("game", _facts(0, number))
+            waits.append((begun, time.perf_counter()))
+        looking.cancel()
+        await uploading
+
+    _with_a_writer(folder, work)
+    return max(sum(begun < part <= ended for part in parts) for begun, ended in waits)
+
+
+# Listeners to the stream of entries: real connections, over a socket of the machine.
+
+KIB = 1024
+MEMORY_ALLOWED = 30.0  # KiB each
+BEFORE = 50  # listeners that came and went before anything is measured: what is loaded once is no listener's
+SPARE_FILES = 200
+HELLO = b"GET /api/v1/stream HTTP/1.1\r\nHost: bench\r\nAccept: text/event-stream\r\n\r\n"
+
+
+def listeners(run: Run) -> Iterator[Line]:
+    """Memory of the process that answers, with so many listeners and without, after each heard one game."""
+    number = run.size.listeners
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(number + SPARE_FILES, hard)), hard))
+    figures = [run.apart(partial(_kib_of_each, number)) for _ in range(run.rounds)]
+    yield line("listener", f"{number:,}", figures, MEMORY_ALLOWED)
+
+
+def _kib_of_each(number: int, folder: Path) -> float:
+    path = folder / "club.db"
+    with Ledger.create(path) as ledger:
+        for name in ("ann", "bob"):
+            ledger.register(f"name:{name}", name)
+        ledger.level()
+    with meeting() as met:
+        place = met / "s"
+        words = ("--listen", f"unix:{place}", "--behind-proxy", "unix", "--public-url", "https://bench.example")
+        with server([*COMMAND, "serve", str(path), *words], folder / "log", says="unix:") as (process, _):
+            for _ in range(2):
+                with ExitStack() as gone:
+                    _listen(gone, place, BEFORE, path)
+            time.sleep(1.0)
+            (reader,) = (
+                pid for pid in descendants(process) if b".reading" in (PROC / str(pid) / "cmdline").read_bytes()
+            )
+            before = memory_of(reader, "VmRSS")
+            with ExitStack() as open_ones:
+                _listen(open_ones, place, number, path)
+                return max(1, memory_of(reader, "VmRSS") - before) / number / KIB
+
+
+def _listen(open_ones: ExitStack, place: Path, number: int, path: Path) -> None:
+    """Connect so many listeners and let each hear a game."""
+    clients = []
+    for _ in range(number):
+        client = open_ones.enter_context(socket.socket(socket.AF_UNIX))
+        client.connect(str(place))  # which waits where too many come at once: with a time limit it would fail
+        client.settimeout(PATIENCE)
+        client.sendall(HELLO)
+        clients.append(client)
+    for client in clients:
+        _hear(client, b"retry: ")
+    with Ledger.open(path) as ledger:
+        size = ledger.journal.size()
+        ledger.append(ours.game(f"bench:{size}", (1, 2), ours.FIRST_MS + 1_000 * size))
+    for client in clients:
+        _hear(client, b"bench:%d" % size)
+
+
+def _hear(client: socket.socket, words: bytes) -> None:
+    heard = b""
+    while words not in heard:
+        more = client.recv(65_536)
+        if not more:
+            raise ConnectionError(f"a listener was cut off before it heard {words!r}")
+        heard += more
