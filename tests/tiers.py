@@ -41,7 +41,7 @@ PROFILE = os.environ.get("LEDGER_PROFILE", "quick")
 if PROFILE not in RUNS:
     raise pytest.UsageError(f"LEDGER_PROFILE is {PROFILE!r}; it may be {', '.join(RUNS)}")
 TESTS = Path(__file__).parent
-OTHER_PROGRAMS = frozenset({"each_server", "oldest_server", "attacked_on_server", "chromium"})
+OTHER_PROGRAMS = frozenset({"each_server", "oldest_server", "judge_on_server", "chromium"})
 """The fixtures that start a program of others."""
 
 _OF_FOLDER = re.compile(r'^TIER = "(\w+)"', re.MULTILINE)
