@@ -73,7 +73,7 @@ class TestPeaks:
         assert (measuring.memory_of(child.pid), measuring.descendants(child.pid)) == (0, [])
 
 
-@pytest.fixture(name="columns", scope="module")
+@pytest.fixture(name="rated_columns", scope="module")
 def _columns() -> Columns:
     return make_games(2_000, 60, seed=1)
 
@@ -84,13 +84,13 @@ class TestSynthetic:
         assert all(np.array_equal(first[name], again[name]) for name in first)
         assert not np.array_equal(first["white"], other["white"])
 
-    def test_the_columns_are_what_the_module_says(self, columns: Columns) -> None:
+    def test_the_columns_are_what_the_module_says(self, rated_columns: Columns) -> None:
         types = {"white": "int32", "black": "int32", "score": "float64", "ended_at": "int64"}
         types |= {"half_moves": "int16", "checkmate": "uint8"}
-        assert {name: str(column.dtype) for name, column in columns.items()} == types
-        assert set(columns["score"]) == {0.0, 0.5, 1.0}
-        assert (columns["ended_at"] % 1000 == 0).all()
-        gaps = np.diff(columns["ended_at"])
+        assert {name: str(column.dtype) for name, column in rated_columns.items()} == types
+        assert set(rated_columns["score"]) == {0.0, 0.5, 1.0}
+        assert (rated_columns["ended_at"] % 1000 == 0).all()
+        gaps = np.diff(rated_columns["ended_at"])
         assert (gaps >= 0).all()
         assert (gaps == 0).any()
 
@@ -105,22 +105,22 @@ class TestSynthetic:
         with pytest.raises(ValueError, match="players must be from 2"):
             make_games(10, 11, seed=1)
 
-    def test_mates_are_won_by_the_side_that_moved_last_and_some_games_are_short(self, columns: Columns) -> None:
-        mate = columns["checkmate"] == 1
+    def test_mates_are_won_by_the_side_that_moved_last_and_some_games_are_short(self, rated_columns: Columns) -> None:
+        mate = rated_columns["checkmate"] == 1
         assert 0 < mate.sum() < len(mate)
-        assert np.array_equal(columns["half_moves"][mate] % 2, columns["score"][mate])
-        assert 0 < (columns["half_moves"] <= 10).sum() < len(mate) / 10
+        assert np.array_equal(rated_columns["half_moves"][mate] % 2, rated_columns["score"][mate])
+        assert 0 < (rated_columns["half_moves"] <= 10).sum() < len(mate) / 10
 
-    def test_the_csv_holds_the_same_games(self, columns: Columns, tmp_path: Path) -> None:
-        write_csv(columns, tmp_path / "games.csv")
+    def test_the_csv_holds_the_same_games(self, rated_columns: Columns, tmp_path: Path) -> None:
+        write_csv(rated_columns, tmp_path / "games.csv")
         with (tmp_path / "games.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))
         assert list(rows[0]) == ["key", "white", "black", "result", "termination", "half_moves", "ended_at"]
-        assert [int(row["white"][1:]) for row in rows] == columns["white"].tolist()
-        assert [rival_stores.SCORES[row["result"]] for row in rows] == columns["score"].tolist()
+        assert [int(row["white"][1:]) for row in rows] == rated_columns["white"].tolist()
+        assert [rival_stores.SCORES[row["result"]] for row in rows] == rated_columns["score"].tolist()
         assert rows[-1]["key"] == "g00002000"
         instants = pl.Series([row["ended_at"] for row in rows]).str.to_datetime("%Y-%m-%dT%H:%M:%SZ", time_unit="ms")
-        assert instants.cast(pl.Int64).to_list() == columns["ended_at"].tolist()
+        assert instants.cast(pl.Int64).to_list() == rated_columns["ended_at"].tolist()
         assert {row["termination"] for row in rows} == {"checkmate", "agreement", "time", "resignation"}
 
     def test_everybody_plays_everybody_in_made_up_tournaments(self, tmp_path: Path) -> None:

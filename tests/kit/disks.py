@@ -44,13 +44,12 @@ class _Unflushed(sqlite.sqlite3.Connection):
 
     def execute(self, sql: str, *parameters: Any) -> Any:
         if sql.startswith("PRAGMA synchronous"):
-            return super().execute("PRAGMA synchronous=OFF")
-        rows = super().execute(sql, *parameters)
-        if not self._asked:  # after the first statement: it is the owner who shall be told that a file is none
+            sql = "PRAGMA synchronous=OFF"
+        elif not self._asked and not sql.startswith("PRAGMA"):  # not earlier: asking reads the file
             self._asked = True
-            with suppress(sqlite.sqlite3.Error):
+            with suppress(sqlite.sqlite3.Error):  # the statement itself says what is wrong with the file
                 super().execute("PRAGMA synchronous=OFF")
-        return rows
+        return super().execute(sql, *parameters)
 
 
 @contextmanager

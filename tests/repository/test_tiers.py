@@ -61,9 +61,10 @@ def test_the_quick_tests_are_collected_with_the_packages_that_they_install() -> 
 import sys
 sys.modules.update(dict.fromkeys({sorted(absent)}))
 import pytest
-sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider"]))
+sys.exit(pytest.main(["--collect-only", "-q", *"-p no:cacheprovider -p xdist.plugin -p pytest_timeout".split()]))
 """
-    environment = {**os.environ, "LEDGER_PROFILE": "quick"}
+    # pytest loads the plug-ins of every package that is there: those of the absent ones as well
+    environment = {**os.environ, "LEDGER_PROFILE": "quick", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )

@@ -77,10 +77,10 @@ def timed(works: Mapping[str, Callable[[], object]], rounds: int, *, warm: bool 
     return in_turns({name: partial(cost_of, work) for name, work in works.items()}, rounds, warm=warm)
 
 
-def both_lines(name: str, where: str, ours: Sequence[Figure], theirs: Sequence[Figure], **more: Any) -> Iterator[Line]:
+def both_lines(name: str, where: str, own: Sequence[Figure], other: Sequence[Figure], **more: Any) -> Iterator[Line]:
     """Yield the line of a bound by the clock or the processor, as its unit says, and the other one to inform."""
     unit, informing = BY_NAME[name].unit, {**more, "at_least": None, "aim": None}
-    clock, cpu = ([[figure[kind] for figure in figures] for figures in (ours, theirs)] for kind in (0, 1))
+    clock, cpu = ([[figure[kind] for figure in figures] for figures in (own, other)] for kind in (0, 1))
     if unit.endswith(CPU):
         yield line(name, where, *cpu, **more)
         yield line(name, where, *clock, **informing, unit=unit.removesuffix(CPU))
@@ -92,16 +92,16 @@ def both_lines(name: str, where: str, ours: Sequence[Figure], theirs: Sequence[F
 def compared(
     name: str,
     where: str,
-    ours: Callable[[], Figure],
-    theirs: Callable[[], Figure],
+    own: Callable[[], Figure],
+    other: Callable[[], Figure],
     rounds: int,
     *,
     warm: bool = True,
     **more: Any,
 ) -> Iterator[Line]:
-    """Measure ours and the rival's in turns and yield the two lines."""
-    figures = in_turns({"ours": ours, "theirs": theirs}, rounds, warm=warm)
-    yield from both_lines(name, where, figures["ours"], figures["theirs"], **more)
+    """Measure our work and the rival's in turns and yield the two lines."""
+    figures = in_turns({"own": own, "other": other}, rounds, warm=warm)
+    yield from both_lines(name, where, figures["own"], figures["other"], **more)
 
 
 def installed(package: str) -> bool:
@@ -189,10 +189,10 @@ def watched(command: Sequence[str]) -> Ended:
 def in_a_process(work: str, *arguments: str | Path | int) -> Worked:
     """Do a work of ``ours`` in a process of its own."""
     ended = watched([sys.executable, "-m", f"{__package__}.ours", work, *map(str, arguments)])
-    told = orjson.loads(ended.printed)
+    printed = orjson.loads(ended.printed)
     own, *others = ended.peaks or [0]  # its own word at its end is exact; of its descendants there is the last look
-    peak = (max(told["peak"], own) + sum(others)) / GIB if TELLS else 0.0
-    return Worked([Figure(*cost) for cost in told["costs"]], peak)
+    peak = (max(printed["peak"], own) + sum(others)) / GIB if TELLS else 0.0
+    return Worked([Figure(*cost) for cost in printed["costs"]], peak)
 
 
 @contextmanager

@@ -298,12 +298,12 @@ def ranking(run: Run) -> Iterator[Line]:
             at = instant_text(rows.execute(query).fetchone()[0], Precision.DAY)
             arguments = ledger.pool().pool, instant_end_ms(at)
             bare = partial(_all_rows, rows, queries.ROWS_AT, [arguments])
-            ours = partial(ranking_in_full, ledger, RankingChoice(at=at, limit=20))
-            yield from _timed("ranking", data.name, ours, bare, run)
+            ranked = partial(ranking_in_full, ledger, RankingChoice(at=at, limit=20))
+            yield from _timed("ranking", data.name, ranked, bare, run)
 
 
-def _timed(name: str, where: str, ours: Callable[[], object], bare: Callable[[], object], run: Run) -> Iterator[Line]:
-    yield from compared(name, where, partial(cost_of, ours), partial(cost_of, bare), run.short)
+def _timed(name: str, where: str, own: Callable[[], object], bare: Callable[[], object], run: Run) -> Iterator[Line]:
+    yield from compared(name, where, partial(cost_of, own), partial(cost_of, bare), run.short)
 
 
 def _all_rows(connection: Any, statement: str, arguments: Iterable[tuple[Any, ...]]) -> list[bytes]:
@@ -332,11 +332,11 @@ def crosstable(run: Run) -> Iterator[Line]:
         def bare() -> None:
             list(map(orjson.dumps, _all_rows(rows, BARE_TABLE, tournaments)))
 
-        def ours() -> None:
+        def tables() -> None:
             for (name,) in tournaments:
                 orjson.dumps(attrs.asdict(table_of(ledger, name)))
 
-        yield from _timed("crosstable", run.real.name, ours, bare, run)
+        yield from _timed("crosstable", run.real.name, tables, bare, run)
 
 
 def graph(run: Run) -> Iterator[Line]:

@@ -264,8 +264,8 @@ def _ledger_lines(run: Run, server: Server) -> Iterator[Line]:
         "postgres-import": (import_onto_server, data.import_again),
         "postgres-build": (partial(in_a_process, "build", on_server), lambda: in_a_process("build", data.ledger())),
     }
-    for name, (theirs, ours_of) in works.items():
-        worked = in_turns({"server": theirs, "file": ours_of}, run.rounds, warm=False)
+    for name, (there, here) in works.items():
+        worked = in_turns({"server": there, "file": here}, run.rounds, warm=False)
         server_clock, file_clock = ([each.costs[0].clock for each in of] for of in worked.values())
         yield line(name, data.name, server_clock, file_clock, games=data.games)
 
@@ -305,8 +305,8 @@ def _cluster_lines(run: Run) -> Iterator[Line]:
             closing(PostgresJournal(place.address, QUORUM, needs_quorum=True)) as quorum,
             closing(PostgresJournal(f"{place.address}&{LOCAL_COMMIT}", LOCAL)) as local,
         ):
-            all_nodes, one = (partial(_append_singly, journal, run.size.live) for journal in (quorum, local))
-            yield next(compared("postgres-quorum", "", all_nodes, one, 2 * run.rounds))
+            all_nodes, one_node = (partial(_append_singly, journal, run.size.live) for journal in (quorum, local))
+            yield next(compared("postgres-quorum", "", all_nodes, one_node, 2 * run.rounds))
         yield _seen_line(run, folder, place)
         yield from _silence_lines(cluster, folder)
 

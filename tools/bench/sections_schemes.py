@@ -272,9 +272,9 @@ def schemes(run: Run) -> Iterator[Line]:
 
 def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
     """Games/s of every scheme beside those who have the same system, or else the bare Elo loop."""
-    for what, ours in _ours(columns):
+    for what, paced in _ours(columns):
         bare, prepare = BARE.get(what, ELO)
-        rates = _paces(data, {"ours": ours, "bare": prepare(columns)}, run)
+        rates = _paces(data, {"ours": paced, "bare": prepare(columns)}, run)
         scheme = f"{what}, with history"
         yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=scheme, rival=bare)
         for rival, make in PACKAGES.get(what, {}).items():
@@ -298,8 +298,8 @@ def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]
             if installed(rival.split()[0]):
                 foretold[rival] = part, prepare(part).expected()
         for rival, (games, expected) in foretold.items():
-            ours = judged(games, scheme, numbers, shown(games) if declared else None)
-            for (unit, measure), error in zip(measures, ours, strict=True):
+            errors = judged(games, scheme, numbers, shown(games) if declared else None)
+            for (unit, measure), error in zip(measures, errors, strict=True):
                 words: dict[str, Any] = {"what": f"{what}, error of what it expects", "rival": rival, "unit": unit}
                 yield line("scheme-accuracy", name, error, measure(expected, games["score"]), **words)
 
@@ -319,6 +319,6 @@ def agreement_lines(name: str, part: Columns) -> Iterator[Line]:
         ("Glicko-2 by game", lichess, unlimited, cut(part, lichess, unlimited), 4e-7, by_game),
     )
     for what, scheme, numbers, games, allowed, model in cases:
-        theirs = model.ratings if scheme is glicko else 1500.0 + SCALE * model.mus
-        farthest = float(np.abs(rating_run(games, scheme, numbers)()[:: len(scheme.state)] - theirs).max())
+        ratings = model.ratings if scheme is glicko else 1500.0 + SCALE * model.mus
+        farthest = float(np.abs(rating_run(games, scheme, numbers)()[:: len(scheme.state)] - ratings).max())
         yield line("scheme-agreement", name, max(farthest, 1e-15), allowed, what=f"{what}, farthest from riix")

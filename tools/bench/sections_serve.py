@@ -92,9 +92,9 @@ def serve(run: Run) -> Iterator[Line]:
             tags = {address: _ask(connection, address)[0] for address in graphs[:TAGGED]}
             sizes = [_ask(connection, f"/players/{player}")[1] for player in players[:TAGGED]]
         if installed("datasette"):
-            with _datasette(data.views, players, run.size.requests) as theirs:
+            with _datasette(data.views, players, run.size.requests) as datasette:
                 works: dict[str, Callable[[], float]] = {
-                    **theirs,
+                    **datasette,
                     "graph": partial(served.cpu_of_each, cycle(graphs)),
                     "tag": partial(served.cpu_of_each, cycle(tags), tags),
                     "page": partial(served.cpu_of_each, cycle([f"/players/{player}" for player in players])),
@@ -113,13 +113,13 @@ def _datasette(views: Path, players: Sequence[int], requests: int) -> Iterator[d
     """Datasette showing the rows of a player: without counts, facets and names of columns."""
     command = [sys.executable, "-m", "datasette", "serve", str(views), "--port", str(free_ports(1)[0])]
     with server([*command, "--setting", "suggest_facets", "off"], views.with_name("log")) as (process, address):
-        theirs = Served(process, address, requests)
+        shown = Served(process, address, requests)
         words = ({"pool": 1, "player": player, "_sort_desc": "n", "_size": GAMES} for player in players)
         rows = [f"{urlencode(word)}&_nofacet=1&_nocount=1" for word in words]
         table = f"/{views.stem.replace('.', '~2E')}/history"  # as Datasette writes a dot in an address
         yield {
-            "their-json": partial(theirs.cpu_of_each, cycle([f"{table}.json?{row}&_shape=arrays" for row in rows])),
-            "their-page": partial(theirs.cpu_of_each, cycle([f"{table}?{row}" for row in rows])),
+            "their-json": partial(shown.cpu_of_each, cycle([f"{table}.json?{row}&_shape=arrays" for row in rows])),
+            "their-page": partial(shown.cpu_of_each, cycle([f"{table}?{row}" for row in rows])),
         }
 
 

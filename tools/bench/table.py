@@ -111,8 +111,8 @@ class Line:
     @property
     def rounds(self) -> list[float]:
         """The ratio of each round."""
-        theirs = self.theirs * len(self.ours) if len(self.theirs) == 1 else self.theirs
-        return [our_figure / their_figure for our_figure, their_figure in zip(self.ours, theirs, strict=True)]
+        rival = self.theirs * len(self.ours) if len(self.theirs) == 1 else self.theirs
+        return [our_figure / their_figure for our_figure, their_figure in zip(self.ours, rival, strict=True)]
 
     @property
     def reached(self) -> str:
@@ -132,7 +132,7 @@ class Line:
 
 
 def line(
-    name: str, where: str, ours: float | Iterable[float], theirs: float | Iterable[float], *, games: int | None = None,
+    name: str, where: str, own: float | Iterable[float], other: float | Iterable[float], *, games: int | None = None,
     **words: Any,
 ) -> Line:  # fmt: skip
     """Return a line of the bound called *name*, in which attributes of the bound may differ.
@@ -142,8 +142,8 @@ def line(
     bound = attrs.evolve(BY_NAME[name], **words)
     if games is not None and games < bound.judged_from:
         bound = attrs.evolve(bound, at_least=None, aim=None)
-    ours, theirs = (tuple(each) if isinstance(each, Iterable) else (each,) for each in (ours, theirs))
-    return Line(bound, where, ours, theirs)
+    figures = (tuple(each) if isinstance(each, Iterable) else (each,) for each in (own, other))
+    return Line(bound, where, *figures)
 
 
 def number(value: float) -> str:
