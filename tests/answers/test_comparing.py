@@ -289,9 +289,8 @@ def test_the_games_come_from_their_index(club_of_four_years: Path) -> None:
 # --- pictures -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "begins"), [(".svg", b"<?xml"), pytest.param(".png", b"\x89PNG", marks=pytest.mark.slow)]
-)
+@pytest.mark.outside  # matplotlib
+@pytest.mark.parametrize(("kind", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])
 def test_the_same_comparison_gives_the_same_bytes(kind: str, begins: bytes, club_of_four_years: Path) -> None:
     found = told(club_of_four_years, "chessworld", "elo", "fide", "harkness")
     drawn = pictures.draw(found, kind)

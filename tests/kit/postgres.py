@@ -60,7 +60,8 @@ def _new_shared_server(programs: Programs) -> Server:
     os.set_blocking(reading, True)
     guard = guarded(folder, reading)
     os.close(reading)
-    server = started(programs, folder, jit="off")
+    # A worker of autovacuum would visit each of the hundreds of databases every minute.
+    server = started(programs, folder, jit="off", autovacuum="off")
     atexit.register(lambda: guard)  # kept: Python complains of a process that is forgotten while it runs
     rules = folder / "data" / "pg_hba.conf"
     rules.write_text(f"host all locked 127.0.0.1/32 scram-sha-256\n{rules.read_text()}")

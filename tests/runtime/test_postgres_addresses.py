@@ -11,6 +11,7 @@ from ledger.runtime.postgres_session import array, bigint, number
 SECRET = "s3cr:t/?@x"
 
 
+@pytest.mark.outside  # psycopg reads the address
 @pytest.mark.parametrize(
     "address",
     [

@@ -130,7 +130,12 @@ def test_a_scheme_that_lists_nobody_is_told(sample_club: Path, run: Run) -> None
         (["--schemes", "elo", "--from", "2099"], REFUSED, "no rated game 'from 2099'"),
         (["--schemes", "elo", "--to", "1901"], REFUSED, "no rated game 'to 1901'"),
         (["--schemes", "elo", "--picture", "a.gif"], USAGE, "ends in .svg or .png, got 'a.gif'"),
-        (["--schemes", "elo", "--picture", "no/such/folder/a.svg"], REFUSED, "no/such/folder"),
+        pytest.param(
+            ["--schemes", "elo", "--picture", "no/such/folder/a.svg"],
+            REFUSED,
+            "no/such/folder",
+            marks=pytest.mark.outside,
+        ),
     ],
 )
 def test_refusals(words: list[str], code: int, says: str, sample_club: Path, run: Run) -> None:
@@ -139,6 +144,7 @@ def test_refusals(words: list[str], code: int, says: str, sample_club: Path, run
     assert says in done.err
 
 
+@pytest.mark.outside  # matplotlib
 @pytest.mark.parametrize("name", ["a.svg", "a.png"])
 def test_a_picture_is_drawn_the_same_each_time(name: str, sample_club: Path, tmp_path: Path, run: Run) -> None:
     drawn = []
@@ -147,8 +153,12 @@ def test_a_picture_is_drawn_the_same_each_time(name: str, sample_club: Path, tmp
         drawn.append((tmp_path / name).read_bytes())
     assert drawn[0] == drawn[1]
     assert len(drawn[0]) > 20_000
+    (full := tmp_path / f"full{name}").symlink_to("/dev/full")
+    done = run("compare", sample_club, "--schemes", "elo", "--picture", full)
+    assert done == (1, "", f"error: {full}: No space left on device\n")
 
 
+@pytest.mark.outside  # matplotlib
 def test_names_are_drawn_harmless_and_never_as_formulas(sample_club: Path) -> None:
     evil = "a\x1b[2J\u202e\ufeff\uffff\x00 $\\frac$ --><script>&羽"
     with Ledger.open(sample_club) as ledger:

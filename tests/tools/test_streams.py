@@ -188,7 +188,7 @@ def test_a_poor_encoding_loses_nothing(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_named(sample_club: Path, tmp_path: Path, run: Run) -> None:
     (tmp_path / "full.svg").symlink_to("/dev/full")
-    done = run("compare", sample_club, "--schemes", "elo", "--picture", tmp_path / "full.svg")
+    done = run("graph", sample_club, "emma", "-o", tmp_path / "full.svg")
     assert done == (REFUSED, "", f"error: {tmp_path / 'full.svg'}: No space left on device\n")
     done = run("audit", sample_club, "--journal-only", "--save-head", "/dev/full")
     assert (done.code, done.err.splitlines()[-1]) == (REFUSED, "error: /dev/full: No space left on device")
