@@ -274,6 +274,7 @@ def test_names_stand_in_an_export_where_they_are_asked_for(fmt: str, exported_fr
 # --- one moment, one whole file -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alone", [False, True])
 def test_what_is_recorded_meanwhile_is_in_no_export(
     alone: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -298,6 +299,7 @@ def test_what_is_recorded_meanwhile_is_in_no_export(
         assert len(list(ledger.rows("games"))) == 41
 
 
+@pytest.mark.slow
 def test_a_process_that_meets_another_moment_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = take_made_up_games(tmp_path, 20, 20)
     made: list[table_reader.TableReader] = []

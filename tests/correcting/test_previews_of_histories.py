@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ def take(ledger: Ledger, facts: Sequence[Event]) -> None:
             continue
 
 
+@pytest.mark.slow
 @given(st.data(), clubs(), st.sampled_from(list(WAYS)))
 def test_the_preview_of_any_proposal_is_what_its_approval_makes(
     data: st.DataObject, club: list[Event], way: str

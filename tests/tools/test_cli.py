@@ -118,6 +118,7 @@ def test_wrong_usage_is_exit_code_2(words: list[str], run: Run) -> None:
 # --- help ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_help_has_an_example_that_calls_the_command(run: Run) -> None:
     without = []
     for words in ["", *every_command()]:
@@ -150,6 +151,7 @@ def test_the_help_of_several_commands_has_a_whole_sentence_of_each(words: list[s
 # --- as a process -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_module_runs_as_a_command(sample_club: Path) -> None:
     command = [sys.executable, "-m", "tools.cli", "ratings", str(sample_club), "--limit", "1", "--nl"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -122,6 +122,7 @@ def test_a_ledger_refuses_controls_in_a_name_too(fide_pool: Path) -> None:
 # --- player set ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_year_of_birth_learnt_later_rates_the_games_again(fide_pool: Path, run: Run) -> None:
     assert run("player", "set", fide_pool, "Ann", "--rating", "2250", "--games", "60").code == 0
     assert k_of(run, fide_pool, "Ann", "g1") == 20.0
@@ -157,6 +158,7 @@ def test_a_standing_changes_from_a_day_on(fide_pool: Path, run: Run) -> None:
 # --- players import -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_list_registers_seeds_and_adds_what_is_learnt_of_others(fide_pool: Path, tmp_path: Path, run: Run) -> None:
     path = written(tmp_path, "members.csv", MEMBERS.encode())
     done = run("players", "import", fide_pool, path, "--list", "members")
