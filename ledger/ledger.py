@@ -232,7 +232,7 @@ class Ledger(OpenLedger):
         batch = self._stated(events)
         if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
             self.names.check_registrations(registrations)
-        return self.record(batch, actor)
+        return self._record(batch, actor)
 
     def append_each(self, tellings: Iterable[Telling]) -> list[Receipt | RejectedError | MalformedError]:
         """Record facts of several people, each by itself: for each where it stands, or why it was refused.
@@ -272,7 +272,7 @@ class Ledger(OpenLedger):
             named[place] = game._replace(actor=recorders[shown])
         outcomes: dict[int, Receipt | Refused] = {**refused}
         if named:
-            outcomes |= zip(named, self.record_each([*named.values()]), strict=True)
+            outcomes |= zip(named, self._record_each([*named.values()]), strict=True)
         return [outcomes[place] for place in range(len(games))]
 
     def _stated(self, events: Iterable[Event]) -> list[Event]:

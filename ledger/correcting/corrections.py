@@ -213,7 +213,7 @@ class Corrections:
         # what is long is done before the lock; the gate takes in what came since
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
-            receipts = self.ledger.record_judged(gate, who.name)
+            receipts = self.ledger._record_judged(gate, who.name)
         if repeat:
             return repeat
         # parts of one proposal follow each other: their keys are proposal:7@1, proposal:7@2
@@ -370,7 +370,7 @@ class Corrections:
 
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
-            return self.ledger.record_judged(gate, who.name)
+            return self.ledger._record_judged(gate, who.name)
 
     def preview(
         self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None

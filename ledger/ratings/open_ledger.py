@@ -268,7 +268,7 @@ class OpenLedger:
 
     # -- recording -------------------------------------------------------------------------------------------------
 
-    def record(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
+    def _record(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         """Record facts in one transaction: all, or none when one is refused.
 
         Raises:
@@ -279,13 +279,13 @@ class OpenLedger:
             self.level()
         return self._noted(self._recorder.append_many(batch, actor))
 
-    def record_each(self, games: Sequence[Telling]) -> list[Receipt | Refused]:
+    def _record_each(self, games: Sequence[Telling]) -> list[Receipt | Refused]:
         """Record games in one transaction, as ``Recorder.append_each`` says; for each where it stands, or why not."""
         recorded, refused = self._recorder.append_each(games)
         receipts = iter(self._noted(recorded))
         return [refused[place] if place in refused else next(receipts) for place in range(len(games))]
 
-    def record_judged(self, gate: Gate, actor: str) -> list[Receipt]:
+    def _record_judged(self, gate: Gate, actor: str) -> list[Receipt]:
         """Record facts that have a door of their own, as ``Recorder.append_judged`` says."""
         self.refuse_other_threads()
         return self._noted(self._recorder.append_judged(gate, actor))

@@ -91,7 +91,7 @@ class _ListNews:
     fresh: DataFrame | None = None
 
 
-class ListImport:
+class _ListImport:
     """One list of players into one journal."""
 
     def __init__(
@@ -487,7 +487,7 @@ class Registry:
             return [event for events in batches for event in events]
 
         # Receipts come in the order of the events, so that each player takes as many as were recorded of that one.
-        receipts = iter(self.ledger.record_judged(gate, actor))
+        receipts = iter(self.ledger._record_judged(gate, actor))
         learnt = []
         for player, events in zip(players, batches, strict=True):
             recorded = sum(not next(receipts).duplicate for _ in events)
@@ -637,7 +637,7 @@ class Registry:
             past=past,
             since=since,
         )
-        return self.learnt(player, news, self.ledger.record(news, actor))
+        return self.learnt(player, news, self.ledger._record(news, actor))
 
     def news(
         self,
@@ -750,7 +750,7 @@ class Registry:
         pools = {each.name: each for each in self.ledger.pools()}
         if name not in pools:
             raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")
-        job = ListImport(self.ledger, pools[name], since, source, actor, propose, leave_out_late=leave_out_late)
+        job = _ListImport(self.ledger, pools[name], since, source, actor, propose, leave_out_late=leave_out_late)
         return job.take(frames, faults_so_far, advance)
 
 
