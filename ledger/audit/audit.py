@@ -43,6 +43,7 @@ from ledger.ratings.projectors import available
 from ledger.ratings.standings import list_in_force
 from ledger.ratings.views import Views
 from ledger.runtime import arith
+from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent
 
@@ -118,6 +119,7 @@ class Verdict(Finding):
         return not self.falsehoods and not any(omission.failed for omission in self.not_compared)
 
 
+@checked
 def audit(
     path: str | Path,
     *,

@@ -29,6 +29,7 @@ from ledger.journal import Find, Writer
 from ledger.journal.tokens import VERBS_OF
 from ledger.players.reasons import reason_faults
 from ledger.ratings.open_ledger import OpenLedger
+from ledger.runtime.calls import checked_methods
 
 
 @attrs.frozen
@@ -121,6 +122,7 @@ def _sent_by(person: str, sending: Sending) -> str:
     return f"{person}\n{sending.word}"
 
 
+@checked_methods
 @attrs.frozen
 class Corrections:
     """The corrections of one ledger.

@@ -27,6 +27,7 @@ from ledger.journal.issued_tokens import Issued, IssuedTokens, TokenRegister
 from ledger.journal.recorder import Recorder
 from ledger.journal.sessions import Session, SessionRow
 from ledger.journal.token_store import NOT_KEPT, RefusalRow, TokenRow, TokenStore
+from ledger.runtime.calls import checked_methods
 
 UNNAMED = "admin"  # who acts where no name is given and none is proven
 PREFIX = "rlt_"  # so that a token that was pasted somewhere is known for one
@@ -75,6 +76,7 @@ class _Shown(NamedTuple):
     until_ms: int | None = None
 
 
+@checked_methods
 @attrs.frozen
 class Tokens:
     """The tokens of one ledger.

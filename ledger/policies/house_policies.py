@@ -32,8 +32,10 @@ from ledger.journal import Writer, rules
 from ledger.journal.rules import next_number
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.views_file import reading
+from ledger.runtime.calls import checked_methods
 
 
+@checked_methods
 @attrs.frozen
 class HousePolicies:
     """The policies of one ledger.

@@ -41,6 +41,7 @@ from ledger.ratings.past_views import known_at
 from ledger.ratings.standings import by_player, list_in_force
 from ledger.ratings.trials import AskedList
 from ledger.runtime import arith
+from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import is_storable
@@ -114,6 +115,7 @@ class PublicationDraft:
     open_proposals: tuple[int, ...]
 
 
+@checked_methods
 @attrs.frozen
 class Publications:
     """The published lists of one ledger.

@@ -33,6 +33,7 @@ from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.recording import EarlyGames, LikeGames, StandingGames, need_views
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
+from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
 
@@ -40,6 +41,7 @@ DEFAULT_ACTOR = "ledger"
 _ASKS_EVERY = 0.1  # seconds
 
 
+@checked_methods
 class OpenLedger:
     """The parts of one ledger; they stay with the thread that opened them.
 
