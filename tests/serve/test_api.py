@@ -78,7 +78,8 @@ def test_what_stands_far_behind_is_found_beside_other_answers(get: Get) -> None:
     then = {"at": "2006", "offset": 0}
     assert [ranking.cost_of(asked) for asked in ({"offset": 0}, far, then)] == [Cost.INDEX, Cost.SCAN, Cost.SCAN]
     assert [players.cost_of({"part": part}) for part in (None, "ann")] == [Cost.INDEX, Cost.SCAN]
-    assert by_path["/tournaments/{tournament}"].cost is by_path["/games"].cost is Cost.SCAN
+    assert by_path["/tournaments/{tournament}"].cost is Cost.PART
+    assert by_path["/tournaments"].cost is by_path["/games"].cost is Cost.SCAN
     for path in ("/ranking?min_games=0", "/players/ann/games?pool=standard", "/games?on=2006", "/players?part=ann"):
         rows = get(f"{path}&limit=13").json()["rows"]
         third = get(f"{path}&limit=4&offset=8").json()

@@ -225,12 +225,12 @@ async def _worked_out(reader: Reader, cost: Cost, work: Callable[[], Answer]) ->
     """What costs little is worked out here and now: another thread would only take turns with this one, at a cost."""
     if cost is Cost.INDEX:
         return work()
-    loop = asyncio.get_running_loop()
-    await asyncio.wait_for(reader.scanning.acquire(), PATIENCE)
+    turn = reader.turns[cost]
+    await asyncio.wait_for(turn.acquire(), PATIENCE)
     try:
-        return await loop.run_in_executor(reader.scanner, work)
+        return await asyncio.get_running_loop().run_in_executor(reader.threads[cost], work)
     finally:
-        reader.scanning.release()
+        turn.release()
 
 
 def _methods(request: Request) -> set[str]:
