@@ -41,7 +41,7 @@ def of_one_moment(answer: Callable[Concatenate[Ledger, P], T]) -> Callable[Conca
     def asked(ledger: Ledger, /, *arguments: P.args, **named: P.kwargs) -> T:
         # one within another was given what an answer made
         if not isinstance(ledger, Ledger) or not ledger.views.is_read:
-            (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)  # type: ignore[assignment]
+            (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)
         with ledger.moment():
             return answer(ledger, *arguments, **named)
 

@@ -144,6 +144,16 @@ def test_the_documentation_is_openapi_and_the_published_one(get: Get) -> None:
     assert undescribed == []
 
 
+def test_the_documentation_is_packed_and_costs_nothing_while_it_is_the_same(get: Get) -> None:
+    whole, packed = (get("/openapi.json", headers={"Accept-Encoding": coding}) for coding in ("identity", "gzip"))
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in whole.headers
+    assert packed.json() == whole.json()
+    for answer in (whole, packed):
+        again = get("/openapi.json", headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+
 def test_answers_are_those_of_the_commands(served: Path, get: Get, run: Run) -> None:
     def printed(*words: str) -> Any:
         return json.loads(run(words[0], served, *words[1:]).out)
