@@ -51,7 +51,7 @@ from ledger.ratings.views import Views
 from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked_methods
-from ledger.runtime.lazy import sqlite_utils
+from ledger.runtime.lazy import Lazy, sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers, whole
 from ledger.runtime.long_work import Progress, silent
 
@@ -59,7 +59,11 @@ if TYPE_CHECKING:
     from polars import DataFrame
     from sqlite_utils import Database
 
+    from ledger.imports import files, formats
     from ledger.imports.formats import SaidOfFile
+else:
+    # the readers of files take 0.15 s to load, and most ledgers are opened to be asked
+    files, formats = Lazy("ledger.imports.files"), Lazy("ledger.imports.formats")
 
 
 def utc_now() -> datetime:
@@ -487,9 +491,6 @@ class Ledger(OpenLedger):
             StorageError: the file cannot be read or holds no games; or as of ``import_games``.
             RejectedError: this machine's clock is behind the journal, or for want of a token.
         """
-        # readers of files load Polars; most ledgers are opened to ask
-        from ledger.imports import files, formats  # noqa: PLC0415
-
         if fmt is not None and fmt not in files.FORMATS:
             raise MalformedError([f"fmt must be one of {', '.join(files.FORMATS)}, got {fmt!r}"])
         try:

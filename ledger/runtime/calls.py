@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import cache, wraps
-from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ledger.errors import MalformedError
 
@@ -96,26 +96,18 @@ def _compared(parameter: _Parameter, value: Any, faults: list[str]) -> Any:
 def _parameters(call: Callable[..., Any]) -> tuple[list[_Parameter], dict[str, _Parameter]]:
     """What the parameters of a call may be: those that are given in order, and all by name."""
     function = inspect.unwrap(call)
+    hints = get_type_hints(function, function.__globals__, _KnownNames(function))
+    kinds = inspect.signature(function).parameters
     parameters = {
-        name: _parameter(name, _resolved(parameter.annotation, function))
-        for name, parameter in inspect.signature(function).parameters.items()
+        name: _parameter(name, hints.get(name, Any))
+        for name, parameter in kinds.items()
         if parameter.kind not in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
     }
-    kinds = inspect.signature(function).parameters
     in_order = [value for name, value in parameters.items() if kinds[name].kind != inspect.Parameter.KEYWORD_ONLY]
     return in_order, parameters
 
 
-def _resolved(annotation: Any, function: Callable[..., Any]) -> Any:
-    """An annotation as an object, with ``Any`` for names that only type checkers know."""
-    if annotation is inspect.Parameter.empty:
-        return Any
-    if not isinstance(annotation, str):
-        return annotation
-    return eval(annotation, getattr(function, "__globals__", {}), _Names(function))  # noqa: S307  # our own source
-
-
-class _Names(dict[str, Any]):
+class _KnownNames(dict[str, Any]):
     """The names that an annotation may hold; any other one stands for ``Any``."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
