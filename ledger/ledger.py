@@ -6,6 +6,7 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -20,15 +21,16 @@ from ledger.correcting.previews import Impact, Previews
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
+from ledger.facts.event_fields import SHA256_PATTERN
 from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered, RoundWithoutGame, SchemeAdopted
-from ledger.facts.source_games import SourceRound
+from ledger.facts.source_games import SourceRound, frame_schema, shown
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.journal import Journal, kept_texts, listing, rules
 from ledger.journal.alike import AlikeGames, ErasedSides
 from ledger.journal.checkpoints import refuse_another_history
 from ledger.journal.game_keys import MadeKeys
 from ledger.journal.listing import JournalEntry
-from ledger.journal.recorder import Refused, Telling
+from ledger.journal.recorder import STRANGERS_NAMED, Refused, Telling
 from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.settings_file import ServerPlace, SettingsFile
@@ -48,7 +50,8 @@ from ledger.ratings.recording import EarlyGames, LikeGames
 from ledger.ratings.views import Views
 from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
-from ledger.runtime.lazy import sqlite_utils
+from ledger.runtime.calls import checked_methods
+from ledger.runtime.lazy import Lazy, sqlite_utils
 from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers, whole
 from ledger.runtime.long_work import Progress, silent
 
@@ -56,12 +59,19 @@ if TYPE_CHECKING:
     from polars import DataFrame
     from sqlite_utils import Database
 
+    from ledger.imports import files, formats
+    from ledger.imports.formats import SaidOfFile
+else:
+    # the readers of files take 0.15 s to load, and most ledgers are opened to be asked
+    files, formats = Lazy("ledger.imports.files"), Lazy("ledger.imports.formats")
+
 
 def utc_now() -> datetime:
     """What time it is: the only look at a clock in the library."""
     return datetime.now(UTC)  # noqa: TID251  # the default of the callers
 
 
+@checked_methods
 class Ledger(OpenLedger):
     """A chess rating ledger on disk: ``club.db``, ``club.people.db`` and ``club.views.db``.
 
@@ -205,7 +215,7 @@ class Ledger(OpenLedger):
             UnknownNameError: the journal has no so many entries, or none were known.
         """
         journal = self.journal
-        if type(position) is not int or not 1 <= position <= journal.size():
+        if not 1 <= position <= journal.size():
             raise UnknownNameError("entry", str(position), f"the journal holds entries 1 to {journal.size()}")
         with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
             then = ScratchJournal(journal, position if listed is None else listed)
@@ -232,7 +242,7 @@ class Ledger(OpenLedger):
         batch = self._stated(events)
         if registrations := [event for event in batch if isinstance(event, PlayerRegistered)]:
             self.names.check_registrations(registrations)
-        return self.record(batch, actor)
+        return self._record(batch, actor)
 
     def append_each(self, tellings: Iterable[Telling]) -> list[Receipt | RejectedError | MalformedError]:
         """Record facts of several people, each by itself: for each where it stands, or why it was refused.
@@ -245,6 +255,11 @@ class Ledger(OpenLedger):
             StorageError: a file refuses, or another thread opened the ledger; what was recorded before stands.
         """
         self.refuse_other_threads()
+        tellings = list(tellings)
+        if strangers := [telling for telling in tellings if not isinstance(telling, Telling)]:
+            raise MalformedError(
+                [f"{shown(thing)} is no Telling(event, actor)" for thing in strangers[:STRANGERS_NAMED]]
+            )
         outcomes: list[Receipt | Refused] = []
         for is_game, run in groupby(tellings, lambda telling: type(telling.event) is GameRecorded):
             several = list(run)
@@ -272,7 +287,7 @@ class Ledger(OpenLedger):
             named[place] = game._replace(actor=recorders[shown])
         outcomes: dict[int, Receipt | Refused] = {**refused}
         if named:
-            outcomes |= zip(named, self.record_each([*named.values()]), strict=True)
+            outcomes |= zip(named, self._record_each([*named.values()]), strict=True)
         return [outcomes[place] for place in range(len(games))]
 
     def _stated(self, events: Iterable[Event]) -> list[Event]:
@@ -340,7 +355,12 @@ class Ledger(OpenLedger):
 
         Raises: as ``register``; a MalformedError names the place of each player.
         """
-        newcomers = [NewPlayer(identity, name, standing) for identity, name in players]
+        pairs = list(players)
+        if strangers := [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]:
+            raise MalformedError(
+                [f"{shown(thing)} is no pair of identity and name" for thing in strangers[:STRANGERS_NAMED]]
+            )
+        newcomers = [NewPlayer(identity, name, standing) for identity, name in pairs]
         return [person.player for person in self.registry.add_many(newcomers, actor=actor, token=token)]
 
     @property
@@ -428,11 +448,75 @@ class Ledger(OpenLedger):
             standing.told_round,
         )
         take_frames(
-            self.journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+            self.journal,
+            job,
+            map(_game_frame, frames),
+            strict=strict,
+            faults_so_far=faults_so_far,
+            advance=advance,
+            rounds=rounds,
         )
         # Once more, for now the newcomers of this import are to enter the index.
         self.names.file.folds.bring_up()
         return job.report
+
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        fmt: str | None = None,
+        said: SaidOfFile | None = None,
+        encoding: str | None = None,
+        choice: PoolChoice | None = None,
+        strict: bool = False,
+        record_alike: bool = False,
+        actor: str = "import",
+        token: str | None = None,
+    ) -> ImportReport:
+        """Record the games of a file, as the command ``import`` does; the report has the faults of file and games.
+
+        Args:
+            path: the file, also compressed.
+            fmt: one of ``imports.files.FORMATS``; None: the content tells.
+            said: what the caller says of the file that it does not say itself, an ``imports.formats.SaidOfFile``.
+            encoding: the encoding of its text; None: UTF-8, or as the file says.
+            choice: which pool a game goes to; by default the ledger's first pool.
+            strict: one transaction for all; any fault leaves the journal as it was.
+            record_alike: what looks like a game that is known under another key is another game.
+            actor: who imports.
+            token: what proves it, where somebody holds the role of a recorder.
+
+        Raises:
+            MalformedError: no such format or encoding.
+            StorageError: the file cannot be read or holds no games; or as of ``import_games``.
+            RejectedError: this machine's clock is behind the journal, or for want of a token.
+        """
+        if fmt is not None and fmt not in files.FORMATS:
+            raise MalformedError([f"fmt must be one of {', '.join(files.FORMATS)}, got {fmt!r}"])
+        try:
+            name = None if encoding is None else files.text_encoding(encoding)
+        except ValueError as error:
+            raise MalformedError([str(error)]) from None
+        with files.open_source(str(path), name) as source:
+            reading = source.reading
+            if fmt is None and (kind := files.foreign(source.first)):
+                raise StorageError(str(path), f"is {kind}")
+            report = self.import_games(
+                formats.game_frames(source, fmt or files.detect(source.first), said or formats.SaidOfFile()),
+                choice=choice,
+                strict=strict,
+                record_alike=record_alike,
+                actor=actor,
+                token=token,
+                faults_so_far=lambda: reading.fault_count,
+                rounds=lambda: reading.rounds,
+            )
+        report.faults = sorted([*reading.faults, *report.faults])
+        report.fault_count += reading.fault_count
+        report.notes = sorted([*reading.notes, *report.notes])
+        report.note_count += reading.note_count
+        report.left_out += reading.skipped
+        return report
 
     def level_for_games_told_again(self) -> None:
         """Bring the views level where a file may tell games as they stand after corrections, byes by another day."""
@@ -583,12 +667,32 @@ class Ledger(OpenLedger):
 
         Raises:
             UnknownNameError: there is no such kind.
+            MalformedError: *last* is below 0.
         """
+        if last is not None and last < 0:
+            raise MalformedError([f"last is a number of entries, and 0 or None asks for all of them; got {last}"])
         return map(JournalEntry.of, listing.bodies(self.journal, kind, last))
 
     def movetext(self, sha256: str) -> str | None:
-        """The movetext kept under a game's ``text``, or None."""
+        """The movetext kept under a game's ``text``, or None.
+
+        Raises:
+            MalformedError: it is no SHA-256.
+        """
+        if re.fullmatch(SHA256_PATTERN, sha256) is None:
+            raise MalformedError([f"sha256 must be 64 hexadecimal digits, got {sha256[:80]!r}"])
         return kept_texts.movetext(self.journal, sha256)
+
+
+def _game_frame(frame: DataFrame) -> DataFrame:
+    """Refuse what is no frame of games, such as the name of a file."""
+    columns = frame_schema().keys() - {"is_made"}  # without it every key is the source's own
+    missing = columns - set(getattr(frame, "columns", ()))
+    if missing:
+        advice = "import_file(path) reads files; a reader gives Polars frames in the columns of frame_schema()"
+        what = f"has no {', '.join(sorted(missing))}" if len(missing) < len(columns) else "is no frame of games"
+        raise MalformedError([f"{shown(frame)} {what}; {advice}"])
+    return frame
 
 
 class _Borrowed(Ledger):

@@ -22,6 +22,7 @@ from ledger.facts.instants import Precision, instant_text
 from ledger.facts.periods import OPEN
 from ledger.ledger import Ledger
 from ledger.players.people import Person, missing
+from ledger.runtime.calls import compare
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -38,6 +39,9 @@ def of_one_moment(answer: Callable[Concatenate[Ledger, P], T]) -> Callable[Conca
 
     @wraps(answer)
     def asked(ledger: Ledger, /, *arguments: P.args, **named: P.kwargs) -> T:
+        # one within another was given what an answer made
+        if not isinstance(ledger, Ledger) or not ledger.views.is_read:
+            (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)
         with ledger.moment():
             return answer(ledger, *arguments, **named)
 

@@ -23,7 +23,7 @@ import attrs
 from ledger import schemes
 from ledger.audit import derived, reader
 from ledger.audit.derived import SealedJournal, StandingViews, table_digests
-from ledger.audit.reader import Falsehood, JournalVerdict, ListsVerdict, PeopleVerdict, Snapshot
+from ledger.audit.reader import Falsehood, Finding, JournalVerdict, ListsVerdict, PeopleVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.reader.texts import COLUMNS, PublishedList, form_of, kept_rows
 from ledger.book.conflicts import HypotheticalFacts
@@ -43,6 +43,7 @@ from ledger.ratings.projectors import available
 from ledger.ratings.standings import list_in_force
 from ledger.ratings.views import Views
 from ledger.runtime import arith
+from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent
 
@@ -74,8 +75,8 @@ class Omission:
 
 
 @attrs.frozen
-class Verdict:
-    """What an audit found.
+class Verdict(Finding):
+    """What an audit found; true only if nothing is false and every part could be compared.
 
     Attributes:
         head: size and root of the journal, recomputed from its bytes up to the first entry that is missing.
@@ -112,7 +113,13 @@ class Verdict:
     resets: tuple[reader.Reset, ...] = ()
     went_to: str | None = None
 
+    @property
+    def ok(self) -> bool:
+        """True if nothing is false and no comparison failed: the command ``audit`` exits with 0 then."""
+        return not self.falsehoods and not any(omission.failed for omission in self.not_compared)
 
+
+@checked
 def audit(
     path: str | Path,
     *,
@@ -247,7 +254,8 @@ class _Audit:
             message = "is missing: the names stand in no other file; restore it from a copy"
             self._found["people"].append(Falsehood("people file", path.name, message))
             return
-        self._people = self._part("people", "names", lambda: self._compared_people(path)) or self._people
+        people = self._part("people", "names", lambda: self._compared_people(path))
+        self._people = self._people if people is None else people
         for part, reason in self._people.left_out():
             self.leave_out(part, reason)
 
@@ -271,14 +279,13 @@ class _Audit:
         """Compare the movetext with its hashes."""
         if (file := self._file) is not None:
             verdict = self._part("texts", "texts", lambda: reader.verify_texts(file))
-            self._found["texts"] += verdict.falsehoods if verdict else ()
+            self._found["texts"] += () if verdict is None else verdict.falsehoods
 
     def lists(self) -> None:
         """Compare the published lists with the heads that they name and the rows that are kept of them."""
         if (file := self._file) is not None and self._follows:
-            self._lists = (
-                self._part("texts", "lists", lambda: reader.verify_lists(file, self._proven.roots)) or NO_LISTS
-            )
+            lists = self._part("texts", "lists", lambda: reader.verify_lists(file, self._proven.roots))
+            self._lists = NO_LISTS if lists is None else lists
             self._found["texts"] += self._lists.falsehoods
 
     def recomputed_lists(self) -> None:

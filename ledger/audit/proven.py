@@ -15,7 +15,7 @@ import attrs
 
 from ledger.audit import derived, reader
 from ledger.audit.derived import SealedJournal, SealedPeople
-from ledger.audit.reader import Falsehood
+from ledger.audit.reader import Falsehood, Finding
 from ledger.audit.reader.published import PEOPLE
 from ledger.errors import CorruptError
 from ledger.journal.checkpoints import CheckpointFiles
@@ -49,8 +49,8 @@ class ProvenLedger(Ledger):
 
 
 @attrs.frozen
-class Recomputed:
-    """What became of an attempt to prove a ledger.
+class Recomputed(Finding):
+    """What became of an attempt to prove a ledger; true only if nothing is false.
 
     Attributes:
         ledger: open, to be closed by the caller; None where something is false.

@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -120,8 +121,8 @@ def flush(path: Path) -> None:
     if folder and os.name != "posix":
         return
     with errors_named(path):
-        # for reading is enough: what is flushed is the file, whoever wrote it
-        descriptor = os.open(path, os.O_RDONLY)
+        # for reading is enough, but on Windows: what is flushed is the file, whoever wrote it
+        descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
         try:
             os.fsync(descriptor)
         except OSError as error:
@@ -150,8 +151,9 @@ def make_alike(path: Path, example: Path) -> None:
         about = example.stat()
         path.chmod(about.st_mode & 0o777)
         # Only root may give a file to another owner: of a restore by anybody else the file keeps the permissions alone.
-        with suppress(PermissionError):
-            os.chown(path, about.st_uid, about.st_gid)
+        if sys.platform != "win32":  # files have no such owner there
+            with suppress(PermissionError):
+                os.chown(path, about.st_uid, about.st_gid)
 
 
 NAME = "backup.json"

@@ -8,6 +8,7 @@ sealed it: where somebody was renamed between the two copies, both are made anew
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import datetime
@@ -147,7 +148,7 @@ def _refuse_taken(target: Path) -> None:
             raise StorageError(str(target), f"cannot be made: there is no folder {target.parent}")
         if target.exists() and not target.is_dir():
             raise StorageError(str(target), "is a file; give the name of a folder that is not there yet")
-        if target.is_mount():
+        if os.path.ismount(target):  # ``Path.is_mount`` does not exist on Windows before Python 3.12
             raise StorageError(str(target), "is where a file system begins; give a folder inside it")
         if target.exists() and any(target.iterdir()):
             raise StorageError(

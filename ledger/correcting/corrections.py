@@ -29,6 +29,7 @@ from ledger.journal import Find, Writer
 from ledger.journal.tokens import VERBS_OF
 from ledger.players.reasons import reason_faults
 from ledger.ratings.open_ledger import OpenLedger
+from ledger.runtime.calls import checked_methods
 
 
 @attrs.frozen
@@ -121,6 +122,7 @@ def _sent_by(person: str, sending: Sending) -> str:
     return f"{person}\n{sending.word}"
 
 
+@checked_methods
 @attrs.frozen
 class Corrections:
     """The corrections of one ledger.
@@ -213,7 +215,7 @@ class Corrections:
         # what is long is done before the lock; the gate takes in what came since
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
-            receipts = self.ledger.record_judged(gate, who.name)
+            receipts = self.ledger._record_judged(gate, who.name)
         if repeat:
             return repeat
         # parts of one proposal follow each other: their keys are proposal:7@1, proposal:7@2
@@ -370,7 +372,7 @@ class Corrections:
 
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
-            return self.ledger.record_judged(gate, who.name)
+            return self.ledger._record_judged(gate, who.name)
 
     def preview(
         self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None

@@ -7,6 +7,7 @@ change may be proposed, the gate says; nothing is written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 import attrs
@@ -24,11 +25,14 @@ from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_
 from ledger.journal.game_keys import game_found
 from ledger.ratings import recording
 from ledger.ratings.open_ledger import OpenLedger
+from ledger.runtime.calls import checked_methods
+from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import is_storable
 
 _SIDES = ("white", "black")
 
 
+@checked_methods
 @attrs.frozen
 class Drafts:
     """What writes the changes of one ledger.
@@ -69,9 +73,20 @@ class Drafts:
 
         A game of another result that cannot have ended as it was said, and of whose ending nothing is said, ended
         nobody knows how: the change says so.
+
+        Raises:
+            UnknownNameError: there is no such fact.
+            MalformedError: facts of its kind have no such field.
         """
         fact = self.fact(key)
-        values = {name: BLANK if value is None else value for name, value in fields.items()}
+        names = [field.name for field in attrs.fields(fact.cls)]
+        if faults := [
+            f"no field {name!r} in {key!r}; {choice_of(str(name), names)}" for name in fields if name not in names
+        ]:
+            raise MalformedError(faults)
+        # of an enumeration the word is kept, whichever of the two was given
+        words = {name: value.value if isinstance(value, StrEnum) else value for name, value in fields.items()}
+        values = {name: BLANK if value is None else value for name, value in words.items()}
         if fact.cls is SchemeAdopted:
             values |= _settings_in_full(fact, values)
         if fact.cls is GameRecorded and "outcome" in values and values.get("termination") is None:

@@ -23,6 +23,7 @@ from ledger.journal import listing
 from ledger.journal.game_keys import game_found
 from ledger.journal.listing import JournalEntry, Why
 from ledger.ratings.open_ledger import OpenLedger
+from ledger.runtime.calls import checked_methods
 
 if TYPE_CHECKING:
     import sqlite3
@@ -45,6 +46,7 @@ class _Concern(NamedTuple):
     approved: bool
 
 
+@checked_methods
 @attrs.frozen
 class GameLog:
     """What is told of single games of one ledger.

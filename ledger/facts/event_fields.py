@@ -37,7 +37,15 @@ PLAIN_TEXT_PATTERN = f"[^{_CONTROLS}{_BLANKS}]([^{_CONTROLS}]*[^{_CONTROLS}{_BLA
 Check = Callable[[object, "attrs.Attribute[Any]", Any], None]
 
 
-def field_of(doc: str, schema: Mapping[str, object], check: Check, *, optional: bool, absent: str = "") -> Any:
+def field_of(
+    doc: str,
+    schema: Mapping[str, object],
+    check: Check,
+    *,
+    optional: bool,
+    absent: str = "",
+    converter: Callable[[Any], Any] | None = None,
+) -> Any:
     """A field of an event.
 
     Args:
@@ -46,6 +54,7 @@ def field_of(doc: str, schema: Mapping[str, object], check: Check, *, optional: 
         check: refuses what it may not be.
         optional: it may be absent.
         absent: what its absence states; empty where absence states nothing, so that the field is a blank.
+        converter: called with a value before it is checked.
     """
     metadata = {
         "doc": f"{doc}; absent: {absent}" if absent else doc,
@@ -59,8 +68,8 @@ def field_of(doc: str, schema: Mapping[str, object], check: Check, *, optional: 
                 check(event, attribute, value)
 
         # None is "not told" in Python alone: in an entry the field is left out
-        return attrs.field(default=None, validator=check_present, metadata=metadata)
-    return attrs.field(validator=check, metadata=metadata)
+        return attrs.field(default=None, validator=check_present, converter=converter, metadata=metadata)
+    return attrs.field(validator=check, converter=converter, metadata=metadata)
 
 
 def fail(attribute: attrs.Attribute[Any], expected: str, value: object) -> None:
@@ -156,17 +165,18 @@ def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
 
 
 def one_of_field(doc: str, choices: type[StrEnum], *, optional: bool = False, absent: str = "") -> Any:
-    """A field of one word out of an enumeration."""
+    """A field of one member of an enumeration, which its word gives as well."""
+    members = {member.value: member for member in choices}
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, choices):
-            # a plain word equals its member and is none: what to write instead is told
-            member = next((f"; give {choices.__name__}.{c.name}" for c in choices if c.value == value), "")
-            raise MalformedError(
-                [f"{attribute.name} must be one of {[c.value for c in choices]}, got {value!r}{member}"]
-            )
+            fail(attribute, f"one of {[*members]}", value)
 
-    return field_of(doc, {"enum": [c.value for c in choices]}, check, optional=optional, absent=absent)
+    def member_of(value: Any) -> Any:
+        return members.get(value, value) if type(value) is str else value
+
+    schema = {"enum": [*members]}
+    return field_of(doc, schema, check, optional=optional, absent=absent, converter=member_of)
 
 
 def flag_field(doc: str) -> Any:

@@ -93,6 +93,11 @@ class FaultsFound:
     faults: list[FileFault] = attrs.Factory(list)
     fault_count: int = 0
 
+    @property
+    def ok(self) -> bool:
+        """True if nothing was found wrong."""
+        return not self.fault_count
+
     def fault(self, line: int, message: str) -> None:
         """Note one fault."""
         self.fault_count += 1

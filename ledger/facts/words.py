@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.errors import MalformedError
+
 
 class Outcome(StrEnum):
     """Who won, always named by colour. ``NONE``: the game ended without a result (``*``)."""
@@ -173,12 +175,13 @@ class TreeHead:
         """Read a line as ``str(head)`` writes it.
 
         Raises:
-            ValueError: it is not a size and 64 hexadecimal digits.
+            MalformedError: it is not a size and 64 hexadecimal digits.
         """
+        words = line.strip() if isinstance(line, str) else line
         # no more digits than 64 bits hold
-        match = re.fullmatch(r"(0|[1-9]\d{0,17}) ([0-9a-f]{64})", line.strip(), re.ASCII)
+        match = re.fullmatch(r"(0|[1-9]\d{0,17}) ([0-9a-f]{64})", words if isinstance(words, str) else "", re.ASCII)
         if match is None:
-            raise ValueError(f"expected 'SIZE ROOT' with 64 hexadecimal digits, got {line.strip()!r}")
+            raise MalformedError([f"expected 'SIZE ROOT' with 64 hexadecimal digits, got {words!r}"])
         return cls(int(match[1]), bytes.fromhex(match[2]))
 
 

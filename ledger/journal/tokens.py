@@ -27,6 +27,7 @@ from ledger.journal.issued_tokens import Issued, IssuedTokens, TokenRegister
 from ledger.journal.recorder import Recorder
 from ledger.journal.sessions import Session, SessionRow
 from ledger.journal.token_store import NOT_KEPT, RefusalRow, TokenRow, TokenStore
+from ledger.runtime.calls import checked_methods
 
 UNNAMED = "admin"  # who acts where no name is given and none is proven
 PREFIX = "rlt_"  # so that a token that was pasted somewhere is known for one
@@ -75,6 +76,7 @@ class _Shown(NamedTuple):
     until_ms: int | None = None
 
 
+@checked_methods
 @attrs.frozen
 class Tokens:
     """The tokens of one ledger.
@@ -82,12 +84,12 @@ class Tokens:
     Attributes:
         store: where the log is kept, sessions, and tokens of earlier releases.
         issued: what the journal says of those that it issued.
-        records: records what a gate gives, under the write lock, and tells the time.
+        _records: records what a gate gives, under the write lock, and tells the time.
     """
 
     store: TokenStore
     issued: IssuedTokens
-    records: Recorder
+    _records: Recorder
 
     @property
     def path(self) -> Path:
@@ -133,7 +135,7 @@ class Tokens:
         codec.seal_actor(name)
         if not roles:
             raise MalformedError([f"give at least one role of {[role.value for role in Role]}"])
-        if expires_at is not None and instant_end_ms(expires_at) <= self.records.clock_ms():
+        if expires_at is not None and instant_end_ms(expires_at) <= self._records.clock_ms():
             raise MalformedError([f"a token that expires at {expires_at} is over already; give a later day"])
         tried = f"issue a token to {name!r}"
         who = self._issuer(token, by, tried)
@@ -214,7 +216,7 @@ class Tokens:
             return [*events, event]
 
         with self.noting(who, tried):
-            self.records.append_judged(gate, who.name)
+            self._records.append_judged(gate, who.name)
         return made
 
     def _to_take_along(self, register: TokenRegister, lost_by: str | None = None) -> list[TokenRow]:
@@ -278,7 +280,7 @@ class Tokens:
             return [TokenRevoked(number=row.number, by_token=who.entry) for row in in_order if row.number in now]
 
         with self.noting(who, tried):
-            self.records.append_judged(gate, who.name)
+            self._records.append_judged(gate, who.name)
         return holding
 
     @staticmethod
@@ -375,7 +377,7 @@ class Tokens:
             return False
         if role is not None and role.value not in shown.row.roles.split():
             return False
-        return shown.until_ms is None or shown.until_ms >= self.records.clock_ms()
+        return shown.until_ms is None or shown.until_ms >= self._records.clock_ms()
 
     def holder(self, token: str, tried: str) -> str:
         """Whom a token names that holds now, whatever its roles are; an attempt that is refused goes into the log.
@@ -457,7 +459,7 @@ class Tokens:
         if row.revoked_at is not None:
             message = f"this token of {row.name!r} was revoked at {row.revoked_at}; ask for a new one"
             self._refuse("revoked-token", tried, claimed, row, message)
-        if shown.until_ms is not None and shown.until_ms < self.records.clock_ms():
+        if shown.until_ms is not None and shown.until_ms < self._records.clock_ms():
             message = f"this token of {row.name!r} was given until {row.expires_at}; ask for a new one"
             self._refuse("expired-token", tried, claimed, row, message)
         return shown
@@ -485,7 +487,7 @@ class Tokens:
         if person is not None and not same_person(person, shown.row.name):
             message = f"{without_tokens(person)!r} is signed in before this server, and the token is of somebody else"
             self._refuse("not-this-name", tried, person, shown.row, message)
-        now_ms = self.records.clock_ms()
+        now_ms = self._records.clock_ms()
         longest_ms = now_ms + sessions.LONGEST_MS
         ends_ms = longest_ms if shown.until_ms is None else min(longest_ms, shown.until_ms)
         number = shown.row.number
@@ -512,7 +514,7 @@ class Tokens:
     def note_use(self, word: str) -> None:
         """Write down that a session is used now, at most once a minute: one that is idle for long is over."""
         if self.session(word) is not None:
-            self.store.note_use(word, self.records.clock_ms())
+            self.store.note_use(word, self._records.clock_ms())
 
     def sign_out(self, word: str, where: str) -> None:
         """End a session; one that is over already stays so."""
@@ -527,7 +529,7 @@ class Tokens:
     def _session_row(self, word: str) -> SessionRow | None:
         """The row of a session that is not over by time."""
         row = self.store.session(word)
-        return row if row is not None and row.holds_at(self.records.clock_ms()) else None
+        return row if row is not None and row.holds_at(self._records.clock_ms()) else None
 
     def _token_of(self, row: SessionRow, register: TokenRegister) -> _Shown | None:
         """The token of a session, revoked or not; None where another one stands in its place by now."""
@@ -570,7 +572,7 @@ class Tokens:
         self.store.note(self._now(), _writable(tried), claim, number, rule, _writable(message))
 
     def _now(self) -> str:
-        return instant_text(self.records.clock_ms())
+        return instant_text(self._records.clock_ms())
 
 
 def _writable(text: str) -> str:

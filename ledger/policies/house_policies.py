@@ -32,8 +32,10 @@ from ledger.journal import Writer, rules
 from ledger.journal.rules import next_number
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.views_file import reading
+from ledger.runtime.calls import checked_methods
 
 
+@checked_methods
 @attrs.frozen
 class HousePolicies:
     """The policies of one ledger.
@@ -77,14 +79,15 @@ class HousePolicies:
         self.ledger.standing.refuse_unknown_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
-            # Once more under the lock: what others recorded since may have set the same policy, or four eyes.
+            # Once more under the lock: what others recorded since may have revoked the token, or set the same policy.
+            self.ledger.tokens.check(who, Role.APPROVER, writer.size + 1, tried)
             self.ledger.level()
             return [self._next(writer, policy, settings, effective_from)]
 
         tried = f"set policy {policy}"
         who = self.ledger.tokens.who(token, actor, Role.APPROVER, tried)
         with self.ledger.tokens.noting(who, tried):
-            return self.ledger.record_judged(gate, who.name)[0]
+            return self.ledger._record_judged(gate, who.name)[0]
 
     def proposed(self, policy: str, settings: Given, *, effective_from: str | None = None) -> PolicySet:
         """The fact that a proposal to set a policy carries: numbered, with every setting; nothing is recorded."""

@@ -41,6 +41,7 @@ from ledger.ratings.past_views import known_at
 from ledger.ratings.standings import by_player, list_in_force
 from ledger.ratings.trials import AskedList
 from ledger.runtime import arith
+from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import is_storable
@@ -114,6 +115,7 @@ class PublicationDraft:
     open_proposals: tuple[int, ...]
 
 
+@checked_methods
 @attrs.frozen
 class Publications:
     """The published lists of one ledger.
@@ -158,7 +160,8 @@ class Publications:
         """
         # Only to refuse what is no instant before a token is asked for.
         instant_ms(as_of)
-        who = self.ledger.tokens.who(token, actor, Role.APPROVER, f"publish the list of {as_of}")
+        tried = f"publish the list of {as_of}"
+        who = self.ledger.tokens.who(token, actor, Role.APPROVER, tried)
         self.ledger.level()
         draft = self.draft(as_of, pool)  # what is long is done before the lock
         name = draft.pool.name
@@ -166,6 +169,8 @@ class Publications:
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             nonlocal draft, complaints
+            # again, under the lock: the token may have been revoked while its holder waited for that
+            self.ledger.tokens.check(who, Role.APPROVER, writer.size + 1, tried)
             unseen = self.ledger.unseen("the list", seen, writer.size, despite_games=despite_games)
             if unseen is not None:
                 raise RejectedError("unseen-entries", f"{_FIRST}{name}@{as_of}", unseen)
@@ -188,7 +193,7 @@ class Publications:
             writer.keep_texts(draft.kept.frames())
             return [event]
 
-        receipts = self.ledger.record_judged(gate, who.name)
+        receipts = self.ledger._record_judged(gate, who.name)
         # Asked again: with it comes when the entry was recorded, or which edition had the same rows already.
         last = self._last_edition(name, as_of)
         assert last is not None
@@ -353,7 +358,7 @@ class Publications:
             writer.keep_texts(kept.frames())
             return ()
 
-        self.ledger.record_judged(gate, actor)
+        self.ledger._record_judged(gate, actor)
 
     def _kept(self, publication: Publication) -> KeptList:
         journal, event = self.ledger.journal_of_moment, publication.event

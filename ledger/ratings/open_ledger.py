@@ -33,6 +33,7 @@ from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.recording import EarlyGames, LikeGames, StandingGames, need_views
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
+from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
 
@@ -40,6 +41,7 @@ DEFAULT_ACTOR = "ledger"
 _ASKS_EVERY = 0.1  # seconds
 
 
+@checked_methods
 class OpenLedger:
     """The parts of one ledger; they stay with the thread that opened them.
 
@@ -268,7 +270,7 @@ class OpenLedger:
 
     # -- recording -------------------------------------------------------------------------------------------------
 
-    def record(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
+    def _record(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         """Record facts in one transaction: all, or none when one is refused.
 
         Raises:
@@ -279,13 +281,13 @@ class OpenLedger:
             self.level()
         return self._noted(self._recorder.append_many(batch, actor))
 
-    def record_each(self, games: Sequence[Telling]) -> list[Receipt | Refused]:
+    def _record_each(self, games: Sequence[Telling]) -> list[Receipt | Refused]:
         """Record games in one transaction, as ``Recorder.append_each`` says; for each where it stands, or why not."""
         recorded, refused = self._recorder.append_each(games)
         receipts = iter(self._noted(recorded))
         return [refused[place] if place in refused else next(receipts) for place in range(len(games))]
 
-    def record_judged(self, gate: Gate, actor: str) -> list[Receipt]:
+    def _record_judged(self, gate: Gate, actor: str) -> list[Receipt]:
         """Record facts that have a door of their own, as ``Recorder.append_judged`` says."""
         self.refuse_other_threads()
         return self._noted(self._recorder.append_judged(gate, actor))

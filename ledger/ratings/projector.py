@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import orjson
@@ -216,7 +216,8 @@ _FITS: Mapping[str, Callable[[Value], bool]] = {
 }
 _TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT": "plain text"}
 
-Stand = Callable[["FactRows", int, Event | None, Event | None], None]
+# ``Any`` for the two facts: a hook may name the classes of its kinds alone (``GameRecorded | None``)
+Stand = Callable[["FactRows", int, Any, Any], None]
 
 
 @attrs.frozen(kw_only=True)

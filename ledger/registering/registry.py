@@ -38,6 +38,7 @@ from ledger.players.renaming import Renamed
 from ledger.players.sealed_names import DECISIONS, NumberedPersons, check_name, commitment_to, registration_key
 from ledger.ratings import queries, recording
 from ledger.ratings.open_ledger import OpenLedger
+from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import collector_paused
 
@@ -91,7 +92,7 @@ class _ListNews:
     fresh: DataFrame | None = None
 
 
-class ListImport:
+class _ListImport:
     """One list of players into one journal."""
 
     def __init__(
@@ -411,6 +412,7 @@ class Learnt:
     name: str | None = None
 
 
+@checked_methods
 @attrs.frozen
 class Registry:
     """The register of one ledger's players.
@@ -487,7 +489,7 @@ class Registry:
             return [event for events in batches for event in events]
 
         # Receipts come in the order of the events, so that each player takes as many as were recorded of that one.
-        receipts = iter(self.ledger.record_judged(gate, actor))
+        receipts = iter(self.ledger._record_judged(gate, actor))
         learnt = []
         for player, events in zip(players, batches, strict=True):
             recorded = sum(not next(receipts).duplicate for _ in events)
@@ -587,17 +589,23 @@ class Registry:
         Games and ratings stay under the numbers; the journal says that somebody was erased, never who.
 
         Returns:
-            False where nothing was known of the numbers, or no longer; what is recorded already is not recorded again.
+            False if nothing is known of the numbers any more; what is recorded already is not recorded again.
 
         Raises:
+            UnknownNameError: nobody was ever registered under the number.
             RejectedError: this machine's clock is behind the journal; nobody was forgotten.
             StorageError: a file refuses, another process reads the people file, or it still tells who it is.
         """
-        actor = self.ledger.recorder_named(token, actor)
-        if not 1 <= player <= MAX_PLAYER:  # which nobody has
-            return False
-        ledger, players = self.ledger, self.same_person(player)
+        ledger, actor = self.ledger, self.ledger.recorder_named(token, actor)
+        is_number = 1 <= player <= MAX_PLAYER
+        # somebody whom only the people file has, as a crash leaves one, is forgotten as well
+        if not is_number or not (ledger.journal.find([registration_key(player)]) or self._has_row(player)):
+            raise UnknownNameError("player", str(player), "nobody was registered under this number")
+        players = self.same_person(player)
         return erasing.erase_all(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
+
+    def _has_row(self, player: int) -> bool:
+        return player in self.ledger.names.file.by_number([player])
 
     def learn(
         self,
@@ -637,7 +645,7 @@ class Registry:
             past=past,
             since=since,
         )
-        return self.learnt(player, news, self.ledger.record(news, actor))
+        return self.learnt(player, news, self.ledger._record(news, actor))
 
     def news(
         self,
@@ -750,7 +758,7 @@ class Registry:
         pools = {each.name: each for each in self.ledger.pools()}
         if name not in pools:
             raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")
-        job = ListImport(self.ledger, pools[name], since, source, actor, propose, leave_out_late=leave_out_late)
+        job = _ListImport(self.ledger, pools[name], since, source, actor, propose, leave_out_late=leave_out_late)
         return job.take(frames, faults_so_far, advance)
 
 

@@ -56,6 +56,9 @@ PRAGMAS = (
     "PRAGMA recursive_triggers=ON",
     # off in every new connection, whatever the file says
     "PRAGMA foreign_keys=ON",
+    # fsync of macOS leaves what was written in the disk's cache; elsewhere these two do nothing
+    "PRAGMA fullfsync=ON",
+    "PRAGMA checkpoint_fullfsync=ON",
 )
 BUSY_SECONDS = 60.0  # how long a writer waits for another before it says so
 

@@ -359,11 +359,12 @@ def in_terms_of_facts(
         plain.pop("position", None)
         for name, value in plain.items():
             if name in _PLAYER_COLUMNS and identities is not None:
-                plain[name] = identities[value]
-            elif name == "game":
-                plain[name] = keys[value]
-            elif name == "pool":
-                plain[name] = pools[value]
+                plain[name] = identities.get(value, value)
+            # a column of a plug-in may be called so, and hold what it likes
+            elif name == "game" and isinstance(value, int):
+                plain[name] = keys.get(value, value)
+            elif name == "pool" and isinstance(value, int):
+                plain[name] = pools.get(value, value)
         return tuple(plain.items())
 
     return {

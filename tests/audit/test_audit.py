@@ -10,10 +10,13 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import attrs
 import orjson
 import pytest
 
-from ledger.audit.audit import Verdict, audit, table_digests
+from ledger.audit import reader
+from ledger.audit.audit import Omission, Verdict, audit, table_digests
+from ledger.audit.proven import Recomputed, recompute
 from ledger.facts.words import Termination
 from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger
@@ -40,6 +43,30 @@ def test_an_untouched_ledger_is_true_and_nothing_is_changed_by_asking(club_of_30
         assert verdict.head == ledger.head()
     assert {path.name: path.read_bytes() for path in club_of_300_games.parent.glob("*.db")} == before
     assert audit(club_of_300_games, since=verdict.head) == verdict
+
+
+def test_a_verdict_is_true_only_if_nothing_is_false_and_nothing_failed(club_of_300_games: Path) -> None:
+    true = audit(club_of_300_games)
+    assert true
+    assert true.ok
+    failed = attrs.evolve(true, not_compared=(Omission("names", "the disk is full", failed=True),))
+    assert not failed
+    assert not failed.ok
+    assert not failed.falsehoods
+    edit(views_of(club_of_300_games), "UPDATE players SET birth_year = 1066")
+    false = audit(club_of_300_games)
+    assert not false
+    assert not false.ok
+    assert audit(club_of_300_games, journal_only=True)
+    edit(club_of_300_games, "UPDATE journal SET leaf = zeroblob(32) WHERE position = 3")
+    assert not audit(club_of_300_games, journal_only=True)
+    assert not recompute(club_of_300_games)
+
+
+def test_what_any_check_found_is_true_only_if_nothing_is_false() -> None:
+    found = [each for name, each in vars(reader).items() if name.endswith("Verdict")]
+    assert len(found) > 5
+    assert all(issubclass(each, reader.Finding) for each in [*found, Recomputed, Verdict])
 
 
 def test_the_journal_alone_gives_its_head_and_asks_for_no_other_file(club_of_300_games: Path) -> None:

@@ -141,7 +141,7 @@ def publish_falsely(club: Path, change: Callable[[ListPublished, Rows], ListPubl
             writer.keep_texts(texts.frames())
             return [event]
 
-        ledger.record_judged(gate, "mallory")
+        ledger._record_judged(gate, "mallory")
         ledger.catch_up()
 
 

@@ -12,13 +12,14 @@ from typing import Any
 import attrs
 import pytest
 
+from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.imports import jsonl, lichess
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.ratings.projector import PLAYER, TOURNAMENT, FactProjector, Kept, Projector
+from ledger.ratings.projector import PLAYER, TOURNAMENT, FactProjector, FactRows, Kept, Projector
 from ledger.ratings.projectors import BUILT_IN
 from ledger.ratings.view_tables import HISTORY
 from ledger.schemes import built_in, chessworld
@@ -102,6 +103,29 @@ class TestFactProjectors(FactProjectorContract):
 
     def make(self) -> FactProjector:
         return self.projector
+
+
+def by_key(rows: FactRows, _position: int, before: GameRecorded | None, now: GameRecorded | None) -> None:
+    for game, amount in ((before, -1), (now, 1)):
+        if game is not None:
+            rows.add((game.game, game.pool), amount, game.white * amount)
+
+
+class TestColumnsThatTheLedgerHasToo(FactProjectorContract):
+    """A plug-in may call its columns like those of the ledger, and hold in them what it likes."""
+
+    seeds = (1,)
+
+    def make(self) -> FactProjector:
+        return FactProjector(
+            name="by_key",
+            version=1,
+            kinds=(GameRecorded,),
+            key=(Kept("game", "TEXT", 0, "key of the game"), Kept("pool", "TEXT", 0, "name of its pool")),
+            columns=(Kept("games", "INTEGER", 0, "one"), Kept("opponent", "INTEGER", 0, "number of White")),
+            sums=True,
+            stand=by_key,
+        )
 
 
 # Schemes in which a better score may give less, each with the reason.

@@ -99,7 +99,7 @@ def test_a_word_does_not_approve_what_a_token_proposed(club_of_two: ClubOfTwo) -
 
 def sealed_past_the_gate(ledger: Ledger, number: int, by: str) -> None:
     decided = CorrectionDecided(proposal=number, decision=Decision.APPROVED, proven=False)
-    ledger.record_judged(lambda *_: [decided], by)
+    ledger._record_judged(lambda *_: [decided], by)
 
 
 def test_a_decision_against_the_policy_has_no_effect_in_any_way_to_fold(club_of_two: ClubOfTwo) -> None:

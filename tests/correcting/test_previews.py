@@ -293,15 +293,15 @@ def test_what_another_process_approves_before_the_lock_is_taken_is_known_to_who_
 ) -> None:
     changes = [four.corrections.drafts.replace("game:g1", {"outcome": "draw"})]
     first, second = (four.propose(changes, reason="because", by="eve").proposal for _ in range(2))
-    record_judged = OpenLedger.record_judged
+    _record_judged = OpenLedger._record_judged
 
     def after_another(ledger: OpenLedger, gate: Gate, actor: str) -> list[Receipt]:
         if ledger is four:
             with Ledger.open(four.path, clock=lambda: TODAY) as other:
                 other.decide(first, Decision.APPROVED, by="adam")
-        return record_judged(ledger, gate, actor)
+        return _record_judged(ledger, gate, actor)
 
-    monkeypatch.setattr(OpenLedger, "record_judged", after_another)
+    monkeypatch.setattr(OpenLedger, "_record_judged", after_another)
     with pytest.raises(ProposalError, match="outcome of 'game:g1' is 'draw', not 'white'; look at it again"):
         four.decide(second, Decision.APPROVED, by="adam")
 

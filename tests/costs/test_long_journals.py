@@ -50,6 +50,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "tournaments of a player": ("tournaments", DB, "--player", P),
     "the latest tournaments": ("tournaments", DB, "--limit", "2"),
     "tournaments from a day": ("tournaments", DB, "--from", "2025-01-01"),
+    "tournaments from a day long ago": ("tournaments", DB, "--from", "2012", "--limit", "2"),
     "tournaments up to a day": ("tournaments", DB, "--to", "2025-01-03", "--limit", "1"),
     "tournaments by name": ("tournaments", DB, "--search", "b Open"), "cross-table": ("crosstable", DB, "b Open 1"),
     "players alike": ("players", "alike", DB), "policies": ("policy", "list", DB), "head": ("head", DB),

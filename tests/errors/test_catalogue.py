@@ -296,7 +296,7 @@ CATALOGUE: dict[str, Provoke] = {
     "storage-closed": closed,
     "storage-other-thread": in_another_thread,
     "storage-no-views-yet": lambda scene: scene.ledger.views.connection,
-    "malformed-outcome-as-word": lambda _: game_recorded("r2", outcome="white"),
+    "malformed-outcome": lambda _: game_recorded("r2", outcome="won"),
     "malformed-registrations": lambda scene: scene.ledger.register_many([("id:3", "Cleo"), ("fide:x", "Dan\n")]),
     "malformed-limit": lambda scene: as_rows(rankings.ranking(scene.ledger, limit=-1)),
     "storage-missing": lambda scene: Ledger.open(scene.folder / "clup.db"),

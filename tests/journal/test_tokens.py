@@ -9,11 +9,13 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
+from inspect import getmembers, isfunction, signature
 from pathlib import Path
 
 import pytest
 
 from ledger.audit.audit import audit
+from ledger.correcting.corrections import Corrections
 from ledger.errors import (
     CorruptError,
     LedgerError,
@@ -27,6 +29,9 @@ from ledger.facts.events import Decision, Role
 from ledger.journal import tokens_file
 from ledger.journal.tokens import RULES, UNNAMED, Actor, Tokens
 from ledger.ledger import Ledger
+from ledger.policies.house_policies import HousePolicies
+from ledger.publishing.publications import Publications
+from ledger.registering.registry import Registry
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
@@ -108,6 +113,20 @@ def test_recording_asks_for_a_token_where_somebody_holds_the_role(club_of_two: C
     desk = tokens.add("desk", [Role.RECORDER])
     assert refused(tokens, None, "desk", Role.RECORDER) == "needs-a-token"
     assert tokens.who(desk, None, Role.RECORDER, "try") == Actor("desk", proven=True, entry=6)
+
+
+# ``reset`` is for whoever lost all tokens; ``restore_rows`` takes no other rows than those that were published.
+NEED_NO_TOKEN = {"Tokens.reset", "Tokens.noting", "Publications.restore_rows"}
+
+
+def test_whatever_records_for_somebody_takes_a_token() -> None:
+    parts = (Ledger, Registry, Corrections, Publications, HousePolicies, Tokens)
+    methods = [(f"{part.__name__}.{name}", method) for part in parts for name, method in getmembers(part, isfunction)]
+    public = {name: set(signature(method).parameters) for name, method in methods if "._" not in name}
+    recording = {name for name, words in public.items() if words & {"actor", "by"}} - NEED_NO_TOKEN
+    assert len(recording) > 15
+    assert {name for name in recording if "token" not in public[name]} == set()
+    assert not [name for name, words in public.items() if words & {"gate", "batch", "writer"}]
 
 
 def test_a_token_of_another_ledger_is_none_here(club_of_two: ClubOfTwo) -> None:

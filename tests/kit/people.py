@@ -129,7 +129,7 @@ def propose(ledger: Ledger, *texts: str) -> list[str]:
         made.extend(kept.values())
         return [proposal(first + i, sealed) for i, sealed in enumerate(made)]
 
-    ledger.record_judged(gate, "eve")
+    ledger._record_judged(gate, "eve")
     return made
 
 

@@ -32,7 +32,7 @@ def issued(number: int, person: str, *roles: Role, by_token: int | None = None, 
 
 def sealed(ledger: Ledger, by: str, *events: Event) -> int:
     """Record facts as a program would that asks no gate; the position of the last."""
-    return ledger.record_judged(lambda *_: events, by)[-1].position
+    return ledger._record_judged(lambda *_: events, by)[-1].position
 
 
 def team(ledger: Ledger, names: Sequence[str] = ("eve",), approver: str = "adam") -> dict[str, str]:

@@ -105,7 +105,7 @@ def test_a_refused_entry_leaves_a_reason_that_goes_with_the_next(club_of_one_rea
             raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
-            ledger.record_judged(refusing, "eve")  # type: ignore[arg-type]
+            ledger._record_judged(refusing, "eve")  # type: ignore[arg-type]
         propose(ledger, "another", "and one more")
     assert [row[1:] for row in kept_reasons(club_of_one_reason)] == [
         ("proposal:1@1", SCORESHEET),

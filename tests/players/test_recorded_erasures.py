@@ -13,7 +13,7 @@ from polars import DataFrame
 
 from ledger.audit.audit import Verdict, audit
 from ledger.backups import backup, restore
-from ledger.errors import RejectedError, StorageError
+from ledger.errors import RejectedError, StorageError, UnknownNameError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.events import Decision
 from ledger.imports.reading import frames
@@ -106,7 +106,8 @@ def test_a_number_that_nobody_registered_is_not_recorded(pair_club: Path) -> Non
     execute(beside(pair_club, "people"), "INSERT INTO people VALUES (3, 'id:3', 'Left Behind', x'00', '2020')")
     with Ledger.open(pair_club) as ledger:
         assert ledger.erase(3)
-        assert not ledger.erase(99)
+        with pytest.raises(UnknownNameError):
+            ledger.erase(99)
     assert (erasures(pair_club), pending(pair_club)) == ([], {})
     assert b"Left Behind" not in bytes_of(pair_club.parent)
 

@@ -123,7 +123,7 @@ def _get(answering: Reader) -> Get:
                 return await client.request(method, address if "://" in address else f"/api/v1{address}", **more)
 
         # A loop for each question: what belongs to one is made anew.
-        answering.scanning = asyncio.Semaphore(1)
+        answering.take_turns()
         return asyncio.run(asked())
 
     app = Gate(application(answering), Serving(path=answering.path))

@@ -78,7 +78,8 @@ def test_what_stands_far_behind_is_found_beside_other_answers(get: Get) -> None:
     then = {"at": "2006", "offset": 0}
     assert [ranking.cost_of(asked) for asked in ({"offset": 0}, far, then)] == [Cost.INDEX, Cost.SCAN, Cost.SCAN]
     assert [players.cost_of({"part": part}) for part in (None, "ann")] == [Cost.INDEX, Cost.SCAN]
-    assert by_path["/tournaments/{tournament}"].cost is by_path["/games"].cost is Cost.SCAN
+    assert by_path["/tournaments/{tournament}"].cost is Cost.PART
+    assert by_path["/tournaments"].cost is by_path["/games"].cost is Cost.SCAN
     for path in ("/ranking?min_games=0", "/players/ann/games?pool=standard", "/games?on=2006", "/players?part=ann"):
         rows = get(f"{path}&limit=13").json()["rows"]
         third = get(f"{path}&limit=4&offset=8").json()
@@ -141,6 +142,16 @@ def test_the_documentation_is_openapi_and_the_published_one(get: Get) -> None:
         if not parameter["description"]
     ]
     assert undescribed == []
+
+
+def test_the_documentation_is_packed_and_costs_nothing_while_it_is_the_same(get: Get) -> None:
+    whole, packed = (get("/openapi.json", headers={"Accept-Encoding": coding}) for coding in ("identity", "gzip"))
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in whole.headers
+    assert packed.json() == whole.json()
+    for answer in (whole, packed):
+        again = get("/openapi.json", headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
 
 
 def test_answers_are_those_of_the_commands(served: Path, get: Get, run: Run) -> None:

@@ -25,7 +25,7 @@ from tools.serve import application as serve_application
 from tools.serve import limits, safety
 from tools.serve.application import application
 from tools.serve.readers import Reader
-from tools.serve.routes import ROUTES
+from tools.serve.routes import ROUTES, Cost
 
 LINES = tables.asvs_lines()
 SERVED = (ROOT / "tools" / "serve" / "README.md").read_text("utf-8").partition("\n## What the server protects\n")[2]
@@ -180,17 +180,17 @@ def test_costly_questions_take_turns_and_are_refused_when_others_wait(
     monkeypatch.setattr(serve_application, "PATIENCE", 0.05)
 
     async def asked() -> list[int]:
-        answering.scanning = asyncio.Semaphore(1)
+        answering.take_turns()
         transport = httpx.ASGITransport(application(answering))
         async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
-            await answering.scanning.acquire()
+            await answering.turns[Cost.SCAN].acquire()
             refused = await client.get("/api/v1/upsets")
             assert refused.headers["retry-after"]
-            other = await client.get("/api/v1/ranking")
-            answering.scanning.release()
-            return [refused.status_code, other.status_code, (await client.get("/api/v1/upsets")).status_code]
+            others = [(await client.get(path)).status_code for path in ("/api/v1/ranking", "/players/1/statistics")]
+            answering.turns[Cost.SCAN].release()
+            return [refused.status_code, *others, (await client.get("/api/v1/upsets")).status_code]
 
-    assert asyncio.run(asked()) == [503, 200, 200]
+    assert asyncio.run(asked()) == [503, 200, 200, 200]
 
 
 def test_every_policy_lets_nothing_in_that_is_not_named() -> None:

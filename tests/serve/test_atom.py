@@ -48,7 +48,7 @@ def _ask(crowded: Path) -> Iterator[Ask]:
             readers[served] = Reader(crowded, served, threads=1)
             apps[served] = application(readers[served])
         app = apps[served]
-        readers[served].scanning = asyncio.Semaphore(1)  # of this loop
+        readers[served].take_turns()  # of this loop
 
         async def asked() -> httpx.Response:
             transport = httpx.ASGITransport(app, raise_app_exceptions=False)

@@ -157,7 +157,7 @@ def asking(path: Path, behind: Callable[[ASGIApp], ASGIApp] = lambda app: app, *
             async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
                 return await client.get(address, **{"headers": BROWSER, **more})
 
-        reader.scanning = asyncio.Semaphore(1)  # it belongs to a loop, and each question has one
+        reader.take_turns()  # it belongs to a loop, and each question has one
         return asyncio.run(asked())
 
     return reader, get

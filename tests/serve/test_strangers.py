@@ -49,7 +49,7 @@ def _stranger(served: Path, request: pytest.FixtureRequest) -> Iterator[Ask]:
     app = application(reader)
 
     def stranger(path: str, **headers: str) -> httpx.Response:
-        reader.scanning = asyncio.Semaphore(1)  # of this loop
+        reader.take_turns()  # of this loop
 
         async def asked() -> httpx.Response:
             transport = httpx.ASGITransport(app, raise_app_exceptions=False)

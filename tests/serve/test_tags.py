@@ -42,7 +42,7 @@ def _look_at(served: Path) -> Iterator[Get]:
             async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
                 return await client.request(method, address, **more)  # type: ignore[arg-type]
 
-        reader.scanning = asyncio.Semaphore(1)  # it belongs to a loop, and each question has one
+        reader.take_turns()  # it belongs to a loop, and each question has one
         return asyncio.run(asked())
 
     yield look_at

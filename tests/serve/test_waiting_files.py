@@ -67,7 +67,7 @@ def test_a_confirmed_file_waits_for_its_turn_whatever_is_looked_at_meanwhile(
     app = application(reader, Visits(reader, cast("WriterClient", writer), folder))
 
     async def visit() -> None:
-        reader.scanning = asyncio.Semaphore(1)
+        reader.take_turns()
         transport = httpx.ASGITransport(app, client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url=SITE, headers=FROM_HERE) as client:
 
@@ -140,7 +140,7 @@ def test_a_large_file_is_looked_at_beside_what_strangers_ask_for(
     monkeypatch.setattr(desk, "previewed", previewed)
 
     async def visit() -> None:
-        reader.scanning = asyncio.Semaphore(1)
+        reader.take_turns()
         transport = httpx.ASGITransport(app, client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url=SITE, headers=FROM_HERE) as client:
             form = the_form(await client.get("/desk/sign-in"), "/desk/sign-in")

@@ -97,7 +97,7 @@ def audit(
         output.verdict("FOREIGN", f"{db_path} {fault}", alarm=True)
     if verdict.falsehoods or foreign:
         sys.exit(FALSE)
-    if any(omission.failed for omission in verdict.not_compared):
+    if not verdict:
         sys.exit(REFUSED)
     if save_head:
         output.save(Path(save_head), f"{verdict.head}\n".encode())

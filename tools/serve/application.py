@@ -7,6 +7,7 @@ import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from hashlib import sha256
 from typing import Any
 
 import attrs
@@ -52,14 +53,22 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
     """The application: every address of the tables, its documentation, what records, and problems for all else."""
     site, news = reader.site, feed or Feed(reader)
     described = _described(site.public_url)
+    packed, described_tag = encodings.packed(described), f'"{sha256(described).hexdigest()[:16]}"'
     recorded_at = [address for each in recording for address in each.addresses()]
     paths = [route.address for route in (*EVERY_ROUTE, ENTRIES, STREAM, *log.shown(site.log))]
     paths += [address.path for address in recorded_at if address.path.startswith(PREFIX)]
     refusals = _Refusals(reader, paths)
 
-    async def documentation(_: Request) -> Response:
-        headers = safety.headers(AnswerKind.DATA, index=site.index)
-        return Response(described, media_type="application/json", headers=headers)
+    async def documentation(request: Request) -> Response:
+        had = encodings.tags(request.headers.get("if-none-match", ""))
+        pack = encodings.takes_gzip(request.headers.get("accept-encoding", ""))
+        tag = encodings.tag_of_packed(described_tag) if pack else described_tag
+        headers = {**safety.headers(AnswerKind.DATA, index=site.index), "Vary": "Accept-Encoding", "ETag": tag}
+        if described_tag in had or "*" in had:
+            return Response(status_code=304, headers=headers)
+        if not pack:
+            return Response(described, media_type="application/json", headers=headers)
+        return Response(packed, media_type="application/json", headers={**headers, "Content-Encoding": "gzip"})
 
     async def static(request: Request) -> Response:
         file = reader.renderer.files.get(request.path_params["name"])
@@ -225,12 +234,12 @@ async def _worked_out(reader: Reader, cost: Cost, work: Callable[[], Answer]) ->
     """What costs little is worked out here and now: another thread would only take turns with this one, at a cost."""
     if cost is Cost.INDEX:
         return work()
-    loop = asyncio.get_running_loop()
-    await asyncio.wait_for(reader.scanning.acquire(), PATIENCE)
+    turn = reader.turns[cost]
+    await asyncio.wait_for(turn.acquire(), PATIENCE)
     try:
-        return await loop.run_in_executor(reader.scanner, work)
+        return await asyncio.get_running_loop().run_in_executor(reader.threads[cost], work)
     finally:
-        reader.scanning.release()
+        turn.release()
 
 
 def _methods(request: Request) -> set[str]:

@@ -30,7 +30,7 @@ def _page(path: str, ask: Callable[[Ledger, Asked], Any], template: str, *parame
 
 
 ROUTES: tuple[Route, ...] = (
-    _page("/", site_pages.start, "start.html", cost=Cost.SCAN, of_today=True),
+    _page("/", site_pages.start, "start.html", cost=Cost.PART, of_today=True),
     _page(
         "/search", site_pages.search, "search.html", text("q", "a name, a part of one, or a number"), PAGE,
         cost=Cost.SCAN,
@@ -53,11 +53,11 @@ ROUTES: tuple[Route, ...] = (
     ),
     _page(
         f"{_PLAYER}/statistics", player_pages.statistics, "statistics.html", POOL, AT, PAGE,
-        cost=Cost.SCAN, of_today=True,
+        cost=Cost.PART, of_today=True,
     ),
     _page(
         f"{_PLAYER}/changes", player_pages.changes, "changes.html", POOL, PAGE,
-        instant("since", "the day, month or year since whose end"), cost=Cost.SCAN, of_today=True,
+        instant("since", "the day, month or year since whose end"), cost=Cost.PART, of_today=True,
     ),
     _page(
         f"{_PLAYER}/prediction", player_pages.prediction, "prediction.html", POOL, AT,
@@ -79,7 +79,7 @@ ROUTES: tuple[Route, ...] = (
     _page(
         "/tournaments/{tournament}", event_pages.table, "crosstable.html", POOL,
         text("edition", "a year, month or day of it"),
-        whole("player", "number of a player whose games are listed", None, 1), cost=Cost.SCAN,
+        whole("player", "number of a player whose games are listed", None, 1), cost=Cost.PART,
     ),
     _page("/upsets", event_pages.largest_upsets, "upsets.html", POOL, SINCE, UNTIL, PAGE, cost=Cost.SCAN),
     _page("/lists", event_pages.lists, "lists.html", PAGE),

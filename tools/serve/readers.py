@@ -34,7 +34,7 @@ from . import encodings
 from .forms import LedgerFacts
 from .questions import PROGRAM, FileAnswer, Paged, Part, Redirection
 from .rendering import Around, Renderer
-from .routes import PREFIX, ROWS_MEDIA, Route
+from .routes import PREFIX, ROWS_MEDIA, Cost, Route
 from .sites import Site
 
 THREADS = 1  # two would only take turns: one interpreter runs one of them at a time
@@ -160,9 +160,9 @@ class Reader:
         self.renderer = Renderer(self.site)
         self._answerer = f"{PROGRAM} {self.site}"  # in the entity tag of every answer
         self.executor = ThreadPoolExecutor(threads, thread_name_prefix="reader")
-        self.scanner = ThreadPoolExecutor(1, thread_name_prefix="scanner")
+        self.threads = {cost: ThreadPoolExecutor(1, thread_name_prefix=cost) for cost in (Cost.PART, Cost.SCAN)}
+        self.take_turns()
         self.kept = AnswerCache()
-        self.scanning = asyncio.Semaphore(1)
         self.alarm: str | None = None  # as the last thread that opened the ledger saw it
         self._own = threading.local()
         self._lately: OrderedDict[Question, Lately] = OrderedDict()  # by the words of a question, as they came
@@ -199,6 +199,10 @@ class Reader:
         self._lately[words] = last
         if len(self._lately) > LATELY:
             self._lately.popitem(last=False)
+
+    def take_turns(self) -> None:
+        """Let answers of one cost wait for each other, in the event loop that runs next."""
+        self.turns = {cost: asyncio.Semaphore(1) for cost in self.threads}
 
     def open(self) -> _Open:
         """This thread's ledger; one that was put in its place is opened anew.
@@ -353,7 +357,7 @@ class Reader:
 
     def close(self) -> None:
         """Let the threads end."""
-        for threads in (self.executor, self.scanner):
+        for threads in (self.executor, *self.threads.values()):
             threads.shutdown(wait=False, cancel_futures=True)
 
 

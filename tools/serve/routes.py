@@ -42,9 +42,14 @@ MOST_ROWS = 1_000
 
 
 class Cost(StrEnum):
-    """What an answer costs: a look at an index; a scan, of which each reader does one at a time; a job, one for all."""
+    """The cost of an answer, each with a queue of its own, so that nobody waits for what costs more.
+
+    A look at an index; what one player or tournament has, however much; a scan of a pool or a list. Each reader works
+    out one of the second and one of the third at a time. A job is one for all.
+    """
 
     INDEX = "index"
+    PART = "part"
     SCAN = "scan"
     JOB = "job"
 
@@ -176,7 +181,7 @@ ROUTES: tuple[Route, ...] = (
     _one(
         f"{_PLAYER}/changes", _q.changes, forms.ChangesInParts, POOL,
         instant("since", "the day, month or year since whose end"), *_PAGES,
-        cost=Cost.SCAN, of_today=True,
+        cost=Cost.PART, of_today=True,
     ),
     _one(
         f"{_PLAYER}/prediction", _q.prediction, predictions.Prediction, POOL, AT,
@@ -200,7 +205,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     _one(
         "/tournaments/{tournament}", _q.table, Crosstable, POOL, text("edition", "a year, month or day of it"),
-        cost=Cost.SCAN,
+        cost=Cost.PART,
     ),
     _rows("/lists", _q.lists, forms.PublicList, POOL),
     _rows("/lists/{list}", _q.list_rows, publications.PublishedPlayerRow, _EDITION, cost=Cost.SCAN),

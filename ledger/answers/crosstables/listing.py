@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import sqlite3
 # Tournaments of late are found by so many latest games, or eight times as many; of more all games are looked through.
 LATE, LATE_AT_MOST = 1_000, 64_000
-EVER = 2**63 - 1  # milliseconds; no place in rating order is later
+BEGINNING, EVER = -(2**63), 2**63 - 1  # milliseconds; no place in rating order is earlier or later
 
 
 @attrs.frozen(kw_only=True)
@@ -158,21 +158,23 @@ def _late(connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch) 
         return None
     # The latest games tell which. An edition that began at some instant has games since then alone, so that none is
     # missed; one that goes on from a day need have no game before another day.
-    if sought.since is not None:
-        since = instant_ms(sought.since)
-        earliest = event_games.end_before(connection, pool, LATE_AT_MOST, EVER)
-        return None if earliest is None or earliest >= since else _between(connection, pool, sought, since, EVER)
+    since = None if sought.since is None else instant_ms(sought.since)
     until = EVER if sought.until is None else instant_end_ms(sought.until)
     games = LATE
-    # Where all are asked for, no number of latest games is known to be enough.
-    while sought.limit < EVERY_ROW and games <= LATE_AT_MOST:
-        earliest = event_games.end_before(connection, pool, games, until)
+    while games <= LATE_AT_MOST:
+        earliest = event_games.end_before(connection, pool, games, EVER if since is not None else until)
         if earliest is None:
-            break
-        telling = _between(connection, pool, sought, earliest, until)
-        later = [pair for pair in _pairs(telling, sought) if pair[1].edition.first_ms >= earliest]
-        if len(later) >= sought.limit:
-            return telling
+            # all of them are few
+            return _between(connection, pool, sought, BEGINNING if since is None else since, until)
+        if since is not None and earliest < since:
+            return _between(connection, pool, sought, since, EVER)
+        # Where all are asked for, no number of latest games is known to be enough. With both days those before the
+        # last one are looked at, which nothing says of a number of latest games.
+        if sought.limit < EVERY_ROW and (since is None or sought.until is None):
+            telling = _between(connection, pool, sought, earliest, until)
+            later = [pair for pair in _pairs(telling, sought) if pair[1].edition.first_ms >= earliest]
+            if len(later) >= sought.limit:
+                return telling
         games *= 8
     return None
 

@@ -4,7 +4,7 @@ Only ``TreeHead`` and the errors are common ground; the format is read as it is 
 alone is whether the whole file was written anew: that takes a head kept outside.
 """
 
-from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Snapshot, snapshot
+from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Finding, Snapshot, snapshot
 from ledger.audit.reader.four_eyes import FourEyesVerdict, Reset, verify_four_eyes
 from ledger.audit.reader.journal import JournalVerdict, verify_journal
 from ledger.audit.reader.people import (
@@ -41,6 +41,7 @@ __all__ = [
     "RESTORE",
     "ErasuresVerdict",
     "Falsehood",
+    "Finding",
     "FourEyesVerdict",
     "JournalVerdict",
     "ListsVerdict",

@@ -71,6 +71,25 @@ class Falsehood:
         return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
+class Finding:
+    """The result of a check: true only if nothing is false, so that ``if verify_journal(...):`` means what it says."""
+
+    __slots__ = ()
+
+    @property
+    def falsehoods(self) -> tuple[Falsehood, ...]:
+        """The falsehoods that the check found."""
+        raise NotImplementedError
+
+    @property
+    def ok(self) -> bool:
+        """True if the check found nothing false."""
+        return not self.falsehoods
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
 @attrs.frozen
 class Snapshot:
     """A file held open as it stood at one moment.

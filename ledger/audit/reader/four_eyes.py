@@ -24,7 +24,7 @@ from typing import Any
 
 import attrs
 
-from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Snapshot, shown
+from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Finding, Snapshot, shown
 
 KEYS = "token:"
 _APPROVER = "approver"
@@ -207,7 +207,7 @@ class _State:
 
 
 @attrs.frozen
-class FourEyesVerdict:
+class FourEyesVerdict(Finding):
     """What was found.
 
     Attributes:

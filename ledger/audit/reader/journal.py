@@ -25,6 +25,7 @@ from ledger.audit.reader.files import (
     READ_ERRORS,
     RESTORE,
     Falsehood,
+    Finding,
     Snapshot,
     last_position,
     opened,
@@ -293,7 +294,7 @@ _INDEXED = f"SELECT CAST(key AS BLOB), position FROM journal INDEXED BY {_KEY_IN
 
 
 @attrs.frozen
-class JournalVerdict:
+class JournalVerdict(Finding):
     """What a journal was found to be.
 
     Attributes:

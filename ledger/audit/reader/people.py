@@ -14,6 +14,7 @@ from ledger.audit.reader.files import (
     READ_ERRORS,
     RESTORE,
     Falsehood,
+    Finding,
     Snapshot,
     facts_of,
     opened,
@@ -29,7 +30,7 @@ RENAMED = "player-renamed/1"
 
 
 @attrs.frozen
-class NamesVerdict:
+class NamesVerdict(Finding):
     """What the names were found to be.
 
     Attributes:
@@ -304,7 +305,7 @@ ORDER BY 1
 
 
 @attrs.frozen
-class ErasuresVerdict:
+class ErasuresVerdict(Finding):
     """What the erasures were found to be.
 
     Attributes:
@@ -440,7 +441,7 @@ _SEALING = (("proposal:", "proposal;"), ("decision:", "decision;"))
 
 
 @attrs.frozen
-class ReasonsVerdict:
+class ReasonsVerdict(Finding):
     """What the reasons were found to be.
 
     Attributes:
@@ -565,7 +566,7 @@ def _row_fault(row: _Row) -> str:
 
 
 @attrs.frozen
-class PeopleVerdict:
+class PeopleVerdict(Finding):
     """What the people file was found to be.
 
     Attributes:

@@ -19,6 +19,7 @@ from ledger.audit.reader.files import (
     READ_ERRORS,
     RESTORE,
     Falsehood,
+    Finding,
     Snapshot,
     facts_of,
     opened,
@@ -34,7 +35,7 @@ REMEDY = "restore that row from a copy"
 
 
 @attrs.frozen
-class TextsVerdict:
+class TextsVerdict(Finding):
     """What the texts were found to be.
 
     Attributes:
@@ -164,7 +165,7 @@ class PublishedList:
 
 
 @attrs.frozen
-class ListsVerdict:
+class ListsVerdict(Finding):
     """What the published lists were found to be.
 
     Attributes:

@@ -1,0 +1,174 @@
+"""The arguments of public calls are compared with their annotations before anything is done.
+
+A wrong call (a name where a player is expected) gets an error of ours that names the argument, what it must be, and
+the value. The word of an enumeration is taken for its member. What cannot be compared, such as a protocol, is let pass.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import re
+import types
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from functools import cache, wraps
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from ledger.errors import MalformedError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+C = TypeVar("C", bound=type)
+Test = Callable[[Any], bool]
+_ONE_TEXT = (str, bytes, bytearray)
+_MOST_MEMBERS = 6
+_LONGEST = 80  # characters of a value that an error shows
+ADVICE = {"Person": "ledger.player(...) gives one", "Ledger": "Ledger.open(...) gives one"}
+
+
+class _Parameter(NamedTuple):
+    """What an argument may be: a test, words for the error, and the enumeration of its words, or of those in it."""
+
+    name: str
+    test: Test
+    words: str
+    enumeration: type[StrEnum] | None = None
+    words_of: type[StrEnum] | None = None
+
+
+def checked(call: Callable[P, T]) -> Callable[P, T]:
+    """Compare the arguments of each call with the annotations; MalformedError names all that are wrong."""
+
+    @wraps(call)
+    def compared(*arguments: P.args, **named: P.kwargs) -> T:
+        values, by_name = compare(call, arguments, named)
+        return call(*values, **by_name)
+
+    return compared
+
+
+def checked_methods(cls: C) -> C:
+    """Let ``checked`` compare the arguments of every public method of a class."""
+    for name, member in list(vars(cls).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(member, (classmethod, staticmethod)):
+            setattr(cls, name, type(member)(checked(member.__func__)))
+        elif inspect.isfunction(member):
+            code = inspect.unwrap(member).__code__  # a tenth of the time of ``inspect.signature``, at each start
+            if code.co_argcount + code.co_kwonlyargcount > 1:
+                setattr(cls, name, checked(member))
+    return cls
+
+
+def compare(call: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The arguments of a call, with members for the words of enumerations.
+
+    Raises:
+        MalformedError: some are not what the annotations say; each is named.
+    """
+    in_order, by_name = _parameters(call)
+    faults = list[str]()
+    values = [_compared(parameter, value, faults) for parameter, value in zip(in_order, arguments, strict=False)]
+    words = {
+        name: _compared(by_name[name], value, faults) if name in by_name else value for name, value in named.items()
+    }
+    if faults:
+        raise MalformedError([f"{call.__name__}: {fault}" for fault in faults])
+    return (*values, *arguments[len(values) :]), words  # too many are refused by the call
+
+
+def _compared(parameter: _Parameter, value: Any, faults: list[str]) -> Any:
+    if parameter.test(value):
+        return value
+    if parameter.enumeration is not None and value in set(parameter.enumeration):
+        return parameter.enumeration(value)
+    if parameter.words_of is not None and isinstance(value, list | tuple) and set(value) <= set(parameter.words_of):
+        return [parameter.words_of(word) for word in value]
+    shown = repr(value)
+    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+    faults.append(f"{parameter.name} must be {parameter.words}, got {shown}")
+    return value
+
+
+@cache
+def _parameters(call: Callable[..., Any]) -> tuple[list[_Parameter], dict[str, _Parameter]]:
+    """What the parameters of a call may be: those that are given in order, and all by name."""
+    function = inspect.unwrap(call)
+    hints = get_type_hints(function, function.__globals__, _KnownNames(function))
+    kinds = inspect.signature(function).parameters
+    parameters = {
+        name: _parameter(name, hints.get(name, Any))
+        for name, parameter in kinds.items()
+        if parameter.kind not in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
+    }
+    in_order = [value for name, value in parameters.items() if kinds[name].kind != inspect.Parameter.KEYWORD_ONLY]
+    return in_order, parameters
+
+
+class _KnownNames(dict[str, Any]):
+    """The names that an annotation may hold; any other one stands for ``Any``."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__({**vars(builtins), **getattr(function, "__globals__", {})})
+
+    def __missing__(self, _: str) -> Any:
+        return Any
+
+
+def _parameter(name: str, annotation: Any) -> _Parameter:
+    members = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
+    if len(members) > _MOST_MEMBERS:  # any event: the journal says better what is none
+        members = (Any,)
+    inside = [each for member in members for each in get_args(member)]
+    tests = [_test(each) for each in members]
+    words = " or ".join(_words(each) for each in members)
+    advice = next((ADVICE[each.__name__] for each in members if getattr(each, "__name__", "") in ADVICE), None)
+    return _Parameter(
+        name,
+        tests[0] if len(tests) == 1 else lambda value: any(test(value) for test in tests),
+        f"{words} ({advice})" if advice else words,
+        _enumeration(members),
+        _enumeration(inside),
+    )
+
+
+def _enumeration(members: Iterable[Any]) -> type[StrEnum] | None:
+    return next((each for each in members if isinstance(each, type) and issubclass(each, StrEnum)), None)
+
+
+def _test(annotation: Any) -> Test:
+    """Return the test of one member of an annotation."""
+    origin = get_origin(annotation) or annotation
+    if annotation is None or annotation is type(None):
+        return lambda value: value is None
+    if annotation is int:
+        return lambda value: isinstance(value, int) and not isinstance(value, bool)
+    if annotation is float:
+        return lambda value: isinstance(value, int | float) and not isinstance(value, bool)
+    if origin is Literal:
+        return lambda value: value in get_args(annotation)
+    if origin is Callable:
+        return callable
+    if origin is Any or not isinstance(origin, type) or getattr(origin, "_is_protocol", False):
+        return lambda _: True
+    if not issubclass(origin, Iterable) or issubclass(origin, _ONE_TEXT) or not get_args(annotation):
+        return lambda value: isinstance(value, origin)
+    # A text is a sequence of texts to Python; nobody means its letters.
+    if issubclass(origin, Mapping) or not hasattr(origin, "__len__") or origin is tuple:
+        return lambda value: isinstance(value, origin) and not isinstance(value, _ONE_TEXT)
+    each = _parameter("", get_args(annotation)[0]).test
+    return lambda value: isinstance(value, origin) and not isinstance(value, _ONE_TEXT) and all(map(each, value))
+
+
+def _words(annotation: Any) -> str:
+    if annotation is None or annotation is type(None):
+        return "None"
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return f"one of {', '.join(repr(member.value) for member in annotation)}"
+    if get_origin(annotation) is None and isinstance(annotation, type):
+        return {"str": "text", "int": "a whole number", "float": "a number", "bool": "True or False"}.get(
+            annotation.__name__, annotation.__name__
+        )
+    return re.sub(r"\w+\.", "", str(annotation))
