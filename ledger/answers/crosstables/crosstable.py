@@ -48,6 +48,7 @@ from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Brings, Format
+from ledger.journal.scratch import ScratchJournal
 from ledger.ledger import Ledger
 from ledger.runtime.nearest import of_name
 
@@ -138,7 +139,10 @@ def crosstable(
     announcements = editions.announced_by_name(connection, rated_by, [tournament])
     announced = announcements.get((tournament, chosen.edition.first_ms), AnnouncedKind())
     event = EventTable(ledger, rated_by, facts_of(chosen.edition), announced, choice)
-    return _page(event, chosen, ledger.views.position())
+    position = ledger.views.position()
+    if isinstance(ledger.journal, ScratchJournal):  # what is tried is no entry yet
+        position = min(position, ledger.journal.recorded)
+    return _page(event, chosen, position)
 
 
 class EventFacts(NamedTuple):

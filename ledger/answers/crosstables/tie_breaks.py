@@ -121,14 +121,14 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
         A forfeit is a game if the pairings were pre-determined (15.2); in other tournaments the two have not met.
         """
         is_game = self.unplayed.is_pre_determined
-        found: dict[int, dict[int, list[int]]] = {player: {} for player in self}
+        halves: dict[int, dict[int, list[int]]] = {player: {} for player in self}
         for player, own in self.items():
             for result in own:
                 if result.opponent != NOBODY and (result.is_played or is_game):
-                    found[player].setdefault(result.opponent, []).append(result.half_points)
+                    halves[player].setdefault(result.opponent, []).append(result.half_points)
         return {
             player: {opponent: sum(games) / len(games) / 2 for opponent, games in met.items()}
-            for player, met in found.items()
+            for player, met in halves.items()
         }
 
     @cached_property
