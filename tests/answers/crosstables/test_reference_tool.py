@@ -76,7 +76,7 @@ EVERY = calculated()
 TRIED = EVERY[:: len(EVERY) // times(quick=8, ci=200, nightly=200)]
 
 
-@pytest.fixture(name="cups", scope="module")
+@pytest.fixture(name="reference_cups", scope="module")
 def _cups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     """Each tournament twice: with its format stated, and without."""
     folder = tmp_path_factory.mktemp("reference")
@@ -91,10 +91,10 @@ def test_there_are_200_tournaments() -> None:
     assert (len(EVERY), sum(cup.kind == "all-play-all" for cup in EVERY)) == (200, 60)
 
 
-def test_every_tie_break_is_that_of_the_reference_tool(cups: Ledger) -> None:
+def test_every_tie_break_is_that_of_the_reference_tool(reference_cups: Ledger) -> None:
     choice = TableChoice(tie_breaks=TIE_BREAKS)
     for cup in TRIED:
-        page = crosstable(cups, cup.name, choice=choice)
+        page = crosstable(reference_cups, cup.name, choice=choice)
         assert (page.format, page.format_is, page.rounds) == (cup.kind, "told", cup.rounds)
         for row in page.standings:
             number = int(row.name.rpartition("P")[2])
@@ -106,13 +106,13 @@ def test_every_tie_break_is_that_of_the_reference_tool(cups: Ledger) -> None:
             assert rounded == expected, (cup.name, number, dict(zip(("points", *TIE_BREAKS), shown, strict=True)))
 
 
-def test_direct_encounter_gives_the_places_of_the_reference_tool(cups: Ledger) -> None:
+def test_direct_encounter_gives_the_places_of_the_reference_tool(reference_cups: Ledger) -> None:
     for cup in TRIED:
-        page = crosstable(cups, cup.name, choice=TableChoice(tie_breaks=("direct-encounter",)))
+        page = crosstable(reference_cups, cup.name, choice=TableChoice(tie_breaks=("direct-encounter",)))
         places = {int(row.name.rpartition("P")[2]): row.first_place for row in page.standings}
         assert places == cup.places, cup.name
 
 
-def test_without_a_stated_format_it_is_seen_in_the_games(cups: Ledger) -> None:
-    seen = {cup.name: crosstable(cups, f"{cup.name} unnamed").format for cup in TRIED}
+def test_without_a_stated_format_it_is_seen_in_the_games(reference_cups: Ledger) -> None:
+    seen = {cup.name: crosstable(reference_cups, f"{cup.name} unnamed").format for cup in TRIED}
     assert seen == {cup.name: cup.kind for cup in TRIED}
