@@ -157,6 +157,7 @@ def openings(ledger: Ledger, reported: Iterable[ReportedTournament], pool: str) 
         reported: what the file says of them.
         pool: the pool of its games, or ``by-speed``: then one whose speed is unknown is left out.
     """
+    by_pool: dict[str, dict[str, Announced]] = {}
     for tournament in reported:
         name = tournament.speed if pool == BY_SPEED else pool
         if name is None:
@@ -170,7 +171,9 @@ def openings(ledger: Ledger, reported: Iterable[ReportedTournament], pool: str) 
             entrants=tournament.entrants,
             rounds=tournament.rounds,
         )
-        announced = announced_in(ledger.journal, name).get(event.tournament, NOTHING)
+        if name not in by_pool:  # once: a file may report many
+            by_pool[name] = announced_in(ledger.journal, name)
+        announced = by_pool[name].get(event.tournament, NOTHING)
         if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in announced.opened:
             yield Opening(tournament.line, event, _refusal(ledger, event))
 

@@ -127,7 +127,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
 
     Returns:
         Before the first closing of a list scheme ``rating_then`` is a declared one. Who has no rated game yet and came
-        into the pool with the rating of a list has that, and no rank; "then" is the day of the list by default. The
+        into the pool with the rating of a list has that and a place; "then" is the day of the list by default. The
         published list is the last one, up to *at* where it is given.
 
     Raises:

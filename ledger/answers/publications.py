@@ -76,7 +76,7 @@ class OriginalNumbers:
     published_list: str | None = documented("name of the list")
     published_rating: float | None = documented("the player's rating on it, points; null: not on it")
     revised_rating: float | None = documented("what the journal says now of that list, points; null: not listed")
-    revised: bool = documented("whether the two differ")
+    revised: bool = documented("whether the two differ to the point, as lists show them")
 
 
 @of_one_moment
@@ -157,8 +157,10 @@ class Original(NamedTuple):
 
     @property
     def is_revised(self) -> bool:
-        """Whether the two differ."""
-        return self.published != self.revised
+        """Whether a list would show another number."""
+        if self.published is None or self.revised is None:
+            return self.published is not self.revised
+        return round(self.published) != round(self.revised)
 
 
 @of_one_moment

@@ -8,7 +8,7 @@ nothing is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from math import floor, inf
+from math import floor, inf, nextafter
 from typing import Literal
 
 import attrs
@@ -107,18 +107,18 @@ class RankingPlace:
 
 @of_one_moment
 def place(ledger: Ledger, pool: Pool, state: PlayerState) -> RankingPlace:
-    """A player's place in the ranking by ``PlayerStates.now`` of all who have played.
+    """A player's place on the list now: among all who have played, and who came with the rating of a list.
 
-    Nobody is in it without a rated game. The percentile is that of ``ranking_in_full``.
+    The percentile is that of ``ranking_in_full`` with ``min_games=0``.
     """
-    standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms(), min_games=1)
-    rating = None if state.row is None else state.in_force
+    standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms())
+    rating = None if state.player in standings.closed else state.in_force
     # Of a player without a rating only the number of all others is asked: nobody reaches infinity.
     counted = standings.counted(inf if rating is None else rating)
-    if rating is None or state.player in standings.closed:
+    if rating is None or not counted.not_below:
         return RankingPlace(rank=None, rated_players=counted.players, percentile=None)
-    (better,) = standings.before([(-rating, 0)]).values()  # equals share a place
     share = _percentile(counted.not_below, counted.players)
+    better = standings.counted(nextafter(rating, inf)).not_below  # equals share a place
     return RankingPlace(rank=better + 1, rated_players=counted.players, percentile=share)
 
 

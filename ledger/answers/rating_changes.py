@@ -43,7 +43,7 @@ from ledger.publishing.publications import Publication
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.long_work import Progress, silent
-from ledger.schemes.scheme import Rhythm, as_it_stands
+from ledger.schemes.scheme import UNRATED, Rhythm, as_it_stands
 
 if TYPE_CHECKING:
     import sqlite3
@@ -231,7 +231,8 @@ def _parts(ledger: Ledger, step: Step, before: PlayerRecord, after: PlayerRecord
 def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
     """The rating to begin with of a player who was not known at all."""
     if before.held is None and after.held is not None:
-        first = next(iter(after.batches.values()), None)
+        # The rating of a list goes before the player's first game since.
+        first = next((batch for place, batch in after.batches.items() if place not in before.batches), None)
         begins = after.held if first is None else first.before
         yield _Change("began", "the rating to begin with", None, (), begins, is_jump=True)
 
@@ -358,7 +359,7 @@ class PlayerRecord:
 
     Attributes:
         rating: in force; None where the scheme shows none.
-        held: the rating that the scheme goes on from; None for who is unknown.
+        held: the rating that the scheme goes on from; None for unknown and unrated players.
         batches: by place in rating order.
     """
 
@@ -394,7 +395,8 @@ def _record(connection: sqlite3.Connection, player: Player, at_ms: int | None = 
     batches = {
         place: batch for place, batch in _batches(connection, pool, player.number) if at_ms is None or place[0] <= at_ms
     }
-    value = Fraction(state.state[0]) if isfinite(state.state[0]) else None
+    # An unrated player has no points that could be counted from.
+    value = Fraction(state.state[0]) if isfinite(state.state[0]) and state.state[0] != UNRATED else None
     return PlayerRecord(state.in_force, value, batches)
 
 

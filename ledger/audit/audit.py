@@ -12,6 +12,7 @@ way about, people, journal, views, so that what is read later knows all that was
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
@@ -203,7 +204,10 @@ class _Audit:
         )
 
     def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
-        """Note what is not compared."""
+        """Note what is not compared; what a command would make is no remedy where it cannot write."""
+        if "the next command" in reason and not os.access(self._path.parent, os.W_OK):
+            remedy = "no command can write to this folder: copy the ledger elsewhere, read it there, then audit it"
+            reason = f"{reason.partition(';')[0]}; {remedy}"
         self._not_compared.append(Omission(part, reason, failed))
 
     def standing_views(self) -> StandingViews | None:

@@ -312,7 +312,10 @@ def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes
     )
 
 
-def detect(first: bytes) -> str:
+_ENDINGS = ((".csv", "csv"), (".tsv", "csv"), (".trf", "trf"), (".trfx", "trf"), (".ndjson", "lichess-ndjson"))
+
+
+def detect(first: bytes, name: str = "") -> str:
     """The format that a file begins like: one of ``FORMATS``.
 
     A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's,
@@ -322,8 +325,11 @@ def detect(first: bytes) -> str:
 
     Args:
         first: the beginning of the file, unpacked; 64 KiB are plenty.
+        name: what an empty file is called: of such a one the ending says what it was to be.
     """
     text = first.removeprefix(_BOM).lstrip()
+    if not text:
+        return next((fmt for ending, fmt in _ENDINGS if name.casefold().endswith(ending)), "pgn")
     line = text.partition(b"\n")[0]
     if is_chess_com(text):
         return "chess-com"

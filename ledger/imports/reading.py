@@ -82,7 +82,7 @@ class Reading(FaultsFound):
         is_cut: True when the file was not read to its end, so that the last game read may not be whole.
         ending: the fault for which the rest was not read, be it behind more faults than are kept.
         no_games: lines of faults that concern the file and no game of it.
-        notes, note_count: what somebody should look at though nothing is wrong with any game, the first of them.
+        note_count: how many different notes there are.
         tournaments: what the file says of tournaments beside their games, the first ``MAX_TOURNAMENTS``.
         rounds: the rounds without a game that it tells, ``MAX_ROUNDS`` at most.
     """
@@ -93,17 +93,31 @@ class Reading(FaultsFound):
     is_cut: bool = False
     ending: FileFault | None = None
     no_games: set[int] = attrs.Factory(set)
-    notes: list[FileFault] = attrs.Factory(list)
     note_count: int = 0
     tournaments: list[ReportedTournament] = attrs.Factory(list)
     rounds: list[SourceRound] = attrs.Factory(list)
+    # by message the first line and the number of lines
+    _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
 
     def note(self, line: int, message: str) -> None:
-        """Note what somebody should look at."""
+        """Note what somebody should look at; a note that another line has as well is counted."""
+        words = bounded(message)
+        if words in self._noted:
+            first, lines = self._noted[words]
+            self._noted[words] = (first, lines + 1)
+            return
         self.note_count += 1
         # a file of a million bad lines must not fill memory with words about them
-        if len(self.notes) < KEPT_FAULTS:
-            self.notes.append(FileFault(line, bounded(message)))
+        if len(self._noted) < KEPT_FAULTS:
+            self._noted[words] = (line, 1)
+
+    @property
+    def notes(self) -> list[FileFault]:
+        """What somebody should look at though nothing is wrong with any game: the first notes, each once."""
+        return [
+            FileFault(line, f"{words} ({lines:,} times)" if lines > 1 else words)
+            for words, (line, lines) in self._noted.items()
+        ]
 
     def report(self, tournament: ReportedTournament) -> None:
         """Keep what the file says of a tournament."""

@@ -68,6 +68,11 @@ class ScratchJournal:
         self._further.executemany("INSERT INTO further VALUES (?, ?, ?)", rows)
         self._count += len(rows)
 
+    @property
+    def recorded(self) -> int:
+        """How many of its entries are recorded: those that are tried follow them."""
+        return self._known
+
     def know(self, entries: int) -> None:
         """Know so many entries from now on, for all who read through this object; nothing may follow them."""
         self._known = entries

@@ -298,6 +298,11 @@ class Standings:
         states = self.states.unplayed(self._now_ms, limit + len(self.closed))
         return [_listed(state) for state in states if state.player not in self.closed]
 
+    @cached_property
+    def _all_unplayed(self) -> list[ListedPlayer]:
+        """All of them, for several counts."""
+        return self._unplayed(EVERYBODY)
+
     def _takes(self, player: ListedPlayer) -> bool:
         if player.games < self._min_games:
             return False
@@ -311,7 +316,7 @@ class Standings:
             return _count(self._worked_out, rating)
         others = Counted(0, 0)
         if self._at_ms is None:
-            others = _count([*self._moved, *self._unplayed(EVERYBODY)], rating)
+            others = _count([*self._moved, *self._all_unplayed], rating)
             # Whoever has a last row has a game: to ask for one game at least leaves nobody of them out.
             if self._order is None and self._min_games <= 1 and self._active_from == BEGINNING:
                 # A number above everybody's: who has that very rating stands before the point.

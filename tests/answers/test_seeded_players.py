@@ -47,7 +47,7 @@ def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: 
     cleo = listed_club.player("Cleo")
     summary = as_row(players.summary(listed_club, cleo))
     assert (summary["rating_then"], summary["then"], summary["rating_now"]) == (1750.5, LIST_DAY, 1750.5)
-    assert (summary["games"], summary["rank"], summary["rated_players"], summary["last_game"]) == (0, None, 2, None)
+    assert (summary["games"], summary["rank"], summary["rated_players"], summary["last_game"]) == (0, 1, 3, None)
     assert (summary["hera"], summary["hera_date"], summary["hera_scheme"]) == (1812.0, LIST_DAY, "June list")
     assert (summary["mean_rating"], summary["rating_sd"]) == (None, None)
     assert as_rows(player_games.graph(listed_club, cleo)) == as_rows(player_games.games(listed_club, cleo)) == []

@@ -436,15 +436,15 @@ def test_a_report_is_known_by_its_first_lines(first: str) -> None:
 def test_a_report_is_imported_with_its_days_and_again_is_nothing_new(
     empty_club: Path, tmp_path: Path, run: Run
 ) -> None:
-    file = written(tmp_path, "open.trf", report(TWO, "092 Swiss").encode())
-    done = run("import", empty_club, file)
+    file = written(tmp_path, "open.trf", report(TWO, "092 Swiss", "142 7").encode())
+    done = run("import", empty_club, file, "--no-open-tournaments")
     assert (done.code, "2 games recorded" in done.err) == (0, True)
     wanted = (
         f"rating-ledger open-tournament {empty_club} 'Club open' --pool standard --start 2024-05-01 --end 2024-05-03 "
-        "--format swiss --entrants 2 --rounds 2"
+        "--format swiss --entrants 2 --rounds 7"
     )
     assert wanted in done.err
-    done = run("import", empty_club, file, "--open-tournaments")
+    done = run("import", empty_club, file)
     assert "0 games recorded, 2 known already" in done.err
     assert "tournament 'Club open', 2024-05-01 to 2024-05-03: opened" in done.err
     done = run("import", empty_club, file)
@@ -473,6 +473,27 @@ def test_under_four_eyes_tournaments_of_a_report_are_not_opened_and_no_game_is_t
     assert (done.code, "dry run: nothing was written" in done.err) == (0, True), done.err
     done = run("import", empty_club, file, "--propose", "--reason", "as reported")
     assert (done.code, "--propose: for --open-tournaments alone" in done.err) == (2, True)
+
+
+def test_f_is_a_woman_and_an_equal_note_of_several_lines_appears_once_with_their_number(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    women = report([line[:9] + "f" + line[10:] for line in TWO])
+    others = report([line[:9] + "u" + line[10:] for line in TWO]).replace("Club open", "Other open")
+    done = run("import", empty_club, written(tmp_path, "open.trf", (women + others).encode()))
+    assert done.err.count("column 10") == 1
+    assert "column 10: expected m or w or blank, got 'u': not used (2 times)" in done.err
+
+
+def test_two_reports_of_one_file_that_contradict_each_other_are_noted(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    one = report(TWO)
+    other = one.replace("052 2024/05/03", "052 2024/05/09")
+    done = run("import", empty_club, written(tmp_path, "open.trf", (one + other).encode()))
+    assert "2024-05-01 to 2024-05-03: opened" in done.err
+    assert ": note: " in done.err
+    assert "2024-05-01 to 2024-05-09: opened" not in done.err
 
 
 @pytest.mark.parametrize("words", [(), ("--open-tournaments",)])

@@ -12,7 +12,7 @@ import click
 
 from ledger.answers import corrections
 from ledger.answers.rows import as_row, as_rows
-from ledger.correcting.verbs import VERBS, WORD_HELP, VerbWords
+from ledger.correcting.verbs import VERBS, WORD_HELP, VerbWords, choices
 from ledger.errors import BatchError
 from ledger.facts.events import Decision
 from ledger.imports.files import open_source
@@ -91,7 +91,10 @@ def _verb(name: str, taken: VerbWords) -> click.Command:
     for word in reversed((*taken.options, *taken.allowed)):
         needed = word in taken.options
         option = f"--{word.replace('_', '-')}"
-        made = click.option(option, f"{word}_", required=needed, metavar="WORD", help=WORD_HELP[word])(made)
+        about = WORD_HELP[word]
+        if valid := choices(name, word):
+            about = f"{about.rstrip('.')}: {', '.join(valid)}."
+        made = click.option(option, f"{word}_", required=needed, metavar="WORD", help=about)(made)
     for word in reversed(taken.needed):
         made = click.argument(word)(made)
     example = f"\b\nExample:\n  rating-ledger correct club.db {taken.example} --reason '...' --by eve"

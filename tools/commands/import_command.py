@@ -38,7 +38,11 @@ from .importing import ImportWish, check_files, import_file, save_differences, s
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
 @click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
-@click.option("--open-tournaments", is_flag=True, help="Record the days of the tournaments that a TRF tells, too.")
+@click.option(
+    "--open-tournaments/--no-open-tournaments",
+    default=None,
+    help="Whether the days, format and rounds that a TRF states are recorded: yes, unless four eyes are on.",
+)
 @click.option(
     "--propose-differences",
     "differences",
@@ -95,7 +99,7 @@ def import_(
     variants: Sequence[str],
     strict: bool,
     record_alike: bool,
-    open_tournaments: bool,
+    open_tournaments: bool | None,
     differences: str | None,
     dry_run: bool,
     first: int,
@@ -122,7 +126,7 @@ def import_(
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
-      rating-ledger import club.db open.trf --open-tournaments
+      rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db games.pgn --propose-differences told-otherwise.csv
@@ -150,6 +154,8 @@ def import_(
                 "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
                 f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
             )
+        if open_tournaments is None:
+            open_tournaments = not rules.are_four_eyes_on(ledger.journal.find)
         check_files(files, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)

@@ -96,7 +96,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
     """Import one file and say what became of it; False when games were faulty. With a *preview* nothing is written."""
     with open_source(path, wish.encoding) as source:
         _refuse_foreign(source, wish.fmt)
-        fmt = wish.fmt or detect(source.first)
+        fmt = wish.fmt or detect(source.first, path)
         size = Path(path).stat().st_size if path != "-" else None
         bar = ReadingBar(source.reading, size)
         outside = outside_games(ledger, wish.choice.pool)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor
+
 import click
 
 from ledger.answers import marks, player_games, players, predictions, recorded_games
@@ -92,6 +94,8 @@ def _without_counting(summary: output.Row) -> output.Row:
     """A summary with what people read of the scheme's state; the rest of it is the scheme's own counting."""
     state = summary["state"] if summary["rating_now"] is not None else {}
     state_for_people = {name: state[name] for name in _STATE_FOR_PEOPLE if name in state}
+    if summary["percentile"] is not None:
+        summary = {**summary, "percentile": floor(summary["percentile"])}  # as ``ratings`` shows it
     return {
         part: part_value
         for name, value in summary.items()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from ledger.answers.announcements import openings
+from ledger.answers.announcements import Opening, openings
+from ledger.errors import RejectedError
 from ledger.facts.events import TournamentOpened
 from ledger.imports.reading import Reading
 from ledger.journal import rules
@@ -35,13 +36,14 @@ def open_reported(
         reported = [opening for opening in reported if opening.problem]
         if proposed:
             proposing.propose(ledger, proposed, asked)
-    for opening in reported[: None if actor else SHOWN]:
+    if actor:
+        reported = [_recorded(ledger, opening, actor) for opening in reported]
+    for opening in reported[:SHOWN]:
         where = f"{reading.name}:{opening.line}"
         if opening.problem:
             output.remark(f"{where}: note: {opening.problem}")
         elif actor:
             event = opening.event
-            ledger.append(event, actor=actor, token=recording_token(ledger))
             output.remark(f"{where}: tournament {event.tournament!r}, {event.starts_at} to {event.ends_at}: opened")
         else:
             command = _command(str(ledger.path), opening.event)
@@ -50,8 +52,18 @@ def open_reported(
             else:
                 way = f"--open-tournaments does that, or: {command}"
             output.remark(f"{where}: note: its days are not recorded; {way}")
-    if len(reported) > SHOWN and not actor:
+    if len(reported) > SHOWN:
         output.remark(f"{reading.name}: and {len(reported) - SHOWN:,} more tournaments")
+
+
+def _recorded(ledger: Ledger, opening: Opening, actor: str) -> Opening:
+    """Record an opening; one that contradicts an earlier one of the same file comes back with the problem."""
+    if not opening.problem:
+        try:
+            ledger.append(opening.event, actor=actor, token=recording_token(ledger))
+        except RejectedError as error:
+            return opening._replace(problem=str(error))
+    return opening
 
 
 def _command(db_path: str, event: TournamentOpened) -> str:

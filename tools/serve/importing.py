@@ -206,7 +206,7 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
         with open_source(sent.path) as source:
             if sent.format is None and (kind := foreign(source.first)):
                 raise MalformedError([f"{sent.name} is {kind}"])
-            fmt = sent.format or detect(source.first)
+            fmt = sent.format or detect(source.first, sent.name)
             outside = outside_games(ledger, choice.pool)
             said = SaidOfFile(
                 source=sent.source,

@@ -48,6 +48,7 @@ from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Brings, Format
+from ledger.journal.scratch import ScratchJournal
 from ledger.ledger import Ledger
 from ledger.runtime.nearest import of_name
 
@@ -57,7 +58,8 @@ USUAL_TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
     Format.MATCH: ("wins",),
     Format.KNOCKOUT: (),
 }
-# From which day on rounds that were not played count how in a Swiss tournament, the latest first.
+# From which day on rounds that were not played count how, the latest first.
+PRE_DETERMINED_RULES = (("2023-01-01", Unplayed.AS_GAMES), ("", Unplayed.OWN_POINTS))
 SWISS_RULES = (("2026-03-01", Unplayed.C07_2026), ("2023-01-01", Unplayed.C07_2023), ("", Unplayed.VIRTUAL))
 OF_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "wins")
 
@@ -137,7 +139,10 @@ def crosstable(
     announcements = editions.announced_by_name(connection, rated_by, [tournament])
     announced = announcements.get((tournament, chosen.edition.first_ms), AnnouncedKind())
     event = EventTable(ledger, rated_by, facts_of(chosen.edition), announced, choice)
-    return _page(event, chosen, ledger.views.position())
+    position = ledger.views.position()
+    if isinstance(ledger.journal, ScratchJournal):  # what is tried is no entry yet
+        position = min(position, ledger.journal.recorded)
+    return _page(event, chosen, position)
 
 
 class EventFacts(NamedTuple):
@@ -186,10 +191,8 @@ class EventTable:
         self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
         usual = performances.usual(self.scheme) if choice.ratings == LEDGER else performances.USUAL
         self.variant = choice.performance or usual
-        unplayed = Unplayed.AS_GAMES
-        if self.kind.format == Format.SWISS:  # the rules in force when the tournament began
-            first_day = instant_text(telling.edition.first_ms, Precision.DAY)
-            unplayed = next(rules for since, rules in SWISS_RULES if since <= first_day)
+        first_day = instant_text(telling.edition.first_ms, Precision.DAY)
+        unplayed = unplayed_rules(self.kind.format, first_day)
         self.results = results_of(games, self.byes, unplayed, self.kind.rounds)
         connection, began_ms = ledger.views.connection, telling.edition.first_ms
         self.ratings: EventRatings = ShownRatings(games)
@@ -231,6 +234,13 @@ class EventTable:
             UnevenPair(players=list(pair), names=[self.names[player] for player in pair], games=number)
             for pair, number in pairs.items()
         ]
+
+
+def unplayed_rules(kind: str, first_day: str) -> Unplayed:
+    """Return how rounds that were not played count: by the regulations in force when the tournament began."""
+    # A tournament of no kind that can be seen shows the tie-breaks of a Swiss one, and so counts by its rules.
+    is_swiss = kind in {Format.SWISS, kinds.OTHER}
+    return next(rules for since, rules in (SWISS_RULES if is_swiss else PRE_DETERMINED_RULES) if since <= first_day)
 
 
 def byes_beside(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:

@@ -17,7 +17,7 @@ import attrs
 from ledger.answers.crosstables.event_games import AnnouncedKind, EventGame
 from ledger.answers.crosstables.page import Match
 from ledger.answers.crosstables.tie_breaks import SharedPlace
-from ledger.facts.words import Format
+from ledger.facts.words import Format, Termination
 
 OTHER = "other"  # neither told nor to be seen
 KINDS = (*(kind.value for kind in Format), OTHER)
@@ -74,7 +74,7 @@ def kind_of(
     played = max((game.round_number for game in games), default=0)
     numbered = max([played, *(number for _, number in byes)])
     rounds = max(announced.rounds or 0, numbered)
-    shape = announced.format or (_seen(games, players, counted) if games else OTHER)
+    shape = announced.format or (_seen(games, players, counted, announced, rounds) if games else OTHER)
     missing = list(_missing_always(games, entrants, announced, played))
     meetings = 0
     lacking: dict[Pair, int] = {}
@@ -130,15 +130,23 @@ def _missing_in_swiss(
     return [f"{_counted(absent, 'round')} of a player without a game, and nobody told whether a bye brought points"]
 
 
-def _seen(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[Pair, int]) -> str:
+def _seen(
+    games: Sequence[EventGame],
+    players: Sequence[int],
+    counted: Mapping[Pair, int],
+    announced: AnnouncedKind,
+    rounds: int,
+) -> str:
     """What the games look like."""
     if len(players) == 2:
         return Format.MATCH
-    if _is_all_play_all(players, counted):
+    # Announced rounds that make no whole cycle are those of another tournament than an all-play-all.
+    whole = not announced.rounds or rounds % _cycle(announced.entrants or len(players)) == 0
+    if whole and _is_all_play_all(players, counted):
         return Format.ALL_PLAY_ALL
     if len(players) >= 4 and is_knockout(games, players):
         return Format.KNOCKOUT
-    return Format.SWISS if _is_swiss(games, players, counted) else OTHER
+    return Format.SWISS if _is_swiss(games, players) else OTHER
 
 
 def _is_all_play_all(players: Sequence[int], counted: Mapping[Pair, int]) -> bool:
@@ -151,9 +159,11 @@ def _is_all_play_all(players: Sequence[int], counted: Mapping[Pair, int]) -> boo
     return min(other / pairs, games / (meetings * pairs)) <= 1 - NEARLY_ALL
 
 
-def _is_swiss(games: Sequence[EventGame], players: Sequence[int], counted: Mapping[Pair, int]) -> bool:
+def _is_swiss(games: Sequence[EventGame], players: Sequence[int]) -> bool:
     """Whether nobody met anybody twice, or played twice in a round, and half of them or more played most rounds."""
-    if max(counted.values()) > 1:
+    # A forfeited game is no meeting: the two may be paired again (C.04.1).
+    met = Counter(pair_of(game) for game in games if game.termination != Termination.UNPLAYED)
+    if max(met.values(), default=0) > 1:
         return False
     played = Counter(player for game in games for player in (game.white, game.black))
     in_round = Counter(
@@ -220,15 +230,18 @@ def loser_of(pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame]
     return (pair[0] if on[0] == pair[1] else pair[1]) if len(on) == 1 else None
 
 
+def _cycle(players: int) -> int:
+    """Return the rounds in which everybody meets everybody once: one more if somebody is free in each round."""
+    return players - 1 if players % 2 == 0 else players
+
+
 def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> int:
     """How often two players meet in an all-play-all: as the rounds say that were told, or as most pairs did.
 
     0 where nothing says it, as before the first game. *players* is 0 where nobody knows how many there are.
     """
-    # With an odd number of players somebody is free in each round, so that a cycle takes one round more.
-    a_cycle = players - 1 if players % 2 == 0 else players
-    if rounds and players and rounds % a_cycle == 0:
-        return rounds // a_cycle
+    if rounds and players and rounds % _cycle(players) == 0:
+        return rounds // _cycle(players)
     often = Counter(counted.values())
     return max(often, key=lambda number: (often[number], number), default=0)
 

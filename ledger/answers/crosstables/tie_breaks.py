@@ -5,15 +5,15 @@ places, players who are level share them, and the usual tie-breaks only put the 
 
 Rounds without a game count as the regulations in force on the tournament's first day say (``Unplayed``): in a Swiss
 tournament (C.07 16) a forfeit, a bye or an absence is a game against a dummy, and what opponents did not play is
-adjusted. In tournaments with pre-determined pairings forfeits are games (15.2); for Sonneborn-Berger the published
-tables of all-play-alls count a forfeit against as many points as the player has oneself, and so does this.
+adjusted. In tournaments with pre-determined pairings a forfeit is a game against the scheduled opponent (15.2), and a
+rest in an odd field is no game: it counts for its points only.
 
 A round of which nothing is told counts for nobody. No rating, name or database is known in this file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from functools import cached_property
@@ -31,13 +31,22 @@ class Unplayed(Enum):
 
     ``C07_2026`` is C.07 from 1 March 2026, 16.3 to 16.5; ``C07_2023`` the same without the limits of the dummy's points
     (16.4.1, 16.4.2), as the regulations had it since 2023. ``VIRTUAL`` is the virtual opponent of the regulations since
-    1 July 2009 (then in C.02, as handling of unplayed games). ``AS_GAMES``: pairings were pre-determined.
+    1 July 2009 (then in C.02, as handling of unplayed games).
+
+    The others are of pre-determined pairings. ``AS_GAMES``: a forfeit counts against the scheduled opponent (15.2).
+    ``OWN_POINTS``: before that article it counted against as many points as the player has, as published tables show.
     """
 
     AS_GAMES = "as-games"
+    OWN_POINTS = "own-points"
     VIRTUAL = "virtual"
     C07_2023 = "2023"
     C07_2026 = "2026"
+
+    @property
+    def is_pre_determined(self) -> bool:
+        """True if the pairings do not depend on results."""
+        return self in {Unplayed.AS_GAMES, Unplayed.OWN_POINTS}
 
 
 class RoundResult(NamedTuple):
@@ -106,9 +115,21 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
         return {player: _contributions(self, player) for player in self}
 
     @cached_property
-    def met(self) -> Mapping[int, AbstractSet[int]]:
-        """Whom each player had as opponent, played or not."""
-        return {player: {result.opponent for result in own} for player, own in self.items()}
+    def encounters(self) -> Mapping[int, Mapping[int, float]]:
+        """By player and opponent the player's points of their games, on average (6.1.2).
+
+        A forfeit is a game if the pairings were pre-determined (15.2); in other tournaments the two have not met.
+        """
+        is_game = self.unplayed.is_pre_determined
+        halves: dict[int, dict[int, list[int]]] = {player: {} for player in self}
+        for player, own in self.items():
+            for result in own:
+                if result.opponent != NOBODY and (result.is_played or is_game):
+                    halves[player].setdefault(result.opponent, []).append(result.half_points)
+        return {
+            player: {opponent: sum(games) / len(games) / 2 for opponent, games in met.items()}
+            for player, met in halves.items()
+        }
 
     @cached_property
     def last_round(self) -> int:
@@ -118,7 +139,9 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
     @cached_property
     def strong(self) -> AbstractSet[int]:
         """Who has half of the points that they could have, or more (9.2)."""
-        most = max(sum(result.bye is None for result in own) for own in self.values())  # everybody plays as many
+        # A rest in an odd field is no game; in a Swiss tournament every round can bring a point.
+        games = max(sum(result.bye is None for result in own) for own in self.values())
+        most = games if self.unplayed.is_pre_determined else max(games, self.last_round)
         return {player for player, points in self.points.items() if 2 * points >= most}
 
 
@@ -139,13 +162,37 @@ class TieBreak(NamedTuple):
 
 
 def direct_encounter(results: RoundResults, player: int, level: Sequence[int]) -> float | None:
-    """Points from the games of those who are level against each other; None unless all of them have met (6)."""
-    if len(level) < 2:
+    """Points from the games of those who are level against each other; None where these part nobody (6)."""
+    if len(level) < 2 or not (_all_met(results, level) or len(_ahead_in_any_case(results, level)) > 1):
         return None
-    for member in level:
-        if not results.met[member] >= set(level) - {member}:
-            return None
-    return sum(result.half_points for result in results[player] if result.opponent in level) / 2
+    return _encounter(results, player, level)
+
+
+def _encounter(results: RoundResults, player: int, level: Collection[int]) -> float:
+    met = results.encounters[player]
+    return sum(met[opponent] for opponent in level if opponent in met)
+
+
+def _all_met(results: RoundResults, level: Collection[int]) -> bool:
+    others = len(level) - 1
+    return all(sum(opponent in results.encounters[member] for opponent in level) == others for member in level)
+
+
+def _ahead_in_any_case(results: RoundResults, level: Collection[int]) -> list[list[int]]:
+    """Level players parted though some have not met: who is ahead of all others however the missing games end (6.2).
+
+    Each of these stands alone, the best first, and all others together behind them.
+    """
+    points = {member: _encounter(results, member, level) for member in level}
+    most = {
+        member: points[member] + sum(other != member and other not in results.encounters[member] for other in level)
+        for member in level
+    }
+    left = sorted(level, key=lambda member: (-points[member], -most[member], member))
+    ahead: list[list[int]] = []
+    while len(left) > 1 and points[left[0]] > max(most[member] for member in left[1:]):
+        ahead.append([left.pop(0)])
+    return [*ahead, left]
 
 
 # Every tie-break takes the same arguments, though few ask who is level.
@@ -194,7 +241,7 @@ class Contribution(NamedTuple):
 def _adjusted(results: RoundResults, player: int) -> float:
     """A player's points for the tie-breaks of the opponents."""
     own = results[player]
-    if results.unplayed is Unplayed.AS_GAMES:
+    if results.unplayed.is_pre_determined:
         return results.points[player]
     if results.unplayed is Unplayed.VIRTUAL:  # what was not played was drawn, for others
         return sum(result.half_points if result.is_played else 1 for result in own) / 2
@@ -209,6 +256,8 @@ def _adjusted(results: RoundResults, player: int) -> float:
 def _dummy(results: RoundResults, player: int, place: int) -> float:
     """The points of whom a player met in a round that was not played, which stands at a place among the results."""
     own, result = results[player], results[player][place]
+    if results.unplayed is Unplayed.AS_GAMES:
+        return results.points[result.opponent]  # 15.2
     # before the round, the opposite result, a draw in each round after it
     if results.unplayed is Unplayed.VIRTUAL:
         before = sum(earlier.half_points for earlier in own[:place]) / 2
@@ -226,6 +275,8 @@ def _contributions(results: RoundResults, player: int) -> list[Contribution]:
     """What each round of a player adds to Buchholz and Sonneborn-Berger."""
     contributions = []
     for place, result in enumerate(results[player]):
+        if result.bye is not None and results.unplayed.is_pre_determined:
+            continue
         met = results.adjusted[result.opponent] if result.is_played else _dummy(results, player, place)
         contributions.append(Contribution(met, result.half_points / 2, result.is_voluntary))
     return contributions
@@ -284,8 +335,9 @@ def koya(results: RoundResults, player: int, level: Sequence[int]) -> float:  # 
     return sum(result.half_points for result in results[player] if result.opponent in results.strong) / 2
 
 
+DIRECT_ENCOUNTER = "direct-encounter"
 TIE_BREAKS: Mapping[str, TieBreak] = {
-    "direct-encounter": TieBreak("DE", "direct encounter", "6", direct_encounter),
+    DIRECT_ENCOUNTER: TieBreak("DE", "direct encounter", "6", direct_encounter),
     "wins": TieBreak("WIN", "wins", "7.1", wins),
     "games-won": TieBreak("WON", "games won over the board", "7.2", games_won),
     "games-with-black": TieBreak("BPG", "games with Black", "7.3", games_with_black),
@@ -371,6 +423,8 @@ def _part(results: RoundResults, group: list[int], name: str) -> list[list[int]]
     """Level players in groups of those who still are, the best first; itself where the tie-break says nothing."""
     if len(group) == 1:
         return [group]
+    if name == DIRECT_ENCOUNTER and not _all_met(results, group):
+        return _ahead_in_any_case(results, group)
     value = named(name).value
     values = {player: value(results, player, group) for player in group}
     if None in values.values():

@@ -284,7 +284,8 @@ def _report(tournament: _Tournament, pairings: Pairings, days: Days, speed: str 
         return
     first = days.first if days.first and len(days.first) == _DAY else min(dated)
     last = days.last if days.last and len(days.last) == _DAY else max(dated)
-    rounds = max(pairings.rounds)
+    # A report may be of a tournament that is not over: its lines end before the last round.
+    rounds = max(tournament.header.rounds() or 0, *pairings.rounds)
     entrants = len(tournament.entrants)
     reading.report(
         ReportedTournament(

@@ -183,7 +183,8 @@ def player_line(line: str) -> PlayerLine:
     points = fields.text(81, 84, r"\d+(\.\d?)?|\.\d", "points such as 3.5")
     read = PlayerLine(
         rank=rank,
-        sex=fields.text(10, 10, "[mwMW]", "m or w").lower(),
+        # Many programs write f for a woman, as federations' lists do.
+        sex=fields.text(10, 10, "[mwfMWF]", "m or w").lower().replace("f", "w"),
         title=fields.text(11, 13, "[A-Za-z]+", "a title such as GM or WGM").upper(),
         name=name,
         rating=fields.rating(),
@@ -224,8 +225,8 @@ def player_line_of(line: bytes) -> PlayerLine:
 PLAYER = b"001"
 # Records of which a tournament has one each: met again after the players, they begin the next tournament.
 UNIQUE = ("012", "022", "032", "042", "052", "062", "072", "082", "092", "132")
-_READ = frozenset({"012", "042", "052", "092", "132", "122", "162", "222", "BBU", "XXS"})
-_KNOWN = _READ | {*UNIQUE, "102", "112", "142", "152", "172", "182", "192", "202", "212"}
+_READ = frozenset({"012", "042", "052", "092", "132", "122", "142", "162", "222", "BBU", "XXS"})
+_KNOWN = _READ | {*UNIQUE, "102", "112", "152", "172", "182", "192", "202", "212"}
 _NAMED_KINDS = 8  # kinds of lines that are named
 _FORMATS = (
     (re.compile(r"swiss", re.IGNORECASE), "swiss"),
@@ -289,6 +290,11 @@ class Header:
     def format(self) -> str | None:
         """How it is paired, by the words of 092."""
         return next((kind for pattern, kind in _FORMATS if pattern.search(self.text("092"))), None)
+
+    def rounds(self) -> int | None:
+        """How many rounds it has (142); None where no number says it."""
+        words = self.text("142")
+        return int(words) if re.fullmatch(r"\d{1,3}", words, re.ASCII) and int(words) else None
 
     def allotted(self) -> int:
         """What a bye for want of an opponent brings, half points: what the report says of it, else 2.

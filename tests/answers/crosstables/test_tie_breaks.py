@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ledger.answers.crosstables.tie_breaks import TIE_BREAKS, RoundResult, RoundResults, named, places
+from ledger.answers.crosstables.tie_breaks import NOBODY, TIE_BREAKS, RoundResult, RoundResults, Unplayed, named, places
 from ledger.errors import UnknownNameError
 
 # The results of a national closed championship of 2026 (nine players, one forfeit), and the wins, Sonneborn-Berger and
-# Koya points that the arbiter's program published for them.
+# Koya points that the arbiter's program published for them. It still counted the forfeit by the rule before C.07 15.2.
 CLOSED = (
     "*0111½111",
     "1*00111+0",
@@ -43,7 +43,7 @@ def table(*rows: str) -> RoundResults:
         ]
         for player, row in enumerate(rows, 1)
     }
-    return RoundResults(results)
+    return RoundResults(results, Unplayed.OWN_POINTS)
 
 
 def value(name: str, results: RoundResults, player: int, *level: int) -> float | None:
@@ -54,6 +54,39 @@ def value(name: str, results: RoundResults, player: int, *level: int) -> float |
 def test_a_published_table_is_reproduced(player: int) -> None:
     found = tuple(value(name, table(*CLOSED), player) for name in ("wins", "sonneborn-berger", "koya"))
     assert found == PUBLISHED[player]
+
+
+def test_since_article_15_2_the_forfeit_counts_against_the_scheduled_opponent() -> None:
+    results = RoundResults(table(*CLOSED), Unplayed.AS_GAMES)
+    points = results.points
+    assert value("sonneborn-berger", results, 2) == 20 - points[2] + points[8]
+    assert value("buchholz", results, 8) == sum(points[other] for other in points if other != 8)
+
+
+def test_a_rest_in_an_odd_field_counts_for_its_points_only() -> None:
+    rest = RoundResult(NOBODY, 2, is_played=False, round=3, bye="allotted")
+    results = RoundResults({1: [RoundResult(2, 2, round=1), rest], 2: [RoundResult(1, 0, round=1)]})
+    assert (results.points[1], value("buchholz", results, 1), value("sonneborn-berger", results, 1)) == (2, 0, 0)
+    assert value("buchholz", results, 2) == 2
+
+
+def test_in_a_swiss_tournament_a_forfeit_is_no_encounter_and_who_is_ahead_in_any_case_is_parted() -> None:
+    # 6.2: 1 beat 2 and 3, who have not met; 2 and 3 stay level. A forfeit parts nobody.
+    played = {
+        1: [RoundResult(2, 2), RoundResult(3, 2)],
+        2: [RoundResult(1, 0), RoundResult(4, 2)],
+        3: [RoundResult(1, 0)],
+    }
+    swiss = RoundResults({**played, 4: [RoundResult(2, 0)]}, Unplayed.C07_2026)
+    assert [value("direct-encounter", swiss, player, 1, 2, 3) for player in (1, 2, 3)] == [2, 0, 0]
+    forfeited = {1: [RoundResult(2, 2, is_played=False)], 2: [RoundResult(1, 0, is_played=False)]}
+    assert value("direct-encounter", RoundResults(forfeited, Unplayed.C07_2026), 1, 1, 2) is None
+    assert value("direct-encounter", RoundResults(forfeited), 1, 1, 2) == 1, "15.2: pairings were pre-determined"
+
+
+def test_two_games_of_a_pair_count_by_their_average() -> None:
+    double = {1: [RoundResult(2, 2), RoundResult(2, 1)], 2: [RoundResult(1, 0), RoundResult(1, 1)]}
+    assert [value("direct-encounter", RoundResults(double), player, 1, 2) for player in double] == [0.75, 0.25]
 
 
 def test_its_ranking_is_that_of_the_arbiter() -> None:
