@@ -1,7 +1,5 @@
 """Journals written by a few lines that share no code with the library, and the tree of RFC 6962."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The audit on four eyes: entries that got past the gate against the policy then in force, and the book beside it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What stands in the schemas of a ledger on a server and is not of this program, or is missing there, is told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Backups while others write, and backups and restores that are killed at any moment."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Who was erased since a backup is erased in it again when it is restored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A backup is proven before it counts: damaged, edited and forged ones are refused, and why is said."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The rivals of the benchmark do the work they are measured for."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path

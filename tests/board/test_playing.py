@@ -1,7 +1,5 @@
 """Moves as chess has them, and refusals in words: what cannot be played is named with its number."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.board.playing import final_position, moves_of, replayed

@@ -1,7 +1,5 @@
 """Positions: FEN read, written, refused in words; what is attacked."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.board.position import NUMBERS, START, Position

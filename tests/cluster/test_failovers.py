@@ -23,8 +23,6 @@ the leader's disk is full                                     10.1    10.6
 ================================================== =============== =======
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -4,8 +4,6 @@ A verb that is added here is killed by ``tests/crashes/test_killed_verbs.py``. `
 ``{folder}`` its folder, in which the files of ``FILES`` lie. The games are ``made:1-N``, the players ``made:pN``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 Steps = tuple[tuple[str, ...], ...]

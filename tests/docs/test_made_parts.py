@@ -1,7 +1,5 @@
 """The parts of READMEs that follow from the code are up to date; so are the pictures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

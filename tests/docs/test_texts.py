@@ -1,7 +1,5 @@
 """The committed texts: their sizes, where things stand, where links lead; and what the site adds to them."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 
@@ -84,9 +82,6 @@ def test_a_readme_that_a_message_or_a_help_names_is_there() -> None:
     named = {name for text in texts for name in re.findall(r"(?<![\w/.])[\w./]*README\.md", text)}
     assert {name for name in named if name.startswith(("ledger/", "schemas/"))}
     assert {name for name in named if not (ROOT / name).is_file()} == set()
-
-
-# -- the pages of the site, before Sphinx reads them -----------------------------------------------------------------
 
 
 def test_every_section_of_every_readme_stands_on_one_page() -> None:

@@ -1,7 +1,5 @@
 """The error catalogue's cases about journals on PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any

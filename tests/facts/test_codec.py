@@ -1,7 +1,5 @@
 """Canonical bytes: pinned for every kind, the same as another library writes, and read back without any coercion."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -30,8 +28,6 @@ from ledger.facts.words import Carry, Outcome, Standing, Termination
 from tests.kit import strategies
 from tests.kit.entries import CAFE_KOEK, LATER_RANGE, RECORDED_AT, a_game, body, problems_of
 from tests.kit.golden_entries import FOLDER, GOLDEN
-
-# --- the bytes ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", GOLDEN)
@@ -130,9 +126,6 @@ def test_two_tournaments_of_a_pool_have_two_keys_and_so_have_two_editions_of_one
     assert (attrs.evolve(one, ended_at=other.ended_at).key == one.key) == (one.ended_at == other.ended_at)
 
 
-# --- refusals when built and written ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -228,9 +221,6 @@ def test_a_body_may_have_65535_bytes_and_not_one_more() -> None:
     assert len(assemble(1, RECORDED_AT, "ledger", "k/1", "k:1", b"x" * (65_535 - bare))) == 65_535
     with pytest.raises(MalformedError, match="entry 'k:1' has 65536 bytes, more than 65535 @"):
         assemble(1, RECORDED_AT, "ledger", "k/1", "k:1", b"x" * (65_536 - bare))
-
-
-# --- old kinds ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

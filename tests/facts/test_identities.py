@@ -1,7 +1,5 @@
 """One spelling of an identity, whoever gives it."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.facts.person_names import are_apart, spelt

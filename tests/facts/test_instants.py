@@ -1,7 +1,5 @@
 """Instants, rounds and tree heads: one spelling for each, and what is not one is refused."""
 
-from __future__ import annotations
-
 import calendar
 from datetime import UTC, datetime, timedelta
 

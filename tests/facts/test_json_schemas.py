@@ -1,7 +1,5 @@
 """The published JSON Schemas: up to date, true of what is written, and of one mind with the codec on bad entries."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rating periods: which one an instant lies in and when it closes; one instant and columns of them agree."""
 
-from __future__ import annotations
-
 from calendar import MONDAY, monthrange
 from datetime import UTC, datetime, timedelta
 
@@ -42,9 +40,6 @@ def closing_ms(ms: int, calendar: Calendar) -> int:
 
 def last_ms(day: str) -> str:
     return f"{day}T23:59:59.999Z"
-
-
-# --- by example ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -127,9 +122,6 @@ def test_a_length_in_days_goes_before_one_in_months_and_runs_before_both() -> No
     assert closing("2024-03-04", by_runs, ("2024-06",)) == last_ms("2024-06-30")
 
 
-# --- runs ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("instant", "closed"),
     [
@@ -171,9 +163,6 @@ def test_a_further_run_brings_a_closing_forward_or_leaves_it(ms: int, runs: list
     before = periods.closing(periods.number(ms, RUNS, runs), RUNS, runs)
     after = periods.closing(periods.number(ms, RUNS, more), RUNS, more)
     assert after == (further if ms <= further < before else before)
-
-
-# --- for every calendar ---------------------------------------------------------------------------------------
 
 
 @given(INSTANTS, CALENDARS)

@@ -1,7 +1,5 @@
 """Which names are spellings of one name."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """What must hold for any facts in any order: the views depend on the facts alone, not on how they came in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -36,8 +34,6 @@ from tests.kit.lived_histories import WAYS, all_rows, forced
 from tests.kit.strategies import told_often
 from tests.tiers import examples
 
-# --- ledgers ------------------------------------------------------------------------------------------------
-
 
 def rebuilt(events: Sequence[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The rows of one rebuild from all facts: as they are, and in terms of facts."""
@@ -60,9 +56,6 @@ def small_blocks(size: int) -> Iterator[None]:
                 stack.enter_context(patch.object(module, name, size))
         stack.enter_context(patch.object(views, "FEW_ENTRIES", 0))
         yield
-
-
-# --- properties ---------------------------------------------------------------------------------------------
 
 
 @given(st.data(), clubs())
@@ -248,9 +241,6 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
                 if counting:
                     assert one_fresh.start_ms[pool.pool] <= counting[0][2]
                     assert other_fresh.start_ms[pool.pool] <= counting[0][2]
-
-
-# --- imports: numbers are given in order of arrival, identities stay ------------------------------------------
 
 
 @st.composite

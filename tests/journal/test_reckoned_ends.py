@@ -4,8 +4,6 @@ The PGN of Lichess tells a beginning and clocks. Who berserks begins with half t
 with all of it have the game end half the time later.
 """
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 

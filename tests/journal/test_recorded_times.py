@@ -1,7 +1,5 @@
 """The clock of recording, and how far into the future a fact may lie."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

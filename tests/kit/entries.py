@@ -1,7 +1,5 @@
 """Bodies of entries, written here by hand, and those that are refused, each with its one fault."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """One builder for each kind of fact: a test names the fields that it is about, the others are plain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 from typing import Any

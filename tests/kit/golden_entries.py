@@ -1,7 +1,5 @@
 """The entries whose bytes are pinned under ``tests/golden``: every kind in its shortest and its fullest form."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ledger.facts.changes import Change, Verb, Which
@@ -59,8 +57,6 @@ SETTINGS_OF_EVERY_SHAPE: dict[str, int | bool | str] = {
     "big": -(2**53 - 1),
 }
 
-
-# --- corrections, policies, published lists and erasures ---
 
 EVERY_CHANGE = (
     Change(
@@ -253,8 +249,6 @@ CORRECTIONS: dict[str, Golden] = {
     ),
 }
 
-
-# --- all kinds ---
 
 FOLDER = TESTS / "golden"
 

@@ -1,7 +1,5 @@
 """Pages of rating graphs: plain ones of which a test says what matters, drawn ones, and a pinned one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import inf, nan
 from typing import Any
@@ -55,8 +53,6 @@ def page_with(player: PlayerBars, **facts: Any) -> Page:
     })  # fmt: skip
 
 
-# -- drawn ---------------------------------------------------------------------------------------------------------
-
 NUMBERS = st.one_of(
     st.none(),
     st.floats(800, 2800),
@@ -90,9 +86,6 @@ def pages_drawn(draw: st.DrawFn, most: int = 12) -> Page:
     )
     by = "date" if beside is not None else draw(st.sampled_from(("game", "date")))
     return page_with(player, by=by, against=beside, pool=draw(TEXTS), is_newest=draw(st.booleans()))
-
-
-# -- pinned --------------------------------------------------------------------------------------------------------
 
 
 def pinned_page() -> Page:

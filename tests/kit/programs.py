@@ -1,7 +1,5 @@
 """A club to which programs send what they record, and the tokens of its people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

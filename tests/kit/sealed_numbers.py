@@ -1,7 +1,5 @@
 """Who each number is, as the journal sealed it: the truth that attacks on the people file are held against."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import attrs

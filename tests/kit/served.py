@@ -1,7 +1,5 @@
 """What is known of the club that the tests of the server serve."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import httpx

@@ -1,7 +1,5 @@
 """The server as it is started, for tests that ask it over a network."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Forgetting a person: the name is gone from every byte, games and ratings stay under the number."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The names carry marks that are looked for in the raw bytes of every file: databases, logs, indexes of logs, locks.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

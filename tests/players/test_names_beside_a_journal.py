@@ -1,7 +1,5 @@
 """Names and journal in one database: what belongs together is committed together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import Any, NamedTuple

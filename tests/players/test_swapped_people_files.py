@@ -4,8 +4,6 @@ Whatever is put there, a writer refuses in one line or does no harm: no game and
 another person's number, and nobody who is known gets a second one. By night all attacks are tried.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import time
@@ -49,9 +47,6 @@ def won(*pairs: str) -> Iterator[SourceGame]:
         yield source_game(
             f"made:{pair}-{line}", white, black, line=line, white_id=f"name:{white}", black_id=f"name:{black}"
         )
-
-
-# --- the history --------------------------------------------------------------------------------------------
 
 
 def import_pair(*pairs: str, strict: bool = False) -> Callable[[Ledger], object]:
@@ -116,9 +111,6 @@ def points(tmp_path_factory: pytest.TempPathFactory) -> list[Point]:
     with Ledger.create(other) as ledger:
         ledger.import_games(frames(won("Zoe-Yan", "Ann-Bob", "Xia-Wim", "Vic-Uma")))
     return made
-
-
-# --- the attacks --------------------------------------------------------------------------------------------
 
 
 def put_in_place(how: str, copy: Point, folder: Path, present: Point) -> None:

@@ -4,8 +4,6 @@
 hexadecimal; it ends at the first error, with its text on stderr.
 """
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing
 

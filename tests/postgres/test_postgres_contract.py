@@ -1,7 +1,5 @@
 """The journal on PostgreSQL is under the contract of every store, on the oldest version and on the newest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The journal on PostgreSQL: what holds when several write, when the server dies, and who may what."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -63,9 +61,6 @@ def waiting_processes(server: Server, event: str) -> list[int]:
     with closing(psycopg.connect(server.url(), autocommit=True)) as connection:
         question = "SELECT pid FROM pg_stat_activity WHERE wait_event = %s"
         return [process for (process,) in connection.execute(question, (event,))]
-
-
-# --- the same journal as in a file --------------------------------------------------------------------------------
 
 
 def test_root_and_bytes_are_those_of_the_same_entries_in_a_file(each_server: Server, tmp_path: Path) -> None:
@@ -130,9 +125,6 @@ def test_no_transaction_stays_open_between_two_questions(
         other = journal.read(30)
         assert [body for block in other for body in block] == bodies[30:]
         assert seen + [body for block in reading for body in block] == bodies
-
-
-# --- the server dies, is frozen, forgets its standbys -----------------------------------------------------------------
 
 
 @contextmanager
@@ -370,9 +362,6 @@ def test_a_pooler_that_hands_out_connections_by_sessions_is_no_obstacle(
     ):
         filled(journal, (1, 1))
         assert journal.head().size == 2
-
-
-# --- who may what -------------------------------------------------------------------------------------------------
 
 
 NEVER = (

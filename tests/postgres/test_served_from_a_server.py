@@ -1,7 +1,5 @@
 """A ledger on a server is served as one in files is: with what is posted here, and with what another node records."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import httpx

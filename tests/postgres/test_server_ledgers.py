@@ -1,7 +1,5 @@
 """A ledger on a server: it answers as one in files does, is made by whoever may, and refuses what cannot be."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """``tools/run``, the way in from a fresh clone, against an environment of a few stubs. Not what it installs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tiers of the tests: which of them a test has, and what the quick ones need."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

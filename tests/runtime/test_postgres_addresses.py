@@ -1,7 +1,5 @@
 """What is shown of an address, and what an address may not have in it."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.errors import StorageError

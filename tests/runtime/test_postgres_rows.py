@@ -1,7 +1,5 @@
 """Rows as PostgreSQL's binary COPY has them: value by value what its documentation says, in pieces of a size."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from struct import pack
 from typing import Any

@@ -1,7 +1,5 @@
 """Chessmetrics: its published formulas, and hand-worked lists."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 

@@ -1,7 +1,5 @@
 """The ECF monthly rating: hand-worked lists. FIDE's tables have tests of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 
@@ -77,9 +75,6 @@ def later(state: Sequence[float], month: int) -> list[float]:
     return brought
 
 
-# --- the fully rated ------------------------------------------------------------------------------------------
-
-
 def test_the_change_is_k_times_score_less_expected_score() -> None:
     state = players(1800, 1700, 1900)
     rate(state, 0, (0, 1, 1.0), (2, 0, 0.5))
@@ -114,9 +109,6 @@ def test_a_junior_moves_twice_as_far() -> None:
     state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(1500, 2010, day(0)), Newcomer(1500, 1980, day(0))])
     rate(state, 0, (0, 1, 1.0))
     assert ratings(state) == [1520.0, 1490.0]
-
-
-# --- the new --------------------------------------------------------------------------------------------------
 
 
 def test_a_performance_counts_a_fictional_draw() -> None:
@@ -173,9 +165,6 @@ def test_ten_games_in_the_first_month_make_a_full_rating_at_once_and_count_in_fu
     assert ratings(state) == [1450.0, 1450.0]
     rate(state, 1, (0, 1, 1.0))
     assert ratings(state) == [1460.0, 1440.0]
-
-
-# --- lists ----------------------------------------------------------------------------------------------------
 
 
 def test_a_rating_lapses_after_36_months_without_a_result() -> None:

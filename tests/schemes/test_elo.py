@@ -1,7 +1,5 @@
 """Plain Elo by game: the calculator page's numbers, and the table of K row by row."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from itertools import product
 from typing import Any, ClassVar
@@ -65,9 +63,6 @@ class TestElo(SchemeContract):
         return SCHEME
 
 
-# --- the page's numbers -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("score", "shown"), [(1.0, 1520), (0.5, 1504), (0.0, 1488)])
 def test_the_example_of_the_page(score: float, shown: int) -> None:
     assert expected(1500.0, 1600.0) == pytest.approx(0.359935, abs=1e-6)
@@ -96,9 +91,6 @@ def test_a_newcomer_begins_with_the_setting_or_a_declared_rating() -> None:
     assert SCHEME.carried(2410.5, 80.0, Newcomer(), DEFAULT) == (2410.5, 80.0, 0.0, 2410.5)
 
 
-# --- age ----------------------------------------------------------------------------------------------------
-
-
 def test_the_year_of_every_turn_of_the_year() -> None:
     for year in range(1890, 2410):
         first = float(date(year, 1, 1).toordinal() - date(1970, 1, 1).toordinal())
@@ -109,9 +101,6 @@ def test_age_is_the_year_of_the_game_less_the_year_of_birth() -> None:
     assert age(2005.0, day(2023, 12, 31, 23)) == 18.0
     assert age(2005.0, day(2024)) == 19.0
     assert age(0.0, day(2024)) == AGE_UNKNOWN
-
-
-# --- the table of K -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

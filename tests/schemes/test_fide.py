@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
@@ -51,9 +49,6 @@ class TestFide(SchemeContract):
         return SCHEME
 
 
-# --- tables -------------------------------------------------------------------------------------------------
-
-
 def test_every_row_of_the_table_of_expected_scores_ends_at_its_edge() -> None:
     assert len(EDGES) == 50
     for row, edge in enumerate(EDGES):
@@ -95,9 +90,6 @@ def test_changes_round_half_away_from_zero() -> None:
     ]  # fmt: skip
 
 
-# --- dates --------------------------------------------------------------------------------------------------
-
-
 @given(st.dates())
 def test_months_and_years_are_those_of_the_calendar(one: date) -> None:
     days = (one - date(1970, 1, 1)).days
@@ -116,9 +108,6 @@ def test_floors_change_on_their_day(first: str, floor_before: int, floor_since: 
 
 def test_the_cap_was_350_until_june_2009() -> None:
     assert (cap(day("2009-06-30")), cap(day("2009-07-01"))) == (350.0, 400.0)
-
-
-# --- the 400-point rule ---------------------------------------------------------------------------------------
 
 
 def test_before_2022_and_from_march_2024_every_game_is_capped() -> None:
@@ -161,9 +150,6 @@ def test_games_against_unrated_opponents_do_not_count() -> None:
     assert game_rounded(2000, None, 1, 20) == 0
     after = play(player(2000, 40), [(player(), 0.0)])
     assert (after["rating"], after["games"]) == (2000, 40)
-
-
-# --- K --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -218,9 +204,6 @@ def test_k_counts_the_games_completed_before_the_period() -> None:
     assert play(player(1500, 29), opponents)["rating"] == 1520
     assert play(player(1500, 30), opponents)["rating"] == 1510
     assert play(player(1500, 29), opponents)["games"] == 32
-
-
-# --- a period -------------------------------------------------------------------------------------------------
 
 
 def test_the_change_is_rounded_once_a_period() -> None:

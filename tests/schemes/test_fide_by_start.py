@@ -1,7 +1,5 @@
 """FIDE's dated rules go by the day on which a tournament began, where that is known."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

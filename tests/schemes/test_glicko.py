@@ -1,7 +1,5 @@
 """The Glicko scheme: the paper's example, growth of RD, and a plain reference that the kernels must agree with."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The Glicko-2 scheme: the paper's example, one growth of RD a period, and a plain reference for the kernels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from random import Random

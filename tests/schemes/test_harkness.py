@@ -1,7 +1,5 @@
 """The Harkness scheme: an event's performance is the new rating."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The ICCF scheme: its phases, its table, its quarters, and which of two ratings counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from fractions import Fraction
@@ -79,9 +77,6 @@ def numbers(**given: Any) -> Settings:
     return with_settings(DEFAULT, **given)
 
 
-# --- up to a fixed rating -------------------------------------------------------------------------------------
-
-
 def test_the_table_stands_as_printed_and_rises() -> None:
     printed = {1.0: 677, 0.99: 677, 0.83: 273, 0.82: 262, 0.66: 117, 0.65: 110}
     printed |= {0.49: -7, 0.48: -14, 0.32: -133, 0.31: -141, 0.15: -296, 0.14: -309}
@@ -132,9 +127,6 @@ def test_the_list_shows_who_has_twelve_games() -> None:
     assert not SCHEME.provisional([*rated(1800.0, 30.0)], 0, DEFAULT)
 
 
-# --- fixed ratings --------------------------------------------------------------------------------------------
-
-
 def test_k_falls_from_25_to_10() -> None:
     equal = rated(1900.0, 30.0)
     assert run(equal, [(equal, 1.0)])[0] == 1900.0 + 25.0 / 2
@@ -146,9 +138,6 @@ def test_a_difference_counts_up_to_350_points() -> None:
     own = rated(1900.0)
     assert run(own, [(rated(2250.0), 0.0)]) == run(own, [(rated(2900.0), 0.0)])
     assert run(own, [(rated(2249.0), 0.0)]) != run(own, [(rated(2900.0), 0.0)])
-
-
-# --- current and entry ratings --------------------------------------------------------------------------------
 
 
 def test_list_2012_2_rates_the_games_from_december_2011() -> None:
@@ -204,9 +193,6 @@ def test_an_entry_rating_is_kept_anew_after_the_last_list_before_1970_too() -> N
     state[0] = 1750.0
     SCHEME.at(state, 0, 0.0, 0.0, kept)
     assert (state[4], state[5]) == (1750.0, 0.0)
-
-
-# --- periods and settings -------------------------------------------------------------------------------------
 
 
 def test_a_period_lasts_from_march_to_may() -> None:

@@ -1,7 +1,5 @@
 """The nothingbutchess.com scheme against the page's example, table and words."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import pytest

@@ -1,7 +1,5 @@
 """The running mean of PlayChess against the page's example, and where it ends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 

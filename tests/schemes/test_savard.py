@@ -1,7 +1,5 @@
 """Savard's scheme: E and H, the three ranks, and the Harkness start."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import pytest
@@ -73,9 +71,6 @@ def played(
     return state[:FIELDS], state[FIELDS:]
 
 
-# --- H ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("opponent", "score", "s"),
     [
@@ -101,9 +96,6 @@ def test_s_is_limited_where_a_win_would_lower_or_a_loss_raise(opponent: float, s
 )
 def test_h_moves_by_p_or_for_a_draw_by_j(rank: int, score: float, h: float) -> None:
     assert updated(1500.0, 1500.0, 1600.0, 1600.0, score, rank, DEFAULT)[1] == pytest.approx(h, abs=EXACT)
-
-
-# --- E ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -163,9 +155,6 @@ def test_both_sides_are_rated_from_before_the_game() -> None:
     assert white[PEAK] == 1500.0
 
 
-# --- ranks --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("rating", "peak", "games", "rank"),
     [
@@ -193,9 +182,6 @@ def test_ranks_by_games_alone_or_nobody_established() -> None:
     assert [rank_of(0.0, 0.0, games, by_games) for games in (29.0, 49.0, 50.0)] == [BEGINNING, ORDINARY, ESTABLISHED]
     nobody = SCHEME.numbers_from({"established_from": 0})
     assert rank_of(2800.0, 2800.0, 5000.0, nobody) == ORDINARY
-
-
-# --- the first ten games ------------------------------------------------------------------------------------
 
 
 def test_the_initial_rating_after_ten_games_is_mean_and_percentage() -> None:

@@ -1,7 +1,5 @@
 """A built-in scheme is one file and one entry point, and its compiled kernels are kept on disk."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """US Chess: the contract, the boundaries of its rules, and sections worked by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from random import Random
@@ -49,9 +47,6 @@ def objective(
     return formulas.special_objective(at, centre, counted, points, opponents, 1, 0, range(m), 0, m)
 
 
-# --- effective games and K --------------------------------------------------------------------------------------
-
-
 def test_a_rating_above_2355_is_worth_50_games() -> None:
     assert formulas.effective(2355.0001) == 50.0
     assert formulas.effective(2355.0) == pytest.approx(50.0, abs=0.02)
@@ -73,9 +68,6 @@ def test_dual_rated_k_falls_from_2200_to_2500() -> None:
 def test_k_of_2004_for_a_rating_from_2200_counts_50_games() -> None:
     assert effective_2004(2200.0) == 50.0
     assert effective_2004(2199.0) < 50.0
-
-
-# --- special formula --------------------------------------------------------------------------------------------
 
 
 def test_the_expectancy_is_0_and_1_from_400_points_on() -> None:
@@ -159,9 +151,6 @@ def test_games_won_and_lost_are_remembered_as_a_record() -> None:
     assert [again[0][RECORD], again[2][RECORD]] == [formulas.ALL_WON, formulas.ALL_LOST]
 
 
-# --- a section in five steps ------------------------------------------------------------------------------------
-
-
 def test_two_established_players_are_rated_against_each_other_s_step_4_rating() -> None:
     won, lost, _ = section([player(1500.0), player(1500.0), player(1500.0)], [(0, 1, 1.0), (0, 2, 0.5), (1, 2, 0.5)])
     k = 800.0 / (formulas.effective(1500.0) + 2.0)
@@ -203,9 +192,6 @@ def test_dual_rating_slows_a_master() -> None:
     games = [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 0.5)]
     full, dual = (section(field, games, dual_rated=dual)[0][0] - 2400.0 for dual in (False, True))
     assert 0.4 < dual / full < 0.6
-
-
-# --- bonus -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -256,9 +242,6 @@ def test_a_bonus_is_paid_once_the_gain_passes_the_threshold() -> None:
     assert none < old < paid
 
 
-# --- matches -----------------------------------------------------------------------------------------------------
-
-
 def test_a_match_of_established_players_changes_50_points_at_most() -> None:
     games = [(0, 1, 1.0)] * 8
     won, lost = section([player(1500.0), player(1600.0)], games)
@@ -274,9 +257,6 @@ def test_a_match_outside_the_rule_is_not_limited() -> None:
     assert provisional[0][0] > 1550.0
     third = section([player(1500.0), player(1600.0), player(1500.0)], [(0, 1, 1.0)] * 8 + [(1, 2, 0.5)])
     assert third[0][0] > 1550.0
-
-
-# --- settings and explanations -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

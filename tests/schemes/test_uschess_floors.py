@@ -1,7 +1,5 @@
 """US Chess: floors, peaks, and how newcomers begin."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.schemes import uschess
@@ -11,8 +9,6 @@ from ledger.schemes.settings import with_settings
 from ledger.schemes.uschess import DEFAULT, GAMES, PEAK, SCHEME
 from tests.schemes.uschess_sections import DAY, STRANGER, day_of, player, section
 from tests.vectors.published import floor_absolute
-
-# --- floors ------------------------------------------------------------------------------------------------------
 
 
 def test_the_absolute_floor_grows_with_wins_draws_and_long_events_up_to_150() -> None:
@@ -61,9 +57,6 @@ def test_a_peak_is_kept_from_the_26th_game_on() -> None:
 def test_established_means_more_than_25_games() -> None:
     assert SCHEME.provisional(player(1500.0, 25.0), 0, DEFAULT)
     assert not SCHEME.provisional(player(1500.0, 26.0), 0, DEFAULT)
-
-
-# --- newcomers ---------------------------------------------------------------------------------------------------
 
 
 def test_the_start_rating_is_50_a_year_of_age() -> None:

@@ -1,7 +1,5 @@
 """What is answered over HTTP: each address of the table, its forms, its pages, its faults, and what strangers see."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Feeds as RFC 4287 has them: well formed, whole, called the same for good, updated when the facts are."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Iterator

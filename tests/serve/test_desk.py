@@ -1,7 +1,5 @@
 """The desk, in an officer's order: import, players, proposals, decisions, lists; nothing twice, and nothing lost."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -62,9 +60,6 @@ def approved(who: Officer, number: int) -> str:
     """What is said once a proposal was approved, as its preview showed it."""
     page = f"/desk/proposals/{number}"
     return words(who.do(f"{page}/preview", f"{page}/approve").text)
-
-
-# -- files ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict[str, Officer]) -> None:
@@ -129,9 +124,6 @@ def test_who_may_not_record_is_told_so_when_it_is_confirmed(staff: dict[str, Off
     assert "needs the role recorder" in said
 
 
-# -- players -------------------------------------------------------------------------------------------------------
-
-
 def test_players_are_registered_and_spelt_right(staff: dict[str, Officer]) -> None:
     rita = staff["rita"]
     typed = {"identity": "club:dora", "name": "Dora Neu", "standing": "full", "birth_year": "1990"}
@@ -161,8 +153,6 @@ def test_players_who_look_alike_are_proposed_to_be_merged(staff: dict[str, Offic
     moved = eve.client.get("/players/fide:77", follow_redirects=True)
     assert "club:emil" in moved.text
 
-
-# -- proposals -----------------------------------------------------------------------------------------------------
 
 EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "result": {"game": GAME, "to": "1/2-1/2", "termination": "agreement"},
@@ -256,9 +246,6 @@ def test_a_button_that_is_pressed_twice_does_its_thing_once(staff: dict[str, Off
     assert places[0] == places[1]
 
 
-# -- decisions -----------------------------------------------------------------------------------------------------
-
-
 def test_two_people_correct_a_game_and_undo_it(
     staff: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
 ) -> None:
@@ -335,9 +322,6 @@ def test_who_may_not_is_told_so(staff: dict[str, Officer]) -> None:
     assert "needs the role approver" in approved(staff["rita"], number)
     refused = staff["rita"].do("/desk/propose/void", "/desk/propose/void", {"game": GAME, "reason": "x"})
     assert "needs the role corrector" in words(refused.text)
-
-
-# -- lists, health, sessions ---------------------------------------------------------------------------------------
 
 
 def test_a_list_is_looked_at_and_published(staff: dict[str, Officer]) -> None:

@@ -1,7 +1,5 @@
 """The desk against whoever is not to be there: other sites, former officers, other roles, and what a form can carry."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator
@@ -131,9 +129,6 @@ def session(browser: Browser) -> str:
     return next(word for name, word in browser.cookies.items() if "session" in name)
 
 
-# -- signing in and out --------------------------------------------------------------------------------------------
-
-
 def test_the_cookie_of_a_session_is_for_this_host_over_tls_and_for_no_script(
     desk_address: str, officers: tuple[Path, dict[str, str]]
 ) -> None:
@@ -244,9 +239,6 @@ def test_the_field_of_the_token_hides_it_and_takes_what_is_pasted(desk_address: 
     assert not re.search(r"readonly|onpaste|maxlength|pattern", field)
 
 
-# -- other sites ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "headers",
     [
@@ -303,9 +295,6 @@ def test_a_session_is_worth_nothing_outside_of_the_desk(eve: Browser) -> None:
     assert "access-control-allow-credentials" not in told.headers
 
 
-# -- pages ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("path", PAGES)
 def test_each_page_is_kept_by_nobody_and_can_be_left(path: str, eve: Browser) -> None:
     answer = eve.ask("GET", path)
@@ -316,9 +305,6 @@ def test_each_page_is_kept_by_nobody_and_can_be_left(path: str, eve: Browser) ->
     assert "Sign out" in answer.text
     assert session(eve) not in answer.text
     assert Browser(eve.address).ask("GET", path).headers["location"].startswith("/desk/sign-in")
-
-
-# -- roles and fields ----------------------------------------------------------------------------------------------
 
 
 def test_roles_hold_at_the_desk_too(desk_address: str, officers: tuple[Path, dict[str, str]]) -> None:

@@ -1,7 +1,5 @@
 """Words of strangers stay words: in pages, in data, in questions to the database, in logs and in our own code."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -166,9 +164,6 @@ def test_nothing_secret_and_nothing_of_a_stranger_s_words_is_logged(served: Path
         _, log = process.communicate(timeout=60)
     assert token not in log
     assert "made up" not in log
-
-
-# -- our own code --------------------------------------------------------------------------------------------------
 
 
 def test_no_word_is_run_as_code_and_no_object_is_made_of_foreign_bytes() -> None:

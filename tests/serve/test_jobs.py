@@ -1,7 +1,5 @@
 """Jobs over HTTP: each gives what its command gives, one runs at a time, and none outlives the server."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -211,9 +209,6 @@ def test_no_result_is_given_that_may_tell_who_somebody_was_that_was_erased_since
     _, content = done(job_api, "export", words)
     assert content
     assert b"Gone Forever" not in content
-
-
-# -- who runs them -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(name="slowly")

@@ -1,7 +1,5 @@
 """The log for strangers: media types and caching to the letter, only what is signed, and every entry to the root."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from base64 import b64decode

@@ -1,7 +1,5 @@
 """The pages that players know: each is whole, safe and leads somewhere, whatever stands in the ledger."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What strangers get at every address of every table where persons recorded games: nobody who did, and no reason."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import re

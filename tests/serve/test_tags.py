@@ -1,7 +1,5 @@
 """Entity tags: an answer has another one whenever it is another answer, though no entry was recorded meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What ``ratings`` advises where nobody has a place: followed to the letter, it keeps the pool as it is rated."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

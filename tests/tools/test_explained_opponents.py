@@ -1,7 +1,5 @@
 """``explain`` shows the opponents' ratings that a formula took, also of who had none before, and the rule used."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command ``explain`` where many games were rated together: a readable table, and everything for programs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

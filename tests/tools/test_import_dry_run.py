@@ -1,7 +1,5 @@
 """``import --dry-run``: what an import would record, in the words of the import, and not a byte written."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

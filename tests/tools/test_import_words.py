@@ -1,7 +1,5 @@
 """What an import says of files that hold no games, of pools that may be mistyped, and of what is faulty."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

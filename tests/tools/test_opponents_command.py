@@ -1,7 +1,5 @@
 """Opponent statistics on the command line: what a table for people says of means."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.kit.commands import Run

@@ -1,7 +1,5 @@
 """The commands ``policy set`` and ``policy list``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

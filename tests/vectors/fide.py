@@ -1,7 +1,5 @@
 """Published examples of the FIDE rating system and of its tournament reports."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

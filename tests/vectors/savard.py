@@ -1,7 +1,5 @@
 """Worked examples of Savard's proposed scheme."""
 
-from __future__ import annotations
-
 from ledger.schemes.savard import (
     DEFAULT,
     RANKS,
