@@ -122,12 +122,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 # Their single tests take longest: begun last, one of them would keep one worker busy when the others have ended.
-BEGUN_FIRST = (
-    "test_packaging.py",
-    "test_power_cuts.py",
-    "test_memory.py",
-    "test_drawn_histories.py",
-)
+BEGUN_FIRST = ("test_packaging.py", "test_power_cuts.py", "test_memory.py", "test_drawn_histories.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

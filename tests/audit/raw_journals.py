@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledger.audit.reader import (
-    verify_journal,
-)
+from ledger.audit.reader import verify_journal
 from ledger.errors import LedgerError
 from ledger.facts.words import TreeHead
 from tests.audit.sqlite_library import sqlite3

@@ -29,7 +29,7 @@ from tests.kit.clubs import copied
 from tests.kit.corrections import approve, ask
 from tests.kit.games import source_games
 from tests.kit.postgres import Server
-from tests.kit.postgres_journals import SCHEMA
+from tests.kit.server_ledgers import SCHEMA
 
 pytestmark = pytest.mark.outside  # PostgreSQL
 

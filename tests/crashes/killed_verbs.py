@@ -9,7 +9,7 @@ from collections.abc import Mapping
 Steps = tuple[tuple[str, ...], ...]
 GAMES, BATCH = "games.jsonl", "corrections.csv"
 FILES: Mapping[str, str] = {
-    BATCH: "verb,game,to,player,which\nresult,made:1-5,0-1,,\nvoid,made:1-7,,,\nannul,,,made:p2,all\n",
+    BATCH: "verb,game,to,player,which\nresult,made:1-5,0-1,,\nvoid,made:1-7,,,\nannul,,,made:p2,all\n"
 }  # GAMES holds a few games of a tournament that the ledger does not know
 
 
@@ -52,10 +52,7 @@ VERBS: Mapping[str, Steps] = {
     "rebuild": (("rebuild", "{club}"),),
     "policy set": (("policy", "set", "{club}", "upsets", "margin=250", "--from", "2014-01-01"),),
     "publish": (("publish", "{club}", "--at", "2018-06-30", "--despite-complaints"),),
-    "token": (
-        ("token", "add", "{club}", "eve", "--role", "corrector"),
-        ("token", "revoke", "{club}", "eve"),
-    ),
+    "token": (("token", "add", "{club}", "eve", "--role", "corrector"), ("token", "revoke", "{club}", "eve")),
     "checkpoint": (("checkpoint", "{club}"), _IMPORT, ("checkpoint", "{club}")),
     "correct result": _correction("result", "made:1-3", "--to", "1/2-1/2", "--termination", "agreement"),
     "correct game": _correction("game", "made:1-3", "--field", "ended_at", "--to", "2012-05-06"),

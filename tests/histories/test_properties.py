@@ -14,10 +14,7 @@ from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.book.judging import Fresh
 from ledger.facts import codec
-from ledger.facts.events import (
-    Event,
-    GameRecorded,
-)
+from ledger.facts.events import Event, GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
@@ -72,10 +69,7 @@ def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObj
 @given(st.data(), clubs())
 def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
     expected, _ = rebuilt(club)
-    with (
-        new_ledger() as one,
-        takes_misfits(Ledger.open(one.path, projectors=PROJECTORS, clock=lambda: NOW)) as other,
-    ):
+    with new_ledger() as one, takes_misfits(Ledger.open(one.path, projectors=PROJECTORS, clock=lambda: NOW)) as other:
         for part in data.draw(slices(club)):
             writer, reader = data.draw(st.permutations((one, other)))
             writer.append_many(part)

@@ -15,12 +15,7 @@ GAME: Mapping[str, Any] = {
     "white": "Ann", "black": 2, "outcome": "white", "termination": "resignation", "half_moves": 60,
     "ended_at": "2026-03-01T12:00:00Z", "key": "club:1",
 }  # fmt: skip
-ROLES = {
-    "rita": (Role.RECORDER,),
-    "eve": (Role.CORRECTOR,),
-    "otto": (Role.APPROVER,),
-    "ada": (Role.AUDITOR,),
-}
+ROLES = {"rita": (Role.RECORDER,), "eve": (Role.CORRECTOR,), "otto": (Role.APPROVER,), "ada": (Role.AUDITOR,)}
 
 
 @attrs.frozen

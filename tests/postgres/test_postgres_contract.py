@@ -8,7 +8,7 @@ from ledger.journal import Journal
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.testing import JournalContract
 from tests.kit.postgres import Server
-from tests.kit.postgres_journals import SCHEMA, new_journal
+from tests.kit.server_ledgers import SCHEMA, new_journal
 
 
 class TestPostgresJournal(JournalContract):

@@ -24,7 +24,7 @@ from tests.kit import postgres
 from tests.kit.places import ROOT
 from tests.kit.poolers import pooling
 from tests.kit.postgres import Server
-from tests.kit.postgres_journals import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
+from tests.kit.server_ledgers import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
 
 
 @pytest.fixture
@@ -345,10 +345,7 @@ def test_a_frozen_server_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPat
 def test_who_waits_a_second_for_another_writer_is_told_so_by_the_server(writers_address: str) -> None:
     """The client gives the server longer than that, so that the connection is not cut meanwhile."""
     with opened(writers_address) as first, opened(writers_address) as second, first.writing():
-        with (
-            pytest.raises(StorageError, match=r"another process is writing to it"),
-            second.writing(patience=1.0),
-        ):
+        with pytest.raises(StorageError, match=r"another process is writing to it"), second.writing(patience=1.0):
             pass
         assert second.size() == 0
 

@@ -16,8 +16,7 @@ from ledger.journal import checkpoints, token_store, tokens
 from ledger.players import people, reasons
 from tests.kit.code import nodes_of, sources, tree_of
 from tests.kit.places import ROOT
-from tests.kit.served import Get
-from tests.kit.served_processes import serving, until
+from tests.kit.served_processes import Get, serving, until
 from tools.docs import tables
 from tools.serve import application as serve_application
 from tools.serve import limits, safety

@@ -91,10 +91,7 @@ def test_a_table_with_headings_of_its_own_is_looked_at_and_recorded(staff: dict[
     rita = staff["rita"]
     form = rita.form(rita.look("/desk/import"), "/desk/import")
     table = b"Weiss;Schwarz;Ergebnis;Datum;Turnier\nMax;Moritz;Sieg;2026-03-01;Winter\n"
-    said = {
-        "columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum; event=Turnier",
-        "results": "Sieg=1-0",
-    }
+    said = {"columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum; event=Turnier", "results": "Sieg=1-0"}
     looked = rita.send(form, said, files={"file": ("winter.csv", table)})
     assert "Record 1 game" in words(looked.text), words(looked.text)[:2000]
     assert rita.send(rita.form(looked, "/desk/import/confirm")).status_code == 303
@@ -366,9 +363,7 @@ def test_public_pages_lead_officers_to_what_they_may_propose_about(staff: dict[s
         assert "Propose a correction" in words(eve.look(place[1]).text)
 
 
-def test_a_form_that_outlives_its_session_comes_back_filled(
-    staffed: tuple[Path, str, Mapping[str, str]],
-) -> None:
+def test_a_form_that_outlives_its_session_comes_back_filled(staffed: tuple[Path, str, Mapping[str, str]]) -> None:
     club, address, tokens = staffed
     eve = Officer(address)
     eve.sign_in(tokens["eve"])

@@ -197,10 +197,7 @@ def test_who_signed_out_cannot_go_on(eve: Browser) -> None:
     assert Browser(eve.address, kept).ask("GET", "/queue").status_code == 303
 
 
-def test_a_session_ends_when_its_token_is_revoked(
-    desk_address: str,
-    officers: tuple[Path, dict[str, str]],
-) -> None:
+def test_a_session_ends_when_its_token_is_revoked(desk_address: str, officers: tuple[Path, dict[str, str]]) -> None:
     browser = Browser(desk_address)
     assert browser.sign_in(officers[1]["gone"]).status_code == 303
     assert browser.ask("GET", "").status_code == 200

@@ -22,8 +22,7 @@ from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.raw_http import connected, everything, running
-from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
-from tests.kit.served_processes import answers, serving, until
+from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE, Get, answers, serving, until
 from tools.serve import connections, feed, limits
 from tools.serve.application import application
 from tools.serve.feed import Feed, Recent

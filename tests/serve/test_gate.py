@@ -11,7 +11,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from tests.kit.served import SITE
+from tests.kit.served_processes import SITE
 from tools.serve import limits
 from tools.serve.application import application
 from tools.serve.clients import Proxies, address_of, counted_as

@@ -16,8 +16,7 @@ from tests.kit.code import nodes_of, sources
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 from tests.kit.raw_http import said
-from tests.kit.served import Get
-from tests.kit.served_processes import answers, serving, until
+from tests.kit.served_processes import Get, answers, serving, until
 from tools.serve.application import EVERY_ROUTE
 from tools.serve.parameters import LONGEST
 from tools.serve.rendering import Renderer

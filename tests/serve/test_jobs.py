@@ -69,11 +69,7 @@ JOBS: tuple[tuple[str, Mapping[str, Any], str], ...] = (
         "compare --schemes elo,glicko2 --from 2026-03-02 --set elo.k=24 --min-games 1 DB",
     ),
     ("export", {"tables": ["games"]}, "export DB games"),
-    (
-        "export",
-        {"tables": ["players"], "names": True, "format": "ndjson"},
-        "export --names --format=ndjson DB players",
-    ),
+    ("export", {"tables": ["players"], "names": True, "format": "ndjson"}, "export --names --format=ndjson DB players"),
     ("known-then", {"question": "ratings", "known_at": "11"}, "ratings --known-at 11 DB"),
     ("known-then", {"question": "show", "known_at": "11", "player": "Ann"}, "show --known-at 11 DB Ann"),
     (

@@ -19,7 +19,7 @@ from ledger.correcting.corrections import Corrections
 from ledger.facts.pasts import Past
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
-from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
+from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
 from tools.serve import pages
 from tools.serve.application import application
 from tools.serve.gate import Gate

@@ -292,10 +292,7 @@ def test_a_table_with_headings_and_words_of_its_own_is_understood_as_it_is_said(
     table = b"Weiss;Schwarz;Ergebnis;Datum\nMax;Moritz;Sieg;2026-03-01\nMoritz;Max;Remis;2026-03-02\n"
     refused = api.ask("POST", "/imports?dry_run=1", "rita", content=table)
     assert "--column white=HEADING" in refused.text
-    said = {
-        "columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum",
-        "results": "Sieg=1-0; Remis=1/2-1/2",
-    }
+    said = {"columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum", "results": "Sieg=1-0; Remis=1/2-1/2"}
     done = api.ask("POST", f"/imports?{urlencode(said)}", "rita", content=table).json()
     assert (done["fault_count"], done["recorded"]) == (0, 2), done
     wrong = api.ask(

@@ -22,8 +22,7 @@ from ledger.journal.checkpoints import read_key
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.proxies import certificate_in
-from tests.kit.served import Get
-from tests.kit.served_processes import serving, until
+from tests.kit.served_processes import Get, serving, until
 from tools.serve import settings, witnesses
 from tools.serve.witnesses import Witness, WitnessError, Witnessing, WitnessKey, cosign
 

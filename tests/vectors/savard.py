@@ -43,7 +43,4 @@ def _initial(inputs: Inputs) -> float:
     return initial_rating(opponents, scores)
 
 
-FUNCTIONS: Functions = {
-    ("savard", "step"): _step,
-    ("savard", "initial"): _initial,
-}
+FUNCTIONS: Functions = {("savard", "step"): _step, ("savard", "initial"): _initial}
