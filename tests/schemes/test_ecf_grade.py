@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.schemes import ecf_grade
@@ -244,11 +243,3 @@ def test_the_expected_score_leaves_the_grade_as_it_is() -> None:
     expected = expected_score(state, 0, FIELDS, DEFAULT)
     assert expected == pytest.approx(0.7)
     assert game_points(150, 130, expected, DEFAULT) == pytest.approx(150)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("season_lists", 3), ("full_games", 31), ("full_games", 0), ("bonus", 0), ("cap", -1)]
-)
-def test_senseless_settings_are_refused_by_name(name: str, value: int) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: value})

@@ -5,7 +5,6 @@ from datetime import date
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.schemes.ecf_monthly import (
@@ -219,9 +218,3 @@ def test_a_declared_rating_is_an_inherited_one() -> None:
     state = players(1800, None)
     assert statuses(state) == [FULL, UNRATED]
     assert [SCHEME.listed(state, p, DEFAULT) for p in (0, FIELDS)] == [True, False]
-
-
-@pytest.mark.parametrize(("name", "value"), [("k", -1), ("full_games", 0), ("lapse_months", 0), ("period_months", 0)])
-def test_senseless_settings_are_refused_by_name(name: str, value: int) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: value})

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.facts.periods import year_of
 from ledger.schemes.elo import (
     AGE_UNKNOWN,
@@ -146,12 +145,3 @@ def test_every_limit_of_a_row_must_hold(row: str) -> None:
 def test_the_first_row_that_holds_decides() -> None:
     numbers = SCHEME.numbers_from({f"{row}_games_below": n for row, n in (("first", 5), ("second", 9), ("third", 20))})
     assert [k_row(1500.0, 1500.0, games, 30.0, numbers) for games in (4.0, 8.0, 19.0, 20.0)] == [1, 2, 3, 0]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"k": -1}, {"first_age_to": -1}, {"second_rating_from": 2000, "second_rating_below": 2000}, {"initial": "-0.5"}],
-)
-def test_senseless_settings_are_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(MalformedError, match=list(given)[-1]):
-        SCHEME.numbers_from(given)

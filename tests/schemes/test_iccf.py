@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.facts.periods import closing, number
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
@@ -203,11 +202,3 @@ def test_a_period_lasts_from_march_to_may() -> None:
     assert first == last == after - 1
     assert closing(first, calendar) == instants[2] - 1
     assert len(enter(Newcomer(), DEFAULT)) == FIELDS
-
-
-@pytest.mark.parametrize(
-    "given", [{"fixed_games": "0.5"}, {"entry_lists": -1}, {"listed_games": -1}, {"cut_off": 0}, {"first_month": 13}]
-)
-def test_senseless_settings_are_refused_by_name(given: Mapping[str, int | str]) -> None:
-    with pytest.raises(MalformedError, match=next(iter(given))):
-        SCHEME.numbers_from(given)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.errors import MalformedError
 from ledger.imports.lichess import history_date
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
@@ -245,18 +244,6 @@ def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> Non
     floored = played((401.0, 350.0, 0.06, 5.0), (401.0, 350.0, 0.06, 5.0), 0.0, 5.0)[0]
     own = (401.0, 350.0, 0.06, 5.0)
     assert "at least 400" in explain(ExplainedPlayer(own, floored), [MetOpponent(own, 0.0, 0)], when, DEFAULT).rounding
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("initial", 399), ("initial", 4000), ("initial_rd", 44), ("initial_rd", 501), ("rd_cap", 1000), ("tau", 0),
-        ("volatility_cap", "0.08"), ("regulator", 0), ("periods_per_day", -1), ("largest_change", 0),
-    ],
-)  # fmt: skip
-def test_senseless_settings_are_refused(name: str, value: int | str) -> None:
-    with pytest.raises(MalformedError, match=name if name != "rd_cap" else "initial_rd"):
-        SCHEME.numbers_from({name: value})
 
 
 def test_months_of_a_rating_history_begin_at_0() -> None:

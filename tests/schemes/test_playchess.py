@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
@@ -227,15 +226,6 @@ def test_other_short_games_are_rated_unless_the_moves_alone_decide(termination: 
 def test_the_first_period_of_a_year_starts_on_1_january_and_lasts_two_months() -> None:
     calendar = SCHEME.calendar(DEFAULT)
     assert (calendar.days, calendar.months, calendar.first_month, calendar.by_runs) == (0.0, 2.0, 1.0, False)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"cut_off": 0}, {"largest_change": -1}, {"provisional_games": "2.5"}, {"initial": -1}, {"period_months": 0}],
-)
-def test_senseless_settings_are_refused_by_name(given: Mapping[str, int | str]) -> None:
-    with pytest.raises(MalformedError, match=next(iter(given))):
-        SCHEME.numbers_from(given)
 
 
 def test_who_comes_with_few_games_keeps_the_rating_while_scoring_evenly_against_equals() -> None:

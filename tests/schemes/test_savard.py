@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.runtime.arith import logistic
 from ledger.schemes.savard import (
     BEGINNING,
@@ -230,20 +229,3 @@ def test_a_declared_or_carried_rating_needs_no_first_games() -> None:
 def test_expected_scores_are_by_e_and_1000_for_the_unrated() -> None:
     assert expected_score([*rated(1400.0, 9.0), *newcomer()], 0, FIELDS, DEFAULT) == logistic(400.0)
     assert expected_score([*rated(1400.0, 9.0), *rated(1500.0, 9.0)], 0, FIELDS, DEFAULT) == logistic(-100.0)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("established_k", -1),
-        ("ordinary_p", "1.1"),
-        ("beginning_m", 2),
-        ("score_scale", 0),
-        ("first_games", 0),
-        ("first_games", "2.5"),
-        ("limit", -1),
-    ],
-)
-def test_senseless_settings_are_refused(name: str, value: int | str) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: value})

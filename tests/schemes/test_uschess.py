@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
@@ -257,19 +256,6 @@ def test_a_match_outside_the_rule_is_not_limited() -> None:
     assert provisional[0][0] > 1550.0
     third = section([player(1500.0), player(1600.0), player(1500.0)], [(0, 1, 1.0)] * 8 + [(1, 2, 0.5)])
     assert third[0][0] > 1550.0
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("lower_bound", 0), ("lower_bound", -1), ("special_games", "8.5"), ("special_games", -1), ("special_cap", 99),
-        ("match_limit", -1), ("match_range", -1), ("bonus_b", -1), ("declared_games", "0.5"),
-        ("special_cap", 10_001),
-    ],
-)  # fmt: skip
-def test_senseless_settings_are_refused_by_name(name: str, value: int | str) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: value})
 
 
 def told(players: Sequence[Sequence[float]], games: Sequence[tuple[int, int, float]]) -> Any:
