@@ -4,7 +4,7 @@
 tier     what belongs there                                    command
 ======== ===================================================== ============================
 quick    everything that names no other tier                   ``sh tools/run test``
-slow     takes seconds: kills, floods, large products          ``sh tools/run test --all``
+slow     takes over a third of a second: kills, products       ``sh tools/run test --all``
 outside  needs other programs: PostgreSQL, browsers, proxies   ``sh tools/run test --all``
 nightly  takes minutes: long properties, failovers, memory     ``sh tools/run test --nightly``
 ======== ===================================================== ============================

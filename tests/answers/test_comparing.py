@@ -95,6 +95,7 @@ def without_seconds(found: Comparison) -> dict[str, Any]:
     return attrs.asdict(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "settings"),
     [("chessworld", {}), ("glicko2", {"period_days": 14}), ("uschess", {}), ("glicko2", {"by_runs": True})],
@@ -134,6 +135,7 @@ def test_figures_do_not_depend_on_threads_nor_on_the_way_to_run(
     assert without_seconds(told(club_of_four_years, *chosen, threads=2)) == one
 
 
+@pytest.mark.slow
 def test_what_a_scheme_is_compared_with_does_not_change_its_figures(club_of_four_years: Path) -> None:
     together = told(club_of_four_years, "chessworld", "uschess", "elo").schemes
     assert together == tuple(told(club_of_four_years, name).schemes[0] for name in ("chessworld", "uschess", "elo"))

@@ -263,6 +263,7 @@ def test_names_stand_in_an_export_where_they_are_asked_for(fmt: str, exported_fr
         assert [name for name in names.values() if len(name) > 4 and name.encode() in said] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alone", [False, True])
 def test_what_is_recorded_meanwhile_is_in_no_export(
     alone: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -287,6 +288,7 @@ def test_what_is_recorded_meanwhile_is_in_no_export(
         assert len(list(ledger.rows("games"))) == 41
 
 
+@pytest.mark.slow
 def test_a_process_that_meets_another_moment_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = take_made_up_games(tmp_path, 20, 20)
     made: list[table_reader.TableReader] = []

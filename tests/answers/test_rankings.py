@@ -121,6 +121,7 @@ def test_the_best_of_a_past_day_are_those_of_everybody_though_few_are_looked_up(
         assert lately.best(limit) == lately.best()[:limit]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", few_quick(built_in_names(), "chessworld", "glicko2", "fide"))
 def test_under_every_scheme_the_best_of_a_past_day_are_those_of_everybody(
     scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +165,7 @@ def test_who_rose_without_a_game_in_march_2024_is_among_the_best_of_a_later_day(
             assert Standings(connection, pool, ms).best(0) == []
 
 
+@pytest.mark.slow
 def test_a_bound_that_is_too_high_costs_time_and_changes_no_answer(
     sample_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

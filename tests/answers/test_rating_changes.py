@@ -91,6 +91,7 @@ class History:
             approve(self.ledger, drafts.replace(key, {"outcome": outcome.value}))
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(SCHEMES), st.lists(events, min_size=4, max_size=14))
 def test_the_parts_lead_from_what_was_known_then_to_now(
     data: st.DataObject, scheme: tuple[str, dict[str, Any]], happened: list[tuple[Any, ...]]

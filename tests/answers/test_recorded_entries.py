@@ -73,6 +73,7 @@ def test_a_fact_that_is_added_and_a_merge_name_their_players(followed: Ledger) -
     assert "eve" not in repr((born, merged))
 
 
+@pytest.mark.slow
 def test_what_it_costs_is_what_is_asked_for(followed: Ledger) -> None:
     followed.append_many([game_recorded(f"m{place}", white=ANN, black=BOB, half_moves=60) for place in range(3_000)])
     followed.level()

@@ -24,6 +24,7 @@ from tests.kit.plugins import WIN_STREAKS
 from tests.kit.tampering import edit
 
 
+@pytest.mark.slow
 def test_an_untouched_ledger_is_true_and_nothing_is_changed_by_asking(club_of_300_games: Path) -> None:
     before = {path.name: path.read_bytes() for path in club_of_300_games.parent.glob("*.db")}
     verdict = audit(club_of_300_games)
@@ -64,6 +65,7 @@ def test_a_digest_is_the_hash_of_rows_as_json_lines_in_order_of_the_key(club_of_
     assert audit(club_of_300_games).digests["history"] == hashlib.sha256(b"".join(lines)).hexdigest()
 
 
+@pytest.mark.slow
 def test_two_ledgers_of_one_journal_have_the_same_digests(club_of_300_games: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / "copy.db"
     other.parent.mkdir()
@@ -96,6 +98,7 @@ def test_an_erased_player_is_counted_and_no_falsehood(club_of_300_games: Path) -
     assert (verdict.names_checked, verdict.names_erased, verdict.falsehoods) == (PLAYERS - 1, 1, ())
 
 
+@pytest.mark.slow
 def test_the_read_models_of_a_plug_in_are_audited_too(club_of_300_games: Path) -> None:
     projectors = (*BUILT_IN, WIN_STREAKS)
     with Ledger.open(club_of_300_games, projectors=projectors) as ledger:
@@ -139,6 +142,7 @@ def test_an_edited_body_is_named_by_its_position_and_no_digest_is_given(club_of_
     assert verdict.digests == {}
 
 
+@pytest.mark.slow
 def test_a_cut_off_tail_is_found_by_views_that_know_more_and_by_a_kept_head(club_of_300_games: Path) -> None:
     head = audit(club_of_300_games).head
     edit(club_of_300_games, "DELETE FROM journal WHERE position > 280")
@@ -163,6 +167,7 @@ def resealed(club: Path, position: int, change: Callable[[bytes], bytes]) -> Non
         ledger.rebuild()
 
 
+@pytest.mark.slow
 def test_history_rewritten_with_all_its_seals_is_found_by_a_head_or_digests_that_were_kept(
     club_of_300_games: Path,
 ) -> None:

@@ -83,6 +83,7 @@ def published_columns() -> Iterator[tuple[str, str, str, str | None]]:
                     yield published.word, table, column, NO_TEXT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["x'00'", "zeroblob(40)", "NULL"])
 def test_a_secret_of_another_form_is_named(value: str, copy_with_every_table: Path, run: Run) -> None:
     if value == "NULL":
@@ -139,6 +140,7 @@ def test_a_value_changed_in_any_column_of_the_views_is_named(
         assert changed <= {line.split()[2] for line in done.out.splitlines() if line.startswith("FALSE ")}
 
 
+@pytest.mark.slow
 def test_a_value_changed_in_any_column_of_the_row_of_progress_is_named(copy_with_every_table: Path, run: Run) -> None:
     path = beside(copy_with_every_table, "views")
     kept = path.read_bytes()
@@ -185,6 +187,7 @@ def attack(path: Path, found: Callable[[], list[object]]) -> None:
             assert dump(path) == before, offset
 
 
+@pytest.mark.slow
 def test_a_bit_flipped_in_any_page_of_the_journal_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
     def found() -> list[object]:
         with snapshot(str(copy_with_every_table)) as file:
@@ -193,6 +196,7 @@ def test_a_bit_flipped_in_any_page_of_the_journal_is_found_or_changes_nothing(co
     attack(copy_with_every_table, found)
 
 
+@pytest.mark.slow
 def test_a_bit_flipped_in_any_page_of_the_people_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
     people = beside(copy_with_every_table, "people")
     attack(people, lambda: [*verify_people(str(copy_with_every_table), str(people)).falsehoods])

@@ -188,6 +188,7 @@ def _true_digests(folder_of_300_games: Path) -> object:
     return audit(folder_of_300_games / "club.db").digests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", few_quick(VIEWS, "edited rating", "missing row at the end", "missing table", "position after all entries")
 )
@@ -251,6 +252,7 @@ def test_the_first_false_row_of_each_table_is_named(club_of_300_games: Path) -> 
     assert false_places(club_of_300_games) == [("current", "pool 1, player 5"), ("history", "pool 1, player 5, n 3")]
 
 
+@pytest.mark.slow
 def test_standings_that_change_later_are_part_of_what_is_proven(club_of_300_games: Path) -> None:
     before = audit(club_of_300_games).digests
     with Ledger.open(club_of_300_games) as ledger:
@@ -261,6 +263,7 @@ def test_standings_that_change_later_are_part_of_what_is_proven(club_of_300_game
     assert {table for table in TABLES if verdict.digests[table] != before[table]} >= {"changes", "games", "history"}
 
 
+@pytest.mark.slow
 def test_a_later_scheme_is_part_of_what_is_proven(club_of_300_games: Path) -> None:
     before = audit(club_of_300_games).digests
     with Ledger.open(club_of_300_games) as ledger:
@@ -284,6 +287,7 @@ def test_a_later_scheme_is_part_of_what_is_proven(club_of_300_games: Path) -> No
     assert falsehood.message.startswith("conversion is '[]', the journal gives '[{")
 
 
+@pytest.mark.slow
 def test_a_run_and_a_tournament_change_no_rating_where_every_game_is_rated_by_itself(club_of_300_games: Path) -> None:
     before = audit(club_of_300_games).digests
     with Ledger.open(club_of_300_games) as ledger:

@@ -238,6 +238,7 @@ STEPS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(STEPS, min_size=2, max_size=14))
 def test_the_reader_and_the_book_find_the_same_decisions(steps: list[tuple[object, ...]]) -> None:
     with TemporaryDirectory() as folder, new_club_of_two(Path(folder)) as club:

@@ -34,6 +34,7 @@ def test_inclusion_holds_under_the_shared_roots_of_certificate_transparency(size
         assert verify_inclusion(leaf, index + 1, head, path_to(index, leaves))
 
 
+@pytest.mark.slow
 def test_proofs_are_those_of_the_recursive_definition_for_every_size_up_to_70(tmp_path: Path) -> None:
     path = tmp_path / "club.db"
     leaves = write_journal(path, map(game_fact, range(70)))
@@ -45,6 +46,7 @@ def test_proofs_are_those_of_the_recursive_definition_for_every_size_up_to_70(tm
             assert verify_inclusion(leaves[position - 1], position, head, proof)
 
 
+@pytest.mark.slow
 def test_a_proof_holds_for_no_other_leaf_place_head_or_length(tmp_path: Path) -> None:
     leaves = [sha(b"\x00", bytes([n])) for n in range(70)]
     for size in range(1, 71):

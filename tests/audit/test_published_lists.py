@@ -51,6 +51,7 @@ def places(verdict: Verdict) -> list[tuple[str, int | str]]:
     return [(falsehood.table, falsehood.position_or_key) for falsehood in verdict.falsehoods]
 
 
+@pytest.mark.slow
 def test_true_lists_are_true_and_worked_out_once_more_on_request(lists: Path) -> None:
     verdict = audit(lists)
     assert (verdict.falsehoods, verdict.lists, verdict.lists_recomputed) == ((), 2, 0)
@@ -77,6 +78,7 @@ def kept(club: Path) -> list[bytes]:
     return [sha for sha, frame in rows if unpacked.decompress(frame, max_output_size=1 << 24)[:1] in {b"[", b"{"}]
 
 
+@pytest.mark.slow
 def test_a_missing_text_is_named_and_the_list_worked_out_all_the_same(lists: Path) -> None:
     assert len(kept(lists)) == 4
     for sha in kept(lists):
@@ -90,6 +92,7 @@ def test_a_missing_text_is_named_and_the_list_worked_out_all_the_same(lists: Pat
         assert verdict.lists_recomputed == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", [b"", b"no zstd", zstandard.ZstdCompressor().compress(b"[1,1,2800,2800.0,1,null]\n")])
 def test_a_changed_text_is_named(lists: Path, frame: bytes) -> None:
     for sha in kept(lists):
@@ -139,6 +142,7 @@ def publish_falsely(club: Path, change: Callable[[ListPublished, Rows], ListPubl
 FALSE_LIST = "list standard@2021-12-31/2"
 
 
+@pytest.mark.slow
 def test_a_rating_changed_by_a_bit_is_named_with_both_values(lists: Path, run: Run) -> None:
     true: Rows = {}
 

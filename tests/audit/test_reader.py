@@ -27,6 +27,7 @@ def test_the_head_is_that_of_the_recursive_definition(tmp_path: Path, size: int)
     assert (verdict.entries, verdict.falsehoods) == (size, ())
 
 
+@pytest.mark.slow
 def test_nodes_of_the_second_level_are_compared(tmp_path: Path) -> None:
     path = tmp_path / "club.db"
     leaves = write_journal(path, map(game_fact, range(65_536 + 300)))

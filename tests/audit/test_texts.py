@@ -70,6 +70,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
+@pytest.mark.slow
 def test_texts_made_to_fill_the_memory_are_refused_without_filling_it(tmp_path: Path, games_with_texts: Path) -> None:
     path = tmp_path / "bombs.db"
     write_journal(path, [game_fact(1)])

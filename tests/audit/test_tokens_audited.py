@@ -3,6 +3,7 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,6 +65,7 @@ def play(club: ClubOfTwo, steps: list[tuple[object, ...]]) -> None:
                 pass
 
 
+@pytest.mark.slow
 @given(st.lists(STEPS, min_size=4, max_size=16))
 def test_the_reader_and_the_book_find_the_same_proofs(steps: list[tuple[object, ...]]) -> None:
     with TemporaryDirectory() as folder, new_club_of_two(Path(folder)) as club:

@@ -32,6 +32,7 @@ def test_the_commands_tell_what_they_did(club_of_120_games: Path, tmp_path: Path
     assert run("restore", tmp_path / "b", club_of_120_games, "--since", "nonsense").code == USAGE
 
 
+@pytest.mark.slow
 def test_nothing_is_replaced_unasked(
     kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ def test_a_backup_may_go_to_another_file_system(club_of_120_games: Path, disk: P
         backup(club_of_120_games, disk)
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_no_backup_and_no_ledger(club_of_120_games: Path, kept_backup: Path, disk: Path) -> None:
     for size in ("60k", "100k", "180k"):
         remount(disk, f"size={size}")
@@ -64,6 +65,7 @@ def test_a_backup_on_a_read_only_disk_is_restored(kept_backup: Path, disk: Path,
         remount(disk, "rw")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", few_quick([4_000, 90_000], "4000"))
 def test_a_file_that_may_not_grow_leaves_nothing(
     limit: int, club_of_120_games: Path, kept_backup: Path, tmp_path: Path

@@ -21,6 +21,7 @@ from tests.kit.tampering import run_sql
 ERASED = "Player 3"
 
 
+@pytest.mark.slow
 def test_who_was_erased_since_the_backup_is_erased_in_it_again(
     kept_backup: Path, club_of_120_games: Path, tmp_path: Path
 ) -> None:
@@ -63,6 +64,7 @@ def test_erased_people_of_another_ledger_mean_nobody_here(kept_backup: Path, tmp
     assert audit(tmp_path / "club.db").names_erased == 0
 
 
+@pytest.mark.slow
 def test_a_number_given_anew_after_the_backup_is_not_taken_for_the_person_of_before(
     kept_backup: Path, later_backup: Path, club_of_120_games: Path
 ) -> None:

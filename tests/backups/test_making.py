@@ -97,6 +97,7 @@ def test_views_that_cannot_be_used_never_keep_the_journal_from_being_backed_up(
     assert restore(made.folder, tmp_path / "again.db").head == made.head
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["copy club.views.db", "copy club.db", "journal"])
 def test_what_is_recorded_while_the_files_are_copied_never_makes_them_disagree(
     moment: str, club_of_120_games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -202,6 +203,7 @@ def test_a_linked_ledger_is_backed_up_with_the_files_beside_the_target(club_of_1
     assert [path.name for path in (tmp_path / "links").iterdir()] == ["link.db"]
 
 
+@pytest.mark.slow
 def test_a_ledger_of_any_name_is_backed_up(tmp_path: Path) -> None:
     for name in ("club", "a b%20ü?.sqlite3", "-", "x.views.db"):
         with open_ledger(tmp_path / name) as ledger:
@@ -220,6 +222,7 @@ def test_a_missing_file_is_named(club_of_120_games: Path, tmp_path: Path) -> Non
         backup(club_of_120_games, tmp_path / "b")
 
 
+@pytest.mark.slow
 def test_remains_of_erased_people_in_free_pages_stay_out_of_the_backup(tmp_path: Path) -> None:
     """Rows that once stood in a page that was split may lie there still; only rows that count are copied."""
     club = tmp_path / "club.db"

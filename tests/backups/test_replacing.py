@@ -35,6 +35,7 @@ def test_any_file_of_a_ledger_in_the_place_is_refused_or_moved_aside(
     assert_true(tmp_path / "club.db")
 
 
+@pytest.mark.slow
 def test_the_replaced_files_are_kept_in_a_folder_of_their_own_each_time(
     kept_backup: Path, club_of_120_games: Path
 ) -> None:
@@ -70,6 +71,7 @@ def losses(kept: Path, club: Path) -> Loss:
     return told[0]
 
 
+@pytest.mark.slow
 def test_what_would_be_lost_is_told_first(
     kept_backup: Path, later_backup: Path, club_of_120_games: Path, tmp_path: Path
 ) -> None:
@@ -103,6 +105,7 @@ def test_another_ledger_is_told_to_be_one(kept_backup: Path, tmp_path: Path) -> 
     assert (found.entries, found.common, found.is_earlier_state) == (2, 0, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [damage, lambda path: run_sql(path, "DROP TABLE journal"), Path.unlink])
 def test_a_journal_that_cannot_be_read_is_told_to_be_so(
     spoil: Callable[[Path], None], kept_backup: Path, club_of_120_games: Path
@@ -114,6 +117,7 @@ def test_a_journal_that_cannot_be_read_is_told_to_be_so(
     assert_true(club_of_120_games)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEDGER_FILES)
 def test_a_ledger_that_anybody_has_open_is_not_replaced(
     name: str, kept_backup: Path, club_of_120_games: Path, monkeypatch: pytest.MonkeyPatch
@@ -145,6 +149,7 @@ def test_a_ledger_whose_views_are_being_built_is_not_replaced(
         restore(kept_backup, club_of_120_games, replace=True)
 
 
+@pytest.mark.slow
 def test_who_was_about_to_open_the_old_file_can_write_neither_there_nor_into_the_new_one(
     kept_backup: Path, club_of_120_games: Path
 ) -> None:

@@ -20,6 +20,7 @@ from tests.kit.backups import LEDGER_FILES, assert_true, contents_of, edited, he
 from tests.kit.tampering import run_sql
 
 
+@pytest.mark.slow
 def test_a_restored_ledger_is_the_one_that_was_backed_up(
     kept_backup: Path, folder_of_120_games: Path, tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def half_way_over_more(kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch, 
     return before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", range(6))
 def test_wherever_a_restore_was_stopped_the_same_command_completes_it(
     moves: int, kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
@@ -85,6 +86,7 @@ def test_a_stopped_restore_can_be_given_up(
     assert not list(club_of_120_games.parent.glob("club.re*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", range(1, 6))
 def test_an_empty_file_that_a_reader_left_in_the_journals_place_hides_no_stopped_restore(
     moves: int, kept_backup: Path, club_of_120_games: Path, run: Run, monkeypatch: pytest.MonkeyPatch
@@ -99,6 +101,7 @@ def test_an_empty_file_that_a_reader_left_in_the_journals_place_hides_no_stopped
     assert not list(club_of_120_games.parent.glob("club.re*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", range(3))
 def test_a_restore_into_an_empty_place_that_was_stopped_is_completed(
     moves: int, kept_backup: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
@@ -136,6 +139,7 @@ def test_a_damaged_plan_is_told_with_the_way_out(kept_backup: Path, tmp_path: Pa
     assert run("restore", kept_backup, club).code == 0
 
 
+@pytest.mark.slow
 def test_a_disk_that_refuses_half_way_leaves_the_old_ledger(
     kept_backup: Path, club_of_120_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -228,6 +228,7 @@ def _loaded(code: str) -> Any:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
+@pytest.mark.slow
 def test_the_table_and_the_games_load_no_rival() -> None:
     rivals = "{'evalica', 'riix', 'eventsourcing', 'chess', 'numba', 'numpy'}"
     modules = "tools.bench.table, tools.bench.datasets"

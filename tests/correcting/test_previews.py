@@ -95,6 +95,7 @@ def test_a_preview_is_what_the_approval_makes(verb: str, many: Ledger) -> None:
     approve_as_seen(many, VERBS[verb](many))
 
 
+@pytest.mark.slow
 def test_the_undoing_of_an_approval_is_seen(many: Ledger) -> None:
     approve_as_seen(many, VERBS["merge"](many))
     approve_as_seen(many, [many.corrections.drafts.undo(1)])

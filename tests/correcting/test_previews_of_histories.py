@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def take(ledger: Ledger, facts: Sequence[Event]) -> None:
             continue
 
 
+@pytest.mark.slow
 @given(st.data(), clubs(), st.sampled_from(list(WAYS)))
 def test_the_preview_of_any_proposal_is_what_its_approval_makes(
     data: st.DataObject, club: list[Event], way: str

@@ -245,6 +245,7 @@ def test_open_proposals_about_one_fact_are_shown_to_each_other(four: Ledger) -> 
     assert four.corrections.proposal(2).decision_reason == "the first is right"
 
 
+@pytest.mark.slow
 def test_a_proposal_of_many_changes_stands_in_parts_under_one_decision(four: Ledger) -> None:
     late = {"white": ANN, "black": DAN, "ended_at": "2026-11-15", "half_moves": 40}
     four.append_many([game_recorded(f"m{n}", **late) for n in range(450)])

@@ -466,6 +466,7 @@ def ran(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     return seen
 
 
+@pytest.mark.slow
 def test_nothing_that_runs_in_daily_use_reads_a_whole_table_or_all_of_a_pool(ran: dict[str, list[str]]) -> None:
     asked, used = 0, set()
     for file, statements in ran.items():

@@ -21,6 +21,7 @@ from tests.kit.games import source_games
 from tests.tiers import few_quick, times
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "act"),
     [
@@ -81,6 +82,7 @@ def hurt(file: Path, random: Random, how: str) -> None:
         file.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << random.randrange(8))]) + whole[place + 1 :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["truncated", "bit-flipped"])
 @pytest.mark.parametrize("file", few_quick(LEDGER_FILES, "club.db"))
 def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, folder_of_600_games: Path, tmp_path: Path) -> None:
@@ -107,6 +109,7 @@ def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, folder_of_60
             assert any(word in str(refusal) for word in (str(tmp_path), "@ $", "'audit'", "'rebuild'")), refusal
 
 
+@pytest.mark.slow
 def test_damaged_views_are_built_anew(folder_of_600_games: Path, tmp_path: Path) -> None:
     """They are disposable: 'rebuild' makes them from the journal whatever became of them."""
     random = Random(7)
@@ -120,6 +123,7 @@ def test_damaged_views_are_built_anew(folder_of_600_games: Path, tmp_path: Path)
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_views_deleted_under_a_left_over_log_are_built_anew(copy_of_600_games: Path) -> None:
     expected = derived(copy_of_600_games)
     with open_ledger(copy_of_600_games / "club.db") as ledger:

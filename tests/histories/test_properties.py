@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ def small_blocks(size: int) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @given(st.data(), clubs())
 def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
     expected, _ = rebuilt(club)
@@ -66,6 +68,7 @@ def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObj
         assert all_rows(ledger) == expected
 
 
+@pytest.mark.slow
 @given(st.data(), clubs())
 def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
     expected, _ = rebuilt(club)
@@ -78,6 +81,7 @@ def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObj
         assert all_rows(one) == all_rows(other) == expected
 
 
+@pytest.mark.slow
 @given(st.data(), clubs())
 def test_any_order_of_arrival_gives_the_same_rows(data: st.DataObject, club: list[Event]) -> None:
     _, expected = rebuilt(club)
@@ -108,6 +112,7 @@ def test_ratings_do_not_depend_on_which_telling_came_first(data: st.DataObject, 
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 @given(st.data(), clubs(), st.sampled_from(list(WAYS)))
 def test_every_way_of_working_writes_the_same_rows(data: st.DataObject, club: list[Event], way: str) -> None:
     parts = data.draw(slices(club))
@@ -121,6 +126,7 @@ def test_every_way_of_working_writes_the_same_rows(data: st.DataObject, club: li
             assert all_rows(plain) == all_rows(other)
 
 
+@pytest.mark.slow
 @given(clubs())
 def test_a_change_that_arrives_late_counts_as_one_that_arrived_early(club: list[Event]) -> None:
     """Changes of players, of the scheme, closings: whatever is no game."""
@@ -140,6 +146,7 @@ def test_a_change_that_arrives_late_counts_as_one_that_arrived_early(club: list[
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
 @given(clubs())
 def test_catching_up_after_a_rebuild_changes_nothing(club: list[Event]) -> None:
     with new_ledger() as ledger:
@@ -163,6 +170,7 @@ def test_facts_told_twice_change_nothing(club: list[Event]) -> None:
         assert (ledger.head(), all_rows(ledger)) == (head, before)
 
 
+@pytest.mark.slow
 @given(clubs(), st.integers(1, 5))
 def test_a_build_in_small_blocks_gives_the_rows_of_one_in_memory(club: list[Event], size: int) -> None:
     expected, _ = rebuilt(club)
@@ -171,6 +179,7 @@ def test_a_build_in_small_blocks_gives_the_rows_of_one_in_memory(club: list[Even
     assert found == expected
 
 
+@pytest.mark.slow
 @examples(quick=2, ci=3, nightly=20)
 @given(clubs(), st.integers(1, 5))
 def test_a_build_written_by_a_process_of_its_own_gives_the_same_rows(club: list[Event], size: int) -> None:
@@ -184,6 +193,7 @@ class _StoppedError(Exception):
     """Stops a build."""
 
 
+@pytest.mark.slow
 @given(clubs(), st.lists(st.integers(0, 30), min_size=1, max_size=3))
 def test_a_build_that_was_stopped_goes_on_to_the_rows_of_an_undisturbed_one(
     club: list[Event], stops: list[int]
@@ -209,6 +219,7 @@ def test_a_build_that_was_stopped_goes_on_to_the_rows_of_an_undisturbed_one(
         assert leftovers == []
 
 
+@pytest.mark.slow
 @given(st.data(), clubs())
 def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club: list[Event]) -> None:
     journal = MemoryJournal()

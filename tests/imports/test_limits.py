@@ -79,6 +79,7 @@ def test_what_unpacks_to_many_times_its_size_is_refused_with_the_limit(kind: str
     assert source.reading.is_cut
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", few_quick(BOMBS, "zstd"))
 def test_a_small_file_may_unpack_to_any_number_of_times_its_size(kind: str) -> None:
     data = {"gzip": zeros_gzip(40), "bzip2": zeros_bz2(45), "zstd": zstd_frame(400)}[kind]
@@ -87,6 +88,7 @@ def test_a_small_file_may_unpack_to_any_number_of_times_its_size(kind: str) -> N
     assert source.reading.faults == []
 
 
+@pytest.mark.slow
 def test_a_file_whose_ratio_is_usual_is_read_whatever_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpack, "RATIO_FROM", MIB)
     text = b"".join(b"%d,%s\n" % (n, hashlib.md5(b"%d" % n).hexdigest().encode()) for n in range(40_000))
@@ -143,6 +145,7 @@ def test_a_flood_of_blanks_ends_the_reading_at_once(blank: bytes) -> None:
         assert read(start + blank * (MIB // 5 // len(blank)))[1].faults == []
 
 
+@pytest.mark.slow
 def test_the_game_at_which_a_file_was_cut_off_is_not_recorded() -> None:
     whole = TAGS + b"1. e4 e5 2. Nf3 1-0\n\n"
     for end in (b"", b"1. e4 " * (MAX_LINE // 6 + 9) + b"1-0\n", b"\n" * (2 * MIB) + b"1. e4 1-0\n"):
@@ -151,6 +154,7 @@ def test_the_game_at_which_a_file_was_cut_off_is_not_recorded() -> None:
         assert reading.is_cut
 
 
+@pytest.mark.slow
 def test_the_row_at_which_a_file_was_cut_off_is_not_recorded() -> None:
     rows = CSV_HEADER + b"".join(b"%d,A,B,1-0,2013-06-04,123\n" % n for n in range(200))
     packed = zlib.compressobj(0, wbits=31)
@@ -208,6 +212,7 @@ TAG_FLOODS: dict[str, bytes] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flood", few_quick(TAG_FLOODS, next(iter(TAG_FLOODS))))
 def test_a_flood_of_tags_that_are_no_games_is_not_read_on(flood: str) -> None:
     unit = TAG_FLOODS[flood]
@@ -233,6 +238,7 @@ LONG_FLOODS: dict[str, bytes] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flood", few_quick(LONG_FLOODS, "brackets"))
 def test_a_flood_within_one_game_costs_that_game(flood: str) -> None:
     text = LONG_FLOODS[flood]
@@ -244,6 +250,7 @@ def test_a_flood_within_one_game_costs_that_game(flood: str) -> None:
     assert all(len(fault.message) < 400 for fault in reading.faults)
 
 
+@pytest.mark.slow
 def test_games_of_their_tags_alone_are_read_however_many_they_are() -> None:
     games, reading = read_pgn(zstandard.compress(TAGS * 12_000))
     assert (len(games), reading.fault_count) == (12_000, 0)
@@ -339,6 +346,7 @@ def test_blocks_that_are_nothing_but_marks_are_read_in_parts() -> None:
     assert [fault.line for fault in reading.faults] == list(range(100_002, 100_002 + KEPT_FAULTS))
 
 
+@pytest.mark.slow
 def test_faults_of_values_are_counted_exactly_and_the_first_are_kept() -> None:
     rows = b"".join(b"%d,A,B,1-0,x%d,y\n" % (n, n) for n in range(30_000))
     for size in (csv_rows.BATCH_CSV, 50_000):
@@ -348,6 +356,7 @@ def test_faults_of_values_are_counted_exactly_and_the_first_are_kept() -> None:
         assert [fault.line for fault in reading.faults] == [2 + n // 2 for n in range(KEPT_FAULTS)]
 
 
+@pytest.mark.slow
 def test_values_that_are_forgotten_are_understood_again(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = CSV_HEADER + b"".join(b"%d,A%d,B,1-0,2013,%s\n" % (n, n % 50, b"y" * (n % 3)) for n in range(3_000))
     before = read_csv(rows, 4_000)
@@ -399,6 +408,7 @@ def test_by_speed_a_variant_that_is_no_word_is_a_fault_and_no_traceback(variant:
     assert "1 game recorded" in words
 
 
+@pytest.mark.slow
 def test_a_file_of_thousands_of_variants_makes_no_thousands_of_pools(tmp_path: Path, run: Run) -> None:
     lines = [lichess_line(n, f"v{n:04}") for n in range(3_000)]
     code, words = import_of(tmp_path, run, lines, "--pools", "by-speed")
@@ -431,6 +441,7 @@ def test_a_pool_that_cannot_be_named_is_a_fault_of_its_line(tmp_path: Path) -> N
         assert (strict.recorded, strict.new_pools, strict.fault_count) == (0, [], 4)
 
 
+@pytest.mark.slow
 def test_why_the_rest_of_a_file_is_not_read_is_told_behind_many_faults(tmp_path: Path, run: Run) -> None:
     packed = tmp_path / "tags.pgn.gz"
     packed.write_bytes(gzip.compress(GOOD + b'[Event "x"]\n' * (62 * 10**6 // 12)))

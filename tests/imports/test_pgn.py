@@ -120,6 +120,7 @@ def test_a_variant_of_several_words_is_no_tournament() -> None:
     assert game.tournament is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "lichess_small.pgn").exists(), reason="the games of Lichess are absent")
 def test_the_rated_games_of_a_pgn_of_lichess_are_those_of_its_csv() -> None:
     games, _ = read((DATA / "lichess_small.pgn").read_bytes())

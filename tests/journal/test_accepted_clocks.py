@@ -190,6 +190,7 @@ def test_two_who_accept_it_at_once_are_both_right_and_it_is_recorded_once(
     assert club_with_a_future_entry.append(ClockAccepted(entry=5)).duplicate
 
 
+@pytest.mark.slow
 def test_processes_that_accept_and_import_at_once_lose_nothing(tmp_path: Path, run: Run) -> None:
     """Four at once: an import comes before the word and is refused, or waits for it and is recorded."""
     path = future_club(tmp_path)

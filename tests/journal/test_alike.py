@@ -168,6 +168,7 @@ def test_a_known_key_is_never_held_back(club_of_two: ClubOfTwo) -> None:
     assert counts(club_of_two, game, keyless(1)) == (1, 1, 0, 0)  # the file tells two games
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason="the real games are not here")
 @pytest.mark.parametrize("order", [("pgn", "csv"), ("csv", "pgn")])
 def test_real_games_without_their_source_do_not_double_in_silence(

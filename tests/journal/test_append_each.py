@@ -115,6 +115,7 @@ def facts() -> st.SearchStrategy[Event]:
 ACTORS = ("eve", "rita", "ada", "", "a\0b")
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_whatever_is_told_in_whatever_order_stands_as_if_told_one_by_one(
     corrected_base: tuple[Path, dict[str, str]], data: st.DataObject

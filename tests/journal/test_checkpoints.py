@@ -226,6 +226,7 @@ def test_a_checkpoint_is_on_the_disk_before_the_file_beside_it_goes(
     assert not beside.exists()
 
 
+@pytest.mark.slow
 def test_a_long_file_is_read_from_its_end(tmp_path: Path) -> None:
     notes = [KEY.sign(text_of(f"{ORIGIN}/ü{i}", TreeHead(i, bytes(32)))) for i in range(2_000)]
     file = tmp_path / "club.checkpoints"

@@ -111,6 +111,7 @@ def test_a_file_that_tells_both_games_tells_two(club_of_two: ClubOfTwo) -> None:
     assert (report.repeated, report.recorded, report.alike_count) == (1, 1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason="the real games are not here")
 def test_of_a_real_file_in_two_halves_what_is_told_otherwise_is_there_twice(
     club_of_two: ClubOfTwo, tmp_path: Path

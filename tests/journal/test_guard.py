@@ -130,6 +130,7 @@ def refused(club: Path, writer: str) -> str:
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stranger", STRANGERS)
 def test_a_strangers_trigger_or_index_on_our_tables_stops_every_writer_and_is_named(
     stranger: str, club_of_three: Path
@@ -214,6 +215,7 @@ def test_a_trigger_that_comes_while_the_ledger_is_open_is_found(writer: str, clu
         WRITERS[writer](ledger)
 
 
+@pytest.mark.slow
 def test_the_writers_own_change_of_the_guard_disturbs_no_writer_beside_it(club_of_three: Path) -> None:
     with open_ledger(club_of_three) as ledger, open_ledger(club_of_three) as other:
         for turn in range(3):

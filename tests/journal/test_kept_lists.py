@@ -144,6 +144,7 @@ def test_the_columns_are_those_that_are_documented() -> None:
     assert COLUMNS == ("player", "rank", "shown", "rating", "games", "last_game")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_players_are_kept_and_read_back_with_little_work() -> None:
     """Some 6 yardsticks; read back, all of them and one."""
     given_rows = [ListRow(n, n, 1500, 1500 + n / 7, n, "2024-02-29") for n in range(1, 100_001)]

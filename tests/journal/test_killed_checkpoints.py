@@ -47,6 +47,7 @@ def killed_at(folder: Path, call: int, place: str) -> bool:
     return done.returncode != 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "has_earlier"), [("outside", False), ("beside", True)])
 def test_a_killed_checkpoint_leaves_the_earlier_ones_or_itself(place: str, has_earlier: bool, tmp_path: Path) -> None:
     (tmp_path / "club").mkdir()

@@ -168,6 +168,7 @@ def ties() -> list[SourceGame]:
     ]
 
 
+@pytest.mark.slow
 def test_the_same_facts_under_the_same_secret_give_the_same_ratings_in_whatever_order_they_arrive(
     tmp_path: Path,
 ) -> None:

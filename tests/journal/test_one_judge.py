@@ -113,6 +113,7 @@ def added(ledger: Ledger, after: int) -> dict[str, Any]:
     return {entry.key: {**entry.facts, "entry": 0} for entry in entries}
 
 
+@pytest.mark.slow
 @given(sources=st.lists(source_games(), min_size=1, max_size=12), first=st.integers(0, 6))
 @example(  # the columns doubt the first, which may follow; so the second tells it otherwise
     sources=[PLAIN._replace(ended_at=end) for end in ("2026-11-22T12:00:00Z", "2026-11-23")], first=0
@@ -232,6 +233,7 @@ def test_games_as_they_usually_are_need_not_be_looked_at_one_by_one(started_at: 
     assert recorder_columns.suspects(frame, NOON_MS).to_list() == [False]
 
 
+@pytest.mark.slow
 def test_of_many_faulty_games_the_first_are_named_and_all_are_counted(twins: Twins) -> None:
     (frame,) = frames([PLAIN._replace(black_id="name:ann")])
     row = pl.int_range(pl.len(), dtype=pl.Int64)

@@ -111,6 +111,7 @@ def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
     assert still_told(tmp_path, everyone[:1]).salts == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("written", ["as today", "by a program that left copies behind"])
 @pytest.mark.parametrize(
     ("count", "tail"),

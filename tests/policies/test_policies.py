@@ -179,6 +179,7 @@ def test_once_on_four_eyes_are_changed_by_nobody_alone(club_of_two: ClubOfTwo) -
     policies.set("upsets", {"margin": 1}, actor="adam")  # other policies go on
 
 
+@pytest.mark.slow
 def test_a_rebuild_gives_the_same_rows_and_the_audit_agrees(club_of_two: ClubOfTwo) -> None:
     ledger = club_of_two.ledger
     for number in range(1, 70):  # past the first look-up of free numbers

@@ -106,6 +106,7 @@ def test_they_are_registered_as_plug_ins_are() -> None:
     assert available()[: len(BUILT_IN)] == BUILT_IN
 
 
+@pytest.mark.slow
 def test_a_ledger_without_them_gets_them_folded_from_the_rows_that_stand(
     sample_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -239,6 +239,7 @@ def tell(ledger: Ledger, events: Sequence[Event]) -> None:
         ledger.level()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", in_tiers(EVERY, tier_of_games))
 def test_games_alone(case: str, unbuilt: Ledger) -> None:
     """No block has anything but players and games: each is written while the next one is taken in."""
@@ -250,6 +251,7 @@ def test_games_alone(case: str, unbuilt: Ledger) -> None:
     assert_built_as_folded(unbuilt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", in_tiers(EVERY, tier_of_facts))
 def test_facts_that_reach_back(case: str, unbuilt: Ledger) -> None:
     """Tournaments, runs, pasts and standings are told among the games, then schemes change from days long gone.
@@ -264,6 +266,7 @@ def test_facts_that_reach_back(case: str, unbuilt: Ledger) -> None:
     assert_built_as_folded(unbuilt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("far_apart", [1, 5, PLAYERS])
 def test_players_whose_numbers_are_far_apart(far_apart: int, unbuilt: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays as long as the highest number would be of many gigabytes: from such a number on each has its own place."""

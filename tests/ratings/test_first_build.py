@@ -108,6 +108,7 @@ def some_rows(first: int, last: int) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_both_ways_write_the_same_rows(one_table: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_writer, "MESSAGE", 7)
     path, connection = one_table
@@ -131,6 +132,7 @@ def test_both_ways_write_the_same_rows(one_table: tuple[Path, Any], monkeypatch:
     assert sorted(each.name for each in path.parent.iterdir()) == ["rows.db"]
 
 
+@pytest.mark.slow
 def test_what_the_writing_process_is_refused_is_raised_here(one_table: tuple[Path, Any]) -> None:
     path, connection = one_table
     writer = WritingProcess(path)
@@ -170,6 +172,7 @@ def test_a_full_disk_is_told_as_by_our_own_connection(one_table: tuple[Path, Any
     assert connection.execute("SELECT count(*) FROM rows").fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_a_writing_process_that_was_killed_is_one_clear_error(one_table: tuple[Path, Any]) -> None:
     path, connection = one_table
     writer = WritingProcess(path)
@@ -210,6 +213,7 @@ def test_who_goes_on_waits_for_a_writing_process_that_was_left_behind(
     assert not lock.exists()
 
 
+@pytest.mark.slow
 def test_a_rebuild_takes_nothing_from_under_a_writing_process_that_was_left_behind(
     club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +293,7 @@ def test_a_build_whose_writing_process_is_killed_goes_on_where_it_was(
     assert set(files(club)) <= set(before)
 
 
+@pytest.mark.slow
 def test_a_build_never_holds_more_rows_than_a_run_and_a_block(club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded by the sizes of these, whatever the number of games."""
     run, block, piece = 120, 60, 10
@@ -326,6 +331,7 @@ def test_a_build_never_holds_more_rows_than_a_run_and_a_block(club: Path, monkey
     assert max(given) < block + max(longest, 60) + runs * piece
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_a_process")
 def test_the_audit_agrees_with_what_a_process_of_its_own_wrote(club: Path) -> None:
     with Ledger.open(club) as ledger:

@@ -46,11 +46,13 @@ def not_compared(path: Path, *kept: Projector) -> dict[str, str]:
     return {omission.part: omission.reason for omission in verdict.not_compared}
 
 
+@pytest.mark.slow
 def test_a_ledger_opens_with_a_projector_of_ones_own_alone(plain_club: Path) -> None:
     streaks, history = (rows_of(plain_club, table, WIN_STREAKS) for table in ("win_streaks", "history"))
     assert len(streaks) == len(history) > GAMES
 
 
+@pytest.mark.slow
 def test_a_projector_installed_late_rates_nothing_again(plain_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = rows_of(plain_club, "history")
     with monkeypatch.context() as patch:
@@ -97,6 +99,7 @@ def test_a_new_version_is_folded_anew_and_one_that_is_gone_keeps_its_table(plain
     assert {"surpluses", "win_streaks"} <= found
 
 
+@pytest.mark.slow
 def test_the_audit_compares_what_is_there_and_says_what_is_not(plain_club: Path) -> None:
     assert not_compared(plain_club, SURPLUSES) == {
         "table surpluses": "it was installed since; the next command makes its rows"
@@ -108,6 +111,7 @@ def test_the_audit_compares_what_is_there_and_says_what_is_not(plain_club: Path)
     assert "its projector is not installed here" in gone["table surpluses"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["history", "current", "games", "projections"])
 def test_the_table_of_a_projector_that_is_gone_hides_no_falsehood_in_another(plain_club: Path, table: str) -> None:
     rows_of(plain_club, "surpluses", SURPLUSES)

@@ -156,6 +156,7 @@ def another_pool(ledger: Ledger) -> None:
 CHANGES = (live_game, late_game, last_game_voided, early_game_voided, players_merged, another_pool)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_table_that_was_left_behind_refuses_to_answer_and_is_brought_level(
     change: Any, kept_club: Path, tmp_path: Path

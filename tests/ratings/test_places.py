@@ -104,6 +104,7 @@ def test_a_rating_is_in_the_band_that_sqlite_works_out_up_to_the_highest_of_it(r
         assert highest == inf or connection.execute(question, (nextafter(highest, inf),)).fetchone() > (points,)
 
 
+@pytest.mark.slow
 def test_places_are_those_of_the_ranking_through_live_and_late_games_corrections_and_closed_accounts(
     sample_folder: Path, tmp_path: Path
 ) -> None:

@@ -78,6 +78,7 @@ def tier_of_change(case: str) -> str:
     return "slow" if scheme in {"chessworld", "uschess"} or carry == "keep" else "nightly"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     in_tiers(
@@ -96,6 +97,7 @@ def test_a_scheme_adopted_late_gives_the_rows_of_one_adopted_early(
     assert in_terms_of_facts(late.views.connection) == in_terms_of_facts(early.views.connection)
 
 
+@pytest.mark.slow
 def test_only_games_from_the_date_on_are_rated_again(
     sample_ledger: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +118,7 @@ def test_only_games_from_the_date_on_are_rated_again(
     assert [{name: row[name] for name in before[0]} for row in now] == before
 
 
+@pytest.mark.slow
 def test_who_keeps_the_rating_goes_on_from_it_and_goes_on_counting(sample_ledger: Callable[..., Ledger]) -> None:
     ledger = sample_ledger("elo", adopted_since("chessworld", Carry.KEEP))
     rows = rows_of(ledger, "ann")
@@ -132,6 +135,7 @@ def test_who_begins_anew_begins_as_a_newcomer_of_the_new_scheme(sample_ledger: C
     assert first["n"] > 1
 
 
+@pytest.mark.slow
 def test_a_converted_rating_follows_the_map_of_its_range(sample_ledger: Callable[..., Ledger]) -> None:
     low = ConversionRange(factor="0.5", offset="700")
     ranges = (low, ConversionRange(from_rating="1500", factor="2", offset="-1500"))
@@ -161,6 +165,7 @@ def test_a_hera_and_a_graph_say_which_system_they_belong_to(sample_ledger: Calla
             assert summary["hera_scheme"] == ("elo" if summary["hera_date"] < CHANGE else "chessworld")
 
 
+@pytest.mark.slow
 def test_who_has_not_played_since_a_restart_is_not_ranked_with_the_others(sample_ledger: Callable[..., Ledger]) -> None:
     since = "2006-09-05"
     ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART, since=since))
@@ -171,6 +176,7 @@ def test_who_has_not_played_since_a_restart_is_not_ranked_with_the_others(sample
     assert as_row(players.summary(ledger, absent))["rank"] is None
 
 
+@pytest.mark.slow
 def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rating(
     sample_ledger: Callable[..., Ledger],
 ) -> None:
@@ -188,6 +194,7 @@ def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rati
     assert [row["rating"] for row in ranked.values()] == sorted((r["rating"] for r in ranked.values()), reverse=True)
 
 
+@pytest.mark.slow
 def test_a_scheme_that_is_adopted_for_later_rates_nobody_yet(sample_ledger: Callable[..., Ledger]) -> None:
     plain, ledger = (
         sample_ledger("elo"),
@@ -198,6 +205,7 @@ def test_a_scheme_that_is_adopted_for_later_rates_nobody_yet(sample_ledger: Call
     assert [era["scheme"] for era in as_rows(pools.eras(ledger))] == ["elo", "glicko2"]
 
 
+@pytest.mark.slow
 def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(sample_ledger: Callable[..., Ledger]) -> None:
     facts = (
         SchemeAdopted(pool="standard", scheme="glicko", settings={"by_runs": True}, effective_from="2005"),
@@ -233,6 +241,7 @@ def test_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a_rebuild_g
         assert tables_that_differ(ledger.views.connection, tmp_path / "adopted-late.db") == ["current", "distribution"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", ["standard", "rapid"], ids=["the same pool", "a new pool"])
 def test_views_that_stand_have_the_index_of_a_build_once_a_scheme_rates_tournaments_whole(
     pool: str, tmp_path: Path

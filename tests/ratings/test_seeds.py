@@ -184,6 +184,7 @@ def test_the_highest_rating_of_a_seed_counts_from_the_seed_until_it_is_passed(se
     assert as_row(summary(ledger, ledger.player("1")))["hera"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["chessworld", "fide", "glicko2", "uschess"])
 def test_late_seeds_and_years_of_birth_give_the_rows_of_a_rebuild(
     scheme: str, seeded_ledger: Make, monkeypatch: pytest.MonkeyPatch

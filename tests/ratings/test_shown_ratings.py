@@ -133,6 +133,7 @@ def test_a_supplement_that_brings_the_ratings_changes_it_as_a_rebuild_would(
     assert not audit(tmp_path / "0.db").falsehoods
 
 
+@pytest.mark.slow
 def test_many_games_in_columns_begin_as_few_in_rows(
     tmp_path: Path, folder_of_ledgers: list[Ledger], monkeypatch: pytest.MonkeyPatch
 ) -> None:

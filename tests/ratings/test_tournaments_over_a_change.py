@@ -87,6 +87,7 @@ def assert_as_rebuilt(ledger: Ledger) -> None:
     assert in_terms_of_facts(ledger.views.connection) == stood
 
 
+@pytest.mark.slow
 def test_late_games_take_the_others_over_the_change_whichever_is_late(new_club: Ledger) -> None:
     found: list[dict[int, float]] = []
     for order in permutations(OPEN):

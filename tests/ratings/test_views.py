@@ -130,6 +130,7 @@ def test_a_change_of_scheme_is_folded_in_as_a_rebuild_would_have_it(club_of_five
         assert table_digests(ledger.views.connection) == folded
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("with_small_schemes")
 def test_facts_that_arrive_in_any_order_give_the_same_views(club_of_five_games: Path) -> None:
     facts: list[Event] = [

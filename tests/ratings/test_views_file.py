@@ -23,6 +23,7 @@ from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
 from tests.kit.tampering import run_sql
+from tests.tiers import few_quick
 
 READING = (
     ("ratings",),
@@ -133,6 +134,7 @@ def test_views_may_lag_behind_their_own_journal(club_of_six_games: Path, run: Ru
     assert run("ratings", club_of_six_games).code == 0
 
 
+@pytest.mark.slow
 def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(
     club_of_six_games: Path, run: Run, tmp_path: Path
 ) -> None:
@@ -187,7 +189,7 @@ SPOILS = {
 }
 
 
-@pytest.mark.parametrize("spoil", SPOILS)
+@pytest.mark.parametrize("spoil", few_quick(SPOILS, "progress", "no index", "a trigger", "no pool", "no era"))
 def test_spoilt_tables_give_one_clear_line_and_rebuild_mends_them(
     club_of_six_games: Path, spoil: str, run: Run
 ) -> None:
@@ -384,6 +386,7 @@ def test_a_read_only_folder_still_answers(locked: Path, state: str, run: Run) ->
     assert "read-only" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_log_that_cannot_be_read_in_a_read_only_folder_is_told(locked: Path) -> None:
     with Ledger.open(locked) as ledger:
         ledger.register("name:zoe", "Zoe")

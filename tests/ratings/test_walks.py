@@ -42,6 +42,7 @@ def rated_again(ledger: Ledger, stride: int, make: Callable[[Ledger], Change]) -
     return sum(games)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compile_from", FEW_OR_MANY)
 def test_a_change_that_dies_out_is_not_followed_further(
     rounded_club: Ledger, compile_from: int, monkeypatch: pytest.MonkeyPatch

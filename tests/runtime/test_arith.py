@@ -57,6 +57,7 @@ def ln2() -> Decimal:
     return Decimal(2).ln()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "exact", "low", "high", "slope"),
     [
@@ -72,6 +73,7 @@ def test_powers_keep_their_promise(
     assert farthest(function, exact, exponents(low, high), slope) <= 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "exact"),
     [(arith.log2, lambda x: x.ln() / ln2()), (arith.log, Decimal.ln), (arith.log10, Decimal.log10)],

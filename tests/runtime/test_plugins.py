@@ -130,6 +130,7 @@ def test_a_ledger_that_needs_a_scheme_says_which_package_brings_it(site: Site, t
     assert "the plug-in 'club_extras.scheme:SCHEME' of package 'club-extras' cannot be loaded" in done.err
 
 
+@pytest.mark.slow
 def test_a_scheme_plug_in_of_another_kind_is_named_as_broken(site: Site, tmp_path: Path) -> None:
     (site.package / "scheme.py").write_text("SCHEME = {'name': 'plain-elo'}\n")
     why = (
@@ -144,6 +145,7 @@ def test_a_scheme_plug_in_of_another_kind_is_named_as_broken(site: Site, tmp_pat
     assert shown.err.startswith(f"error: {why}")
 
 
+@pytest.mark.slow
 def test_a_projector_plug_in_of_another_kind_is_named_and_left_out(site: Site, sample_club: Path) -> None:
     (site.package / "plugins.py").write_text("def WIN_STREAKS(): ...\n")
     done = site.run("ratings", sample_club)
@@ -154,6 +156,7 @@ def test_a_projector_plug_in_of_another_kind_is_named_and_left_out(site: Site, s
     ) in done.err
 
 
+@pytest.mark.slow
 def test_the_list_of_schemes_tells_the_package(site: Site) -> None:
     packages = {row["scheme"]: row["package"] for row in json.loads(site.run("scheme", "list").out)}
     assert packages["plain-elo"] == "club-extras"

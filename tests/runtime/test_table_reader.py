@@ -79,6 +79,7 @@ def test_both_ways_give_the_same_rows_in_order_and_of_one_moment(reader: TableRe
     assert list(reader.frames(TableScan(columns=SCAN.columns, source="t", key=SCAN.key, where=["number > 99"]))) == []
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_named_and_so_is_a_process_that_died(table: Path) -> None:
     torn = table.with_name("torn.db")
     with closing(sqlite.connect(table)) as connection:
@@ -98,6 +99,7 @@ def test_a_damaged_file_is_named_and_so_is_a_process_that_died(table: Path) -> N
     reader.close()
 
 
+@pytest.mark.slow
 def test_nothing_can_be_written_by_it(table: Path) -> None:
     reader = ReadingProcess(table)
     reader._ask("DELETE FROM t")

@@ -79,6 +79,7 @@ def test_the_expectancy_is_0_and_1_from_400_points_on() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_special_formula_is_solved_wherever_the_opponents_stand() -> None:
     random = Random(7)
     for _ in range(2000):

@@ -219,6 +219,7 @@ def test_the_same_words_cost_no_look_into_the_ledger_until_somebody_writes_or_a_
     assert len(worked_out) == 2
 
 
+@pytest.mark.slow
 def test_asking_writes_nothing(served: Path, address: dict[str, str], get: Get) -> None:
     get("/pools")
     before = file_digests(served.parent)
@@ -229,6 +230,7 @@ def test_asking_writes_nothing(served: Path, address: dict[str, str], get: Get) 
     assert after.keys() == before.keys()
 
 
+@pytest.mark.slow
 def test_strangers_see_no_officers_reasons_or_years_of_birth(address: dict[str, str], get: Get) -> None:
     asked = [*address.values(), "/players/Zoe", "/corrections/2", "/games/VOIDED/explanation"]
     voided = address["/games/{game}/log"].split("/")[2]
@@ -430,6 +432,7 @@ def test_long_questions_of_late_fill_no_memory(answering: Reader) -> None:
     assert last.tag == '"tag"'
 
 
+@pytest.mark.slow
 def test_no_other_command_loads_the_server(served: Path) -> None:
     code = (
         "import sys; from tools import cli; cli.main(['pools', sys.argv[1]]); "

@@ -103,6 +103,7 @@ def test_who_does_not_take_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch)
         assert len(everything(client)) < 40_000_000
 
 
+@pytest.mark.slow
 def test_who_does_not_take_a_stream_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "ANSWER_GRACE", 0.5)
     with running(endless) as (server, port), connected(port) as client:
@@ -111,6 +112,7 @@ def test_who_does_not_take_a_stream_is_cut_off(monkeypatch: pytest.MonkeyPatch) 
         until(lambda: not server.server_state.connections)
 
 
+@pytest.mark.slow
 def test_answers_that_nobody_takes_have_only_so_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "WAITING_BYTES", 100_000_000)
     with running(echo) as (server, port):
@@ -238,6 +240,7 @@ def test_what_is_no_request_or_more_than_one_is_answered_once_and_the_connection
     assert capfd.readouterr().err == "", "strangers do not fill the log"
 
 
+@pytest.mark.slow
 def test_an_answer_that_goes_on_has_no_other_one_in_it() -> None:
     with running(endless) as (_, port), connected(port) as client:
         client.sendall(b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n")

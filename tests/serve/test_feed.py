@@ -245,6 +245,7 @@ def test_the_time_for_an_answer_does_not_cut_a_stream_off(served: Path, monkeypa
         listener.until(b"game:late")
 
 
+@pytest.mark.slow
 def test_who_takes_nothing_is_cut_off_and_nobody_waits_for_it(served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "ANSWER_GRACE", 0.5)
     monkeypatch.setattr(connections, "LOOKS_EVERY", 0.05)
@@ -355,6 +356,7 @@ def test_only_so_many_bytes_are_kept_for_all(monkeypatch: pytest.MonkeyPatch) ->
     assert recent.after(14) == (b"y" * 90, 15), "a long event comes whole"
 
 
+@pytest.mark.slow
 def test_listeners_at_very_many_positions_take_no_more_room_than_a_few() -> None:
     recent = Recent(0)
     recent.add([b"x" * 130] * 7_000)
@@ -369,6 +371,7 @@ def test_listeners_at_very_many_positions_take_no_more_room_than_a_few() -> None
     assert recent.after(6_999) == (b"x" * 130, 7_000)
 
 
+@pytest.mark.slow
 def test_at_the_end_each_stream_ends_and_who_waits_is_answered(served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with long_events(monkeypatch), told(served, ends_within=60) as (news, port):
         listeners = [Listener(port) for _ in range(3)]

@@ -64,6 +64,7 @@ def place_of(address: str) -> str:
     return re.sub(r"{(\w+)(?::path)?}", lambda match: WORDS[match[1]], address)
 
 
+@pytest.mark.slow
 def test_no_address_of_any_table_tells_an_officer_or_a_reason(stranger: Ask) -> None:
     for route in (*EVERY_ROUTE, ENTRIES, *log.shown("hashes")):
         question = f"?{NEEDED[route.address]}" if route.address in NEEDED else ""

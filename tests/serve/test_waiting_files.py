@@ -50,6 +50,7 @@ def the_form(page: httpx.Response, action: str) -> Form:
     return next(form for form in forms(page.text) if form.action == action)
 
 
+@pytest.mark.slow
 def test_a_confirmed_file_waits_for_its_turn_whatever_is_looked_at_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

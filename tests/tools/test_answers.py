@@ -167,6 +167,7 @@ def test_log_shows_the_entries_of_a_game(sample_club: Path, run: Run) -> None:
     assert row["position"] == str(entry["position"])
 
 
+@pytest.mark.slow
 def test_views_that_were_deleted_are_built_again_by_the_next_question(sample_club: Path, run: Run) -> None:
     before = run("ratings", sample_club).out
     for path in sample_club.parent.glob("club.views.db*"):

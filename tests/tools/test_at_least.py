@@ -53,6 +53,7 @@ def test_every_command_that_takes_it_is_tried() -> None:
     assert takers == QUESTIONS.keys()
 
 
+@pytest.mark.slow
 def test_an_entry_that_is_there_costs_nothing(club_with_one_game: Path, run: Run) -> None:
     for least in (0, 1, 4):
         for more in ((), ("--verify",), ("--known-at", 4)):

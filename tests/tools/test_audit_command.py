@@ -11,6 +11,7 @@ from tests.kit.tampering import edit
 from tools.commands import FALSE, REFUSED, USAGE
 
 
+@pytest.mark.slow
 def test_a_true_ledger_is_exit_code_0_with_head_and_digests(sample_club: Path, run: Run) -> None:
     done = run("audit", sample_club)
     assert done.code == 0
@@ -43,6 +44,7 @@ def test_an_edited_entry_is_exit_code_3_and_named_by_position(sample_club: Path,
         assert head.startswith("head ")  # no digests: nothing follows from a false journal
 
 
+@pytest.mark.slow
 def test_an_edited_row_of_a_derived_table_is_named_and_a_rebuild_mends_it(sample_club: Path, run: Run) -> None:
     edit(
         sample_club.with_name("club.views.db"), "UPDATE history SET rating = rating + 1e-9 WHERE player = 13 AND n = 20"
@@ -56,6 +58,7 @@ def test_an_edited_row_of_a_derived_table_is_named_and_a_rebuild_mends_it(sample
     assert run("audit", sample_club).code == 0
 
 
+@pytest.mark.slow
 def test_a_saved_head_is_proven_to_be_before_what_is_there_later(sample_club: Path, tmp_path: Path, run: Run) -> None:
     kept = tmp_path / "club.head"
     assert run("audit", sample_club, "--save-head", kept).code == 0
@@ -66,6 +69,7 @@ def test_a_saved_head_is_proven_to_be_before_what_is_there_later(sample_club: Pa
     assert run("audit", sample_club, "--since", kept.read_text().strip()).code == 0
 
 
+@pytest.mark.slow
 def test_a_file_of_heads_counts_by_its_last_line(sample_club: Path, tmp_path: Path, run: Run) -> None:
     first = run("head", sample_club).out
     run("import", sample_club, written(tmp_path, "games.csv", CSV))
@@ -76,6 +80,7 @@ def test_a_file_of_heads_counts_by_its_last_line(sample_club: Path, tmp_path: Pa
     assert run("audit", sample_club, "--since", kept, "--journal-only").code == FALSE
 
 
+@pytest.mark.slow
 def test_a_cut_off_tail_is_found_by_a_kept_head(sample_club: Path, tmp_path: Path, run: Run) -> None:
     kept = tmp_path / "club.head"
     run("audit", sample_club, "--save-head", kept)
@@ -87,6 +92,7 @@ def test_a_cut_off_tail_is_found_by_a_kept_head(sample_club: Path, tmp_path: Pat
     assert "journal entry 901: the journal holds only 900 entries, but the head kept outside says 917" in done.out
 
 
+@pytest.mark.slow
 def test_a_false_ledger_saves_no_head(sample_club: Path, tmp_path: Path, run: Run) -> None:
     edit(sample_club.with_name("club.views.db"), "UPDATE current SET rating = 3000 WHERE player = 13")
     assert run("audit", sample_club, "--save-head", tmp_path / "new.head").code == FALSE
@@ -113,6 +119,7 @@ def test_what_is_no_head_is_wrong_usage(since: str, says: str, sample_club: Path
     assert "Errno" not in done.err
 
 
+@pytest.mark.slow
 def test_a_head_that_cannot_be_saved_is_told(
     sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ print(code, *sorted({"numpy", "polars", "numba", "sqlite_utils", "pandas"} & set
 """
 
 
+@pytest.mark.slow
 def test_verifying_needs_no_ledger_and_loads_nothing_heavy(tmp_path: Path) -> None:
     command = [sys.executable, "-c", VERIFY, str(RECEIPT), str(VERIFIER)]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
@@ -128,6 +129,7 @@ def test_verifying_needs_no_ledger_and_loads_nothing_heavy(tmp_path: Path) -> No
     assert done.stdout.startswith("TRUE ")
 
 
+@pytest.mark.slow
 def test_an_output_that_lacks_the_dash_is_named_and_nothing_is_written_wrong(tmp_path: Path) -> None:
     path = released_club(tmp_path)
     with Ledger.open(path) as ledger:

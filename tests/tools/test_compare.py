@@ -198,6 +198,7 @@ def _fide_club(tmp_path: Path, run: Run) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_scheme_that_the_pool_uses_has_the_settings_of_the_pool(fide_club: Path, run: Run) -> None:
     done = run("compare", fide_club, "--schemes", "fide,elo")
     fide, elo = json.loads(done.out)["schemes"]
@@ -210,6 +211,7 @@ def test_a_scheme_that_the_pool_uses_has_the_settings_of_the_pool(fide_club: Pat
     assert fide["mean"] == pytest.approx(sum(listed.values()) / len(listed))
 
 
+@pytest.mark.slow
 def test_settings_of_the_pool_give_way_to_those_given_and_to_the_defaults(fide_club: Path, run: Run) -> None:
     given = json.loads(run("compare", fide_club, "--schemes", "fide", "--set", "fide.start=1900").out)["schemes"][0]
     assert given["settings"] == {**POOL_OF_TODAY, "start": "1900", "floor": "1000"}

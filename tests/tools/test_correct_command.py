@@ -8,6 +8,7 @@ import pytest
 from ledger.correcting.verbs import VERBS
 from tests.kit.commands import Run
 from tests.kit.corrections import made, size
+from tests.tiers import few_quick
 
 EVE = ("--reason", "the scoresheet", "--by", "eve")
 
@@ -45,7 +46,7 @@ AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("verb", [*ASKED, *AFTERWARDS])
+@pytest.mark.parametrize("verb", few_quick([*ASKED, *AFTERWARDS], "void", "merge", "undo"))
 def test_a_verb_proposes_and_its_approval_is_true(verb: str, journal_of_four: Path, run: Run) -> None:
     number = 1
     if verb in AFTERWARDS:

@@ -358,6 +358,7 @@ def test_a_server_that_is_not_there_and_a_database_that_is_not(
     assert "the server has no database 'chess'" in done.err
 
 
+@pytest.mark.slow
 def test_without_psycopg_it_says_what_to_install(sample_club: Path) -> None:
     code = "import sys; sys.modules['psycopg'] = None; from tools import cli; sys.exit(cli.main(sys.argv[1:]))"
     words = [str(word) for word in exported_words(sample_club, "postgresql://127.0.0.1/chess")]

@@ -12,6 +12,7 @@ import pytest
 from tests.kit.clubs import copied
 from tests.kit.commands import Done, Run
 from tests.kit.corrections import ask, made
+from tests.tiers import few_quick
 from tools.commands import REFUSED, USAGE
 from tools.docs.command_texts import every_command
 
@@ -21,6 +22,8 @@ COMMANDS = {
     for words, command in every_command().items()
     if not isinstance(command, click.Group) and words.split()[0] not in {"serve", "datasette"}
 }
+FEW = ("init", "import", "record", "correct void", "query", "player add", "publish", "export", "restore", "show")
+"""The commands that stand for all in the quick tests."""
 GOOD: Mapping[str, str] = {
     "player": "Ann", "opponent": "Bob", "white": "Ann", "black": "Bob", "into": "Bob", "who": "eve", "part": "Ann",
     "game": "g1", "event": "Open", "tournament": "Open", "number": "1", "proposal": "1", "fact": "game:g1",
@@ -112,7 +115,7 @@ def faults(done: Done, parameter: click.Parameter, value: str) -> Iterator[str]:
         yield f"names it not: {done.err[-300:]}"
 
 
-@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize("words", few_quick(COMMANDS, *FEW))
 def test_a_hostile_word_is_named_and_changes_nothing(
     words: str, folder_with_a_proposal: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

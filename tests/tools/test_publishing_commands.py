@@ -75,6 +75,7 @@ def test_a_published_list_comes_out_again_whatever_became_known(published_club: 
     assert [float(line["rating"]) for line in lines] == [row["rating"] for row in before]
 
 
+@pytest.mark.slow
 def test_what_was_known_then_is_what_was_published(published_club: Path, run: Run) -> None:
     record_late(run, published_club)
     published = [(row["player"], row["rating"]) for row in rows_of(run, "lists", published_club, JUNE)]
@@ -88,6 +89,7 @@ def test_what_was_known_then_is_what_was_published(published_club: Path, run: Ru
     assert {(row["player"], row["published"]) for row in now} == set(published)
 
 
+@pytest.mark.slow
 def test_ratings_and_show_answer_from_what_was_known(published_club: Path, run: Run) -> None:
     before = rows_of(run, "ratings", published_club), rows_of(run, "show", published_club, "ann")
     record_late(run, published_club)
@@ -99,6 +101,7 @@ def test_ratings_and_show_answer_from_what_was_known(published_club: Path, run: 
     assert rows_of(run, "ratings", published_club, "--known-at", "1") == []
 
 
+@pytest.mark.slow
 def test_lists_that_came_later_were_not_known(published_club: Path, run: Run) -> None:
     record_late(run, published_club)
     assert run("publish", published_club, "--at", "2006-06-30").code == 0  # the second edition
@@ -109,6 +112,7 @@ def test_lists_that_came_later_were_not_known(published_club: Path, run: Run) ->
     assert (done.code, "no published list" in done.err) == (REFUSED, True)
 
 
+@pytest.mark.slow
 def test_games_explain_and_graph_answer_from_what_was_known(published_club: Path, run: Run) -> None:
     game = rows_of(run, "games", published_club, "ann", "--limit", "1")[0]["game"]
     asked = ("games", "ann"), ("explain", "ann", game), ("graph", "ann", "--format", "json")
@@ -146,6 +150,7 @@ def test_the_list_of_a_day_tells_what_was_published_where_that_differs(published
     assert "published" in run(*words, "-t").out
 
 
+@pytest.mark.slow
 def test_the_difference_of_two_lists_is_told_with_its_reasons(published_club: Path, run: Run) -> None:
     record_late(run, published_club)
     rows = rows_of(run, "diff", published_club, JUNE, "now")

@@ -73,6 +73,7 @@ def test_what_was_known_then_is_asked_without_the_journal(sample_club: Path, run
     assert "no table 'journal'" in done.err
 
 
+@pytest.mark.slow
 def test_a_statement_can_only_read(
     sample_club: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_statement_can_only_read(
     assert done == (1, "", "error: query: it may only read: what would change something is refused\n")
 
 
+@pytest.mark.slow
 def test_who_was_erased_has_no_name_and_tables_say_what_there_is(tmp_path: Path, run: Run) -> None:
     path = make_club_with_every_table(tmp_path, 60)
     names = json.loads(run("query", path, "SELECT * FROM names").out)

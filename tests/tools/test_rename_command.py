@@ -26,6 +26,7 @@ def _numbered_club(tmp_path: Path, run: Run) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_number_gets_a_name_and_every_command_shows_it(numbered_club: Path, run: Run) -> None:
     assert json.loads(run("show", numbered_club, "fide:7").out)["name"] == "FIDE 7"
     done = run("player", "rename", numbered_club, "FIDE 7", ADA, "--actor", "officer")

@@ -65,6 +65,7 @@ def asked_ledger(sample_club: Path) -> Iterator[Ledger]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", ONE_CALL)
 def test_one_call_of_a_function_is_stopped_with_its_time(
     function: str, asked_ledger: Ledger, processes: list[subprocess.Popen[bytes]]
@@ -103,6 +104,7 @@ def test_texts_that_are_no_json_are_no_damaged_file(asked_ledger: Ledger) -> Non
         list(querying.query(asked_ledger, "SELECT json_extract('[', '$[0]')"))
 
 
+@pytest.mark.slow
 def test_rows_come_as_they_are_asked_for_and_who_asks_no_more_ends_the_process(
     asked_ledger: Ledger, processes: list[subprocess.Popen[bytes]]
 ) -> None:
@@ -126,6 +128,7 @@ def test_time_in_which_nobody_asks_for_rows_does_not_count(
     assert seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [0, 1, 2, 499, 500, 501, 1_500])
 def test_every_form_is_the_same_however_many_rows_there_are(rows: int, sample_club: Path, run: Run) -> None:
     statement = f"{ENDLESS} LIMIT {rows}"

@@ -47,6 +47,7 @@ def shell(script: str, variables: Mapping[str, str] | None = None) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.slow
 @HOLDING
 @pytest.mark.parametrize(("where", "told"), [(">&-", CLOSED), (">/dev/full", FULL)])
 def test_an_answer_that_is_lost_is_told(where: str, told: str, unbuffered: str, sample_folder: Path) -> None:
@@ -70,6 +71,7 @@ def test_an_answer_of_which_a_part_is_taken_is_told(
     assert file.stat().st_size == 64 * 1024
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmt", few_quick(FORMATS, "csv"))
 def test_an_export_for_which_there_is_no_room_is_told_and_leaves_the_older_one(
     fmt: str, sample_folder: Path, tmp_path: Path
@@ -82,6 +84,7 @@ def test_an_export_for_which_there_is_no_room_is_told_and_leaves_the_older_one(
     assert ([path.name for path in tmp_path.iterdir()], file.read_text()) == (["history"], "older")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("where", "unbuffered"), [(">&-", ""), (">/dev/full", "1")])
 def test_help_that_is_lost_is_told_in_one_line(where: str, unbuffered: str) -> None:
     done = shell(f"ledger --help {where}", {"PYTHONUNBUFFERED": unbuffered})
@@ -110,6 +113,7 @@ def test_a_reader_who_leaves_is_no_error_worth_a_word(command: str, unbuffered: 
     assert done == (REFUSED, "", "")
 
 
+@pytest.mark.slow
 def test_a_reader_of_the_first_line_gets_it(sample_folder: Path) -> None:
     done = shell(f"ledger games {sample_folder / 'club.db'} ann --limit 500 --nl | head -n 1")
     assert json.loads(done.out)["n"] == 106
@@ -145,6 +149,7 @@ def test_a_closed_standard_input_is_said_to_be_none(sample_club: Path) -> None:
     assert (done.code, done.err) == (REFUSED, "-: there is no standard input: give a file\n")
 
 
+@pytest.mark.slow
 def test_a_question_goes_to_standard_error(sample_club: Path, tmp_path: Path) -> None:
     script = f"""
 import pty, os, sys

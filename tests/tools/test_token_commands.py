@@ -161,6 +161,7 @@ def test_permissions_that_tell_too_much_are_said(
     assert run("token", "list", sample_club).code == 0, "who holds tokens stands in the journal"
 
 
+@pytest.mark.slow
 def test_a_backup_has_the_tokens_of_its_journal_and_not_the_log(
     sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,6 +241,7 @@ def test_a_token_that_an_earlier_release_noted_is_not_shown(sample_club: Path, r
         assert (token in done.out, "rlt_..." in done.out) == (False, True)
 
 
+@pytest.mark.slow
 def test_an_approver_issues_revokes_and_a_lost_token_is_reset(
     sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ def table(events: Ledger, printed: dict[str, Any], name: str, choice: TableChoic
     return crosstable(events, printed[name]["event"], choice=choice)
 
 
+@pytest.mark.slow
 def test_every_table_has_the_points_of_its_page_and_the_performances_of_fides_table(
     events: Ledger, printed: dict[str, Any]
 ) -> None:

@@ -43,6 +43,7 @@ def numbers(page: Page) -> list[int]:
     return [bar.n for bar in page.player.bars]
 
 
+@pytest.mark.slow
 def test_the_newest_games_come_first_a_hundred_by_default(drawn_club: Ledger) -> None:
     person = drawn_club.player("made:p1")
     page = pages.page(drawn_club, person)
@@ -186,6 +187,7 @@ def test_a_player_with_one_game_and_a_player_without_a_game(tmp_path: Path) -> N
             pages.page(ledger, ledger.player("Dan"))
 
 
+@pytest.mark.slow
 def test_a_corrected_game_and_a_list_that_said_otherwise_are_marked(sample_folder: Path, tmp_path: Path) -> None:
     with Ledger.open(copied(sample_folder, tmp_path)) as ledger:
         ledger.level()
