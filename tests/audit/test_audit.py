@@ -1,7 +1,5 @@
 """The audit of a real ledger: true when nothing was touched, and every way of touching it named."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json
@@ -27,8 +25,6 @@ from tests.audit.findings import GAMES, PLAYERS, TABLES, body_at, false_places, 
 from tests.kit.games import game_recorded
 from tests.kit.plugins import WIN_STREAKS
 from tests.kit.tampering import edit
-
-# --- true ledgers -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -149,9 +145,6 @@ def test_progress_tells_of_the_journal_the_build_and_each_table(club_of_300_game
     assert {f"table {table}" for table in TABLES} <= set(told)
 
 
-# --- the journal touched ------------------------------------------------------------------------------------
-
-
 def test_triggers_refuse_what_a_plain_connection_tries_first(club_of_300_games: Path) -> None:
     for statement in (
         "UPDATE journal SET body = x'00' WHERE position = 20",
@@ -247,9 +240,6 @@ def test_a_sealed_entry_from_which_nothing_follows_is_named(
     assert falsehood.table == "journal"
     assert falsehood.position_or_key in {position, f"1..{position}"}
     assert falsehood.message.startswith(message)
-
-
-# --- the people touched -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
