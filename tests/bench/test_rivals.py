@@ -56,7 +56,7 @@ class TestLoops:
     """The bare loops compute what our schemes compute, so their figures may stand beside ours."""
 
     def test_elo_in_dictionaries_and_compiled_gives_the_ratings_of_our_elo(self, columns: Columns) -> None:
-        by_player = rival_ratings.dict_run(columns)()
+        by_player = rival_ratings.elo_in_dicts(columns).run()
         expected = [by_player[player] for player in range(60)]
         ours = rating_run(
             cut(columns, sections_schemes.PLAIN_ELO, None), sections_schemes.PLAIN_ELO, sections_schemes.EloNumbers()
@@ -112,7 +112,7 @@ class TestPackages:
         "prepare", [lambda columns: riix(columns, "Elo", "game"), lambda columns: elote(columns, "Elo")]
     )
     def test_elo_of_a_package_expects_what_ours_expects(
-        self, columns: Columns, prepare: Callable[[Columns], rival_ratings.Riix | rival_ratings.Elote]
+        self, columns: Columns, prepare: Callable[[Columns], rival_ratings.Package]
     ) -> None:
         elo, score, expected = named("elo"), columns["score"], prepare(columns).expected()
         ours = judged(columns, elo, elo.numbers_from({}))
@@ -201,7 +201,7 @@ class TestStoreRivals:
         monkeypatch.setattr(rival_stores, "CHUNK", 1_500)
         write_csv(columns, tmp_path / "games.csv")
         script(tmp_path / "games.csv", tmp_path / "target.db")
-        expected = rival_ratings.dict_run(columns)()
+        expected = rival_ratings.elo_in_dicts(columns).run()
         last = "SELECT player, max(n), rating, count(*) FROM history GROUP BY player ORDER BY player"
         rows = _rows(tmp_path / "target.db", last)
         assert {int(str(player)[1:]): rating for player, _, rating, _ in rows} == expected

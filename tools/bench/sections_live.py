@@ -245,7 +245,7 @@ def _command(path: Path, command: str, folder: Path, days: Iterator[int]) -> tup
         words[-1] = str(file)
     words = [{"LEDGER": str(path), "DAY": day}.get(word, word) for word in words]
     peaks: list[int] = []
-    cost = cost_of(lambda: peaks.extend(watched([*COMMAND, *words]).peaks))
+    cost = cost_of(lambda: peaks.extend(watched([*COMMAND, *words])[1]))
     return cost, sum(peaks) / GIB
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import attrs
@@ -29,7 +30,7 @@ from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 from . import rival_ratings
 from .datasets import Columns, GameSet, Run
 from .measuring import cost_of, installed, timed
-from .rival_ratings import SCALE, Elochess, Elote, Riix, elochess, elote, loop_run, riix
+from .rival_ratings import SCALE, Package, elochess, elote, loop_run, riix
 from .rival_stores import START
 from .table import EVEN, Line, line
 
@@ -93,14 +94,14 @@ def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
         return games
     calendar = scheme.calendar(numbers) if scheme.rhythm is Rhythm.PERIOD else MONTHLY
     period, closing = periods.numbers(ended_at, calendar), periods.closings(ended_at, calendar)
-    event = np.zeros(len(period), np.int32)
-    if scheme.rhythm is Rhythm.EVENT and "event" in columns:
-        event = columns["event"]
+    event = columns.get("event") if scheme.rhythm is Rhythm.EVENT else None
+    if event is not None:
         order = np.lexsort((event, period))
         event, period, closing = event[order], period[order], closing[order]
         games = engine.Rateable(*(column[order] for column in games[:4]))
-    begins = np.ones(len(period), np.bool_)
-    begins[1:] = (np.diff(period) != 0) | (np.diff(event) != 0)
+    begins = np.diff(period, prepend=period[0] - 1) != 0
+    if event is not None:
+        begins |= np.diff(event, prepend=event[0]) != 0
     first = np.flatnonzero(begins)
     starts = np.append(first, len(period))
     return games._replace(starts=starts, period=MANY.floats(period[first]), closing=closing[first] / DAY_MS)
@@ -115,12 +116,11 @@ def singly(columns: Columns) -> engine.Rateable:
 
 def beginning(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> Any:
     """The flat state of all players before the first game; *declared* ratings by player."""
-    players = int(max(games.white.max(), games.black.max())) + 1
-    first = np.zeros(players)
     owner = MANY.interleave(games.white, games.black)
+    first = np.zeros(int(owner.max()) + 1)
     first[owner[::-1]] = np.repeat(games.day, 2)[::-1]  # the last one written is the first one played
-    known = [None] * players if declared is None else declared.tolist()
-    who = [Newcomer(rating, None, day) for rating, day in zip(known, first.tolist(), strict=True)]
+    known = repeat(None) if declared is None else declared.tolist()
+    who = [Newcomer(rating, None, day) for rating, day in zip(known, first.tolist())]  # noqa: B905
     return MANY.floats(engine.newcomers(scheme, numbers, who))
 
 
@@ -137,9 +137,8 @@ def shown(columns: Columns) -> Any:
 def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> rival_ratings.Run:
     """Prepare a replay with both sides' full state after every game, compiled, one core; a run returns the state."""
     games = engine.with_began(MANY, scheme, games)
-    start, count = beginning(games, scheme, numbers, declared), len(games.white)
+    start, sides = beginning(games, scheme, numbers, declared), 2 * len(games.white)
     players = len(start) // len(scheme.state)
-    sides = 2 * count
     history, before, expected = np.empty(sides * len(scheme.state)), np.empty(sides), np.empty(sides)
     n, loop = np.empty(sides, np.int32), compiled(engine.rating_loop(scheme))
     room: Any = np.empty(2 * len(scheme.state))
@@ -176,11 +175,12 @@ WORLD_ALLOWED = 10e6  # games/s
 FEW = 200  # games that load and compile what a package needs
 BY_GAME = "Glicko-2, singly"
 ELO = ("bare Numba Elo, history", partial(loop_run, "elo"))
+GLICKO2 = ("bare Numba Glicko-2, by game", partial(loop_run, "glicko2"))
 BARE: Mapping[str, tuple[str, Prepare]] = {
     "glicko by week": ("bare Numba Glicko, by game", partial(loop_run, "glicko")),
     "glicko2 by week": ("bare Numba Glicko-2, by week", rival_ratings.weekly_glicko2_run),
-    "lichess by game": ("bare Numba Glicko-2, by game", partial(loop_run, "glicko2")),
-    BY_GAME: ("bare Numba Glicko-2, by game", partial(loop_run, "glicko2")),
+    "lichess by game": GLICKO2,
+    BY_GAME: GLICKO2,
     "uschess by event": ("bare Numba US Chess, by game", partial(loop_run, "uschess")),
 }
 
@@ -205,8 +205,8 @@ def replay(run: Run) -> Iterator[Line]:
         for name in [name for name in works if name.startswith("elo-")]:
             yield line(name, data.name, rates["elo"], rates[name])
         if installed("riix"):
-            yield line("elo-riix", data.name, rates["elo"], _pace(lambda part: RIIX_ELO(part).run, columns, run))
-        yield line("elo-dict", data.name, rates["elo"], _pace(rival_ratings.dict_run, columns, run))
+            yield line("elo-riix", data.name, rates["elo"], _pace(RIIX_ELO, columns, run))
+        yield line("elo-dict", data.name, rates["elo"], _pace(rival_ratings.elo_in_dicts, columns, run))
 
 
 def _paces(data: GameSet, works: Mapping[str, rival_ratings.Run], run: Run) -> dict[str, list[float]]:
@@ -215,44 +215,51 @@ def _paces(data: GameSet, works: Mapping[str, rival_ratings.Run], run: Run) -> d
     return {name: [data.games / cost.clock for cost in each] for name, each in costs.items()}
 
 
-def _pace(prepare: Prepare, columns: Columns, run: Run) -> float:
+def _pace(prepare: Callable[[Columns], Package], columns: Columns, run: Run) -> float:
     """Games/s of a slow rival over the last games, once, after a few games that warm it up."""
-    prepare(last_games(columns, FEW))()
+    prepare(last_games(columns, FEW)).run()
     part = last_games(columns, run.size.part)
-    return len(part["white"]) / cost_of(prepare(part)).clock
+    return len(part["white"]) / cost_of(prepare(part).run).clock
 
 
-# Python packages with the same system as a scheme; the first word of each is the package.
-RIIX_ELO = partial(riix, system="Elo", steps="week")
-RIIX_GLICKO = {"riix Glicko, by week": partial(riix, system="Glicko", steps="week", update_method="batched", c=30.3)}
-RIIX_GLICKO2 = {"riix Glicko-2, by week": partial(riix, system="Glicko2", steps="week", update_method="batched")}
-ELOTE_ELO, ELOTE_GLICKO, ELOTE_GLICKO2, ELOTE_ECF = (
-    {f"elote {system}, by game": partial(elote, system=system)} for system in ("Elo", "Glicko", "Glicko2", "ECF")
+ELOTE = {system: partial(elote, system=system) for system in ("Elo", "Glicko", "Glicko2", "ECF")}
+RIIX_ELO, WEEKLY_GLICKO, WEEKLY_GLICKO2, GLICKO2_ONE = (
+    partial(riix, system="Elo", steps="week"),
+    partial(riix, system="Glicko", steps="week", update_method="batched", c=30.3),
+    partial(riix, system="Glicko2", steps="week", update_method="batched"),
+    partial(riix, system="Glicko2", steps="one"),
 )
-GLICKO2_BY_GAME: Mapping[str, Callable[[Columns], Riix | Elote]] = {
-    "riix Glicko-2, by game": partial(riix, system="Glicko2", steps="one"),
-    **ELOTE_GLICKO2,
-}
-PACKAGES: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote | Elochess]]] = {
-    "elo by game": {"riix Elo": RIIX_ELO, **ELOTE_ELO},
-    "glicko by week": {
-        **RIIX_GLICKO,
-        "riix Glicko, by game": partial(riix, system="Glicko", steps="week"),
-        **ELOTE_GLICKO,
-    },
-    "glicko2 by week": {**RIIX_GLICKO2, **GLICKO2_BY_GAME},
-    "lichess by game": GLICKO2_BY_GAME,
-    "ecf-grade by period": ELOTE_ECF,
-    "ecf-monthly by month": ELOTE_ECF,
-    "uschess by event": {"elochess US Chess": lambda columns: elochess(cut(columns, *_default("uschess")))},
-}
-# Those of them that say what they expect of a game before it.
-FORETELLERS: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote]]] = {
-    "elo by game": {"riix Elo": partial(riix, system="Elo", steps="game"), **ELOTE_ELO},
-    "glicko by week": {**RIIX_GLICKO, **ELOTE_GLICKO},
-    "glicko2 by week": {**RIIX_GLICKO2, **ELOTE_GLICKO2},
-    "ecf-monthly by month": ELOTE_ECF,
-}
+
+
+class Rival(NamedTuple):
+    """A Python package with the system of a scheme; *foretell*: how it says what it expects of a game before it."""
+
+    scheme: str
+    name: str  # its first word is the package
+    prepare: Callable[[Columns], Package]
+    foretell: Callable[[Columns], Package] | None = None
+
+
+RIVALS = (
+    Rival("elo by game", "riix Elo", RIIX_ELO, partial(riix, system="Elo", steps="game")),
+    Rival("elo by game", "elote Elo, by game", ELOTE["Elo"], ELOTE["Elo"]),
+    Rival("glicko by week", "riix Glicko, by week", WEEKLY_GLICKO, WEEKLY_GLICKO),
+    Rival("glicko by week", "riix Glicko, by game", partial(riix, system="Glicko", steps="week")),
+    Rival("glicko by week", "elote Glicko, by game", ELOTE["Glicko"], ELOTE["Glicko"]),
+    Rival("glicko2 by week", "riix Glicko-2, by week", WEEKLY_GLICKO2, WEEKLY_GLICKO2),
+    Rival("glicko2 by week", "riix Glicko-2, by game", GLICKO2_ONE),
+    Rival("glicko2 by week", "elote Glicko2, by game", ELOTE["Glicko2"], ELOTE["Glicko2"]),
+    Rival("lichess by game", "riix Glicko-2, by game", GLICKO2_ONE),
+    Rival("lichess by game", "elote Glicko2, by game", ELOTE["Glicko2"]),
+    Rival("ecf-grade by period", "elote ECF, by game", ELOTE["ECF"]),
+    Rival("ecf-monthly by month", "elote ECF, by game", ELOTE["ECF"], ELOTE["ECF"]),
+    Rival("uschess by event", "elochess US Chess", lambda columns: elochess(cut(columns, *_default("uschess")))),
+)
+
+
+def _rivals_of(scheme: str) -> list[Rival]:
+    """Return the installed ones."""
+    return [rival for rival in RIVALS if rival.scheme == scheme and installed(rival.name.split(maxsplit=1)[0])]
 
 
 def _default(name: str) -> tuple[Scheme, Any]:
@@ -263,27 +270,26 @@ def _default(name: str) -> tuple[Scheme, Any]:
 
 def schemes(run: Run) -> Iterator[Line]:
     """Every built-in scheme on real games."""
-    columns = run.real.columns()
+    columns, name = run.real.columns(), run.real.name
     yield from speed_lines(run, run.real, columns)
-    yield from accuracy_lines(run.real.name, columns, last_games(columns, run.size.part))
+    yield from accuracy_lines(name, columns, last_games(columns, run.size.part))
     if installed("riix"):
-        yield from agreement_lines(run.real.name, last_games(columns, 2 * run.size.part))
+        yield from agreement_lines(name, last_games(columns, 2 * run.size.part))
 
 
 def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
     """Games/s of every scheme beside those who have the same system, or else the bare Elo loop."""
-    for what, paced in _ours(columns):
+    for what, replayed in _replays(columns):  # one after the other, for memory
         bare, prepare = BARE.get(what, ELO)
-        rates = _paces(data, {"ours": paced, "bare": prepare(columns)}, run)
+        rates = _paces(data, {"ours": replayed, "bare": prepare(columns)}, run)
         scheme = f"{what}, with history"
         yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=scheme, rival=bare)
-        for rival, make in PACKAGES.get(what, {}).items():
-            if installed(rival.split()[0]):
-                pace = _pace(lambda part, make=make: make(part).run, columns, run)  # type: ignore[misc]
-                yield line("scheme-python", data.name, rates["ours"], pace, what=scheme, rival=rival)
+        for rival in _rivals_of(what):
+            pace = _pace(rival.prepare, columns, run)
+            yield line("scheme-python", data.name, rates["ours"], pace, what=scheme, rival=rival.name)
 
 
-def _ours(columns: Columns) -> Iterator[tuple[str, rival_ratings.Run]]:
+def _replays(columns: Columns) -> Iterator[tuple[str, rival_ratings.Run]]:
     for what, scheme, numbers, declared in variants():
         yield what, rating_run(cut(columns, scheme, numbers), scheme, numbers, shown(columns) if declared else None)
     yield BY_GAME, rating_run(singly(columns), *_default("glicko2"))
@@ -293,10 +299,10 @@ def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]
     """Log-loss and Brier's score of every scheme, beside an even score, and on a part of the games beside packages."""
     measures = (("log-loss", forecasts.log_loss), ("Brier", forecasts.brier))
     for what, scheme, numbers, declared in variants():
-        foretold: dict[str, tuple[Columns, Any]] = {EVEN: (columns, np.full(len(columns["score"]), 0.5))}
-        for rival, prepare in FORETELLERS.get(what, {}).items():
-            if installed(rival.split()[0]):
-                foretold[rival] = part, prepare(part).expected()
+        foretold = {EVEN: (columns, np.full(len(columns["score"]), 0.5))}
+        for each in _rivals_of(what):
+            if each.foretell is not None:
+                foretold[each.name] = part, each.foretell(part).expected()
         for rival, (games, expected) in foretold.items():
             errors = judged(games, scheme, numbers, shown(games) if declared else None)
             for (unit, measure), error in zip(measures, errors, strict=True):

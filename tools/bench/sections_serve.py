@@ -86,8 +86,8 @@ def serve(run: Run) -> Iterator[Line]:
         players = [number for (number,) in ledger.views.connection.execute(BETWEEN, (PLAYERS,))]
     graphs = [f"/api/v1/players/{player}/graph?last={GAMES}" for player in players]
     command = [*COMMAND, "serve", str(data.path), "--listen", "127.0.0.1:0"]
-    with server(command, folder / "log") as (process, address):
-        served = Served(process, address, run.size.requests)
+    with server(command, folder / "log") as started:
+        served = Served(started.process, started.said, run.size.requests)
         with served.connection() as connection:
             tags = {address: _ask(connection, address)[0] for address in graphs[:TAGGED]}
             sizes = [_ask(connection, f"/players/{player}")[1] for player in players[:TAGGED]]
@@ -112,8 +112,8 @@ def serve(run: Run) -> Iterator[Line]:
 def _datasette(views: Path, players: Sequence[int], requests: int) -> Iterator[dict[str, Callable[[], float]]]:
     """Datasette showing the rows of a player: without counts, facets and names of columns."""
     command = [sys.executable, "-m", "datasette", "serve", str(views), "--port", str(free_ports(1)[0])]
-    with server([*command, "--setting", "suggest_facets", "off"], views.with_name("log")) as (process, address):
-        shown = Served(process, address, requests)
+    with server([*command, "--setting", "suggest_facets", "off"], views.with_name("log")) as started:
+        shown = Served(started.process, started.said, requests)
         words = ({"pool": 1, "player": player, "_sort_desc": "n", "_size": GAMES} for player in players)
         rows = [f"{urlencode(word)}&_nofacet=1&_nocount=1" for word in words]
         table = f"/{views.stem.replace('.', '~2E')}/history"  # as Datasette writes a dot in an address
@@ -314,13 +314,13 @@ def _kib_of_each(number: int, folder: Path) -> float:
     with meeting() as met:
         place = met / "s"
         words = ("--listen", f"unix:{place}", "--behind-proxy", "unix", "--public-url", "https://bench.example")
-        with server([*COMMAND, "serve", str(path), *words], folder / "log", says="unix:") as (process, _):
+        with server([*COMMAND, "serve", str(path), *words], folder / "log", says="unix:") as started:
             for _ in range(2):
                 with ExitStack() as gone:
                     _listen(gone, place, BEFORE, path)
             time.sleep(1.0)
             (reader,) = (
-                pid for pid in descendants(process) if b".reading" in (PROC / str(pid) / "cmdline").read_bytes()
+                pid for pid in descendants(started.process) if b".reading" in (PROC / str(pid) / "cmdline").read_bytes()
             )
             before = memory_of(reader, "VmRSS")
             with ExitStack() as open_ones:

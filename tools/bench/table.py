@@ -20,8 +20,6 @@ from ..wording import counted
 
 AIM, AT_LEAST, MISSED, NOTHING_WANTED = "aim", "at least", "MISSED", ""  # what a ratio reached
 CPU = " CPU"  # ends the unit of a figure by the processor
-HEADINGS = ("what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached")
-BOUND_HEADINGS = ("section", "what", "unit", "rival", "at least", "aim", "from games")
 LEGEND = """\
 ours / rival: our figure divided by the rival's, both in the unit of the line, medians of rounds taken in turns;
 of rounds: the lowest and the highest quotient of a single round. Times and memory should give a small quotient
@@ -29,8 +27,9 @@ of rounds: the lowest and the highest quotient of a single round. Times and memo
 """
 FILE = Path(__file__).with_name("figures.json")  # what the table of the README is made of
 NOT_MEASURED = "not measured"
-MANY = 2  # lines of one bound of which the README gives the lowest and the highest only
 EVEN = "an even score for both"  # the rival of every prediction
+_quotient: Any = attrs.field(default=None, validator=optional(gt(0)))
+_figures: Any = attrs.field(validator=and_(min_len(1), deep_iterable(gt(0))))
 
 
 @attrs.frozen(kw_only=True)
@@ -42,8 +41,8 @@ class Bound:
     what: str
     rival: str
     unit: str
-    at_least: float | None = attrs.field(default=None, validator=optional(gt(0)))
-    aim: float | None = attrs.field(default=None, validator=optional(gt(0)))
+    at_least: float | None = _quotient
+    aim: float | None = _quotient
     judged_from: int = 0
     needs: str = ""
 
@@ -86,7 +85,6 @@ BY_NAME: Mapping[str, Bound] = {
 }
 BOUNDS: Sequence[Bound] = tuple(BY_NAME.values())
 SECTIONS: Sequence[str] = tuple(dict.fromkeys(bound.section for bound in BOUNDS))
-_figures: Any = attrs.field(validator=and_(min_len(1), deep_iterable(gt(0))))
 
 
 @attrs.frozen
@@ -132,7 +130,7 @@ class Line:
 
 
 def line(
-    name: str, where: str, own: float | Iterable[float], other: float | Iterable[float], *, games: int | None = None,
+    name: str, where: str, own: float | Iterable[float], other: float | Iterable[float], games: int | None = None,
     **words: Any,
 ) -> Line:  # fmt: skip
     """Return a line of the bound called *name*, in which attributes of the bound may differ.
@@ -155,28 +153,28 @@ def number(value: float) -> str:
 
 def render(lines: Sequence[Line]) -> str:
     """Lay the lines out as an aligned table, numbers to the right."""
+    headings = ("what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached")
     rows = [
         (
-            f"{each.where}: {each.bound.what}" if each.where else each.bound.what,
-            *(each.bound.unit, number(median(each.ours)), each.bound.rival, number(median(each.theirs))),
-            *(number(each.ratio), f"{number(min(each.rounds))}..{number(max(each.rounds))}"),
-            *(*each.bound.written(), each.reached if each.rounds_agree else f"{each.reached} (rounds differ)"),
+            f"{each.where}: {each.bound.what}" if each.where else each.bound.what, each.bound.unit,
+            number(median(each.ours)), each.bound.rival, number(median(each.theirs)), number(each.ratio),
+            f"{number(min(each.rounds))}..{number(max(each.rounds))}", *each.bound.written(),
+            each.reached if each.rounds_agree else f"{each.reached} (rounds differ)",
         )
         for each in lines
-    ]
-    return _table(HEADINGS, rows, "llrlrrrrrl")
+    ]  # fmt: skip
+    sides = ("left", "left", "right", "left", *["right"] * 5, "left")
+    return tabulate.tabulate(rows, headings, colalign=sides, disable_numparse=True)
 
 
 def render_bounds(bounds: Sequence[Bound]) -> str:
     """Lay the bounds out without figures."""
-    counts = [f"{bound.judged_from:,}" if bound.judged_from else "" for bound in bounds]
-    rows = [(b.section, b.what, b.unit, b.rival, *b.written(), n) for b, n in zip(bounds, counts, strict=True)]
-    return _table(BOUND_HEADINGS, rows, "llllrrr")
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> str:
-    align = ["left" if side == "l" else "right" for side in sides]
-    return tabulate.tabulate(rows, headings, colalign=align, disable_numparse=True)
+    headings = ("section", "what", "unit", "rival", "at least", "aim", "from games")
+    rows = [
+        (b.section, b.what, b.unit, b.rival, *b.written(), f"{b.judged_from:,}" if b.judged_from else "")
+        for b in bounds
+    ]
+    return tabulate.tabulate(rows, headings, colalign=["left"] * 4 + ["right"] * 3, disable_numparse=True)
 
 
 def as_json(line: Line) -> dict[str, Any]:
@@ -205,16 +203,15 @@ def keep(path: Path, run: Mapping[str, Any], measured: Mapping[str, Section], *,
     """Write the figures of a run into a file; *beside*: its other sections stay, with the run that measured them."""
     sections = read(path) if beside else {}
     for name, section in measured.items():
-        lines = [
-            {
-                name: float(f"{value:.4g}") if isinstance(value, float) else value
-                for name, value in as_json(line).items()
-                if not name.endswith("_rounds")
-            }
-            for line in section.lines
+        medians = [
+            {key: value for key, value in as_json(line).items() if key[-7:] != "_rounds"} for line in section.lines
+        ]
+        rows = [
+            {key: float(f"{value:.4g}") if type(value) is float else value for key, value in row.items()}
+            for row in medians
         ]
         seconds = round(section.seconds, 1)
-        sections[name] = {"run": dict(run), "seconds": seconds, "failed": section.failure, "lines": lines}
+        sections[name] = {"run": dict(run), "seconds": seconds, "failed": section.failure, "lines": rows}
     path.write_bytes(orjson.dumps({"sections": sections}, option=orjson.OPT_INDENT_2) + b"\n")
 
 
@@ -233,12 +230,12 @@ def seconds(sections: Mapping[str, Section]) -> str:
 
 def readme(sections: Mapping[str, Any]) -> str:
     """Return the table of the README: a row for each bound that is judged, and when it was measured."""
-    head = ["| what (unit) | divided by | bound (aim) | quotient |", "|---|---|---|---|"]
-    rows = [
-        f"| {bound.what} ({bound.unit}) | {bound.rival} | {_wanted(bound)} | {_ratios(bound, sections)} |"
-        for bound in BOUNDS
-        if bound.is_judged
-    ]
+    table = ["| what (unit) | divided by | bound (aim) | quotient |", "|---|---|---|---|"]
+    for bound in [bound for bound in BOUNDS if bound.is_judged]:
+        at_least, aim = bound.written()
+        wanted = f"{at_least} ({aim})" if at_least and aim else at_least or f"({aim})"
+        ratios = _ratios(bound, sections.get(bound.section, {"lines": (), "failed": None}))
+        table.append(f"| {bound.what} ({bound.unit}) | {bound.rival} | {wanted} | {ratios} |")
     errors = sorted(
         (line["ours"], line["what"].partition(",")[0])
         for line in sections.get("schemes", {"lines": ()})["lines"]
@@ -246,7 +243,7 @@ def readme(sections: Mapping[str, Any]) -> str:
     )
     words = ", ".join(f"`{scheme}` {error:.3f}" for error, scheme in errors) or NOT_MEASURED
     predictions = f"Predictions over the same games (log-loss; 0.693 is {EVEN}): {words}."
-    return "\n".join([*_runs(sections), "", *head, *rows, "", predictions])
+    return "\n".join([*_runs(sections), "", *table, "", predictions])
 
 
 def _runs(sections: Mapping[str, Any]) -> Iterator[str]:
@@ -258,24 +255,17 @@ def _runs(sections: Mapping[str, Any]) -> Iterator[str]:
         yield f"Run of {began}, {size}, Python {run['python']}, {minutes:.0f} minutes: {names}."
 
 
-def _wanted(bound: Bound) -> str:
-    at_least, aim = bound.written()
-    return f"{at_least} ({aim})" if at_least and aim else at_least or f"({aim})"
-
-
-def _ratios(bound: Bound, sections: Mapping[str, Any]) -> str:
-    section = sections.get(bound.section, {"lines": (), "failed": None})
+def _ratios(bound: Bound, section: Mapping[str, Any]) -> str:
     lines = [line for line in section["lines"] if line["bound"] == bound.name]
     judged = [line for line in lines if line["reached"] is not None]
+    missed = sum(line["reached"] == MISSED for line in judged)
     if not judged:
         why = f"; the section failed: {section['failed']}" if section["failed"] else ""
         return f"{NOT_MEASURED}{' at this size' if lines else ''}{why}"
-    if len(judged) > MANY:
-        missed = sum(line["reached"] == MISSED for line in judged)
+    if len(judged) > 2:  # the lowest and the highest alone
         ratios = [line["ratio"] for line in judged]
-        missed_words = f", {missed} of {len(judged)} missed" if missed else ""
-        return f"{number(min(ratios))} to {number(max(ratios))}{missed_words}"
+        words = f", {missed} of {len(judged)} missed" if missed else ""
+        return f"{number(min(ratios))} to {number(max(ratios))}{words}"
     wheres = (f"{line['where']}: " if line["where"] else "" for line in judged)
-    missed_ones = (", missed" if line["reached"] == MISSED else "" for line in judged)
-    words = zip(wheres, (number(line["ratio"]) for line in judged), missed_ones, strict=True)
-    return "; ".join(map("".join, words))
+    ratios = (number(line["ratio"]) + (", missed" if line["reached"] == MISSED else "") for line in judged)
+    return "; ".join(map("".join, zip(wheres, ratios, strict=True)))
