@@ -20,6 +20,7 @@ from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
 from ledger.facts.words import Termination, length_fault, result_fault
 from ledger.imports.csv import values
+from ledger.imports.no_opponent import is_nobody
 from ledger.imports.pgn.movetext import with_clocks
 from ledger.imports.reading import MAX_TEXT
 
@@ -94,6 +95,11 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         problems.append(f"--key {shown(words.key)}: a key matches {KEY_PATTERN}")
     if white[0] == black[0]:
         problems.append(f"--white and --black are both {shown(white[0])}: nobody plays himself")
+    problems += [
+        f"--{side} {shown(name)} means that there is no opponent: record a bye by the command 'bye'"
+        for side, (identity, name) in (("white", white), ("black", black))
+        if identity.startswith("name:") and is_nobody(name)
+    ]
     length = len(moves) if moves else half_moves
     faults = [length_fault(termination, length)]
     if outcome in {"white", "black", "draw"}:

@@ -1,7 +1,6 @@
 """The running account of one file that is read, and what importers share: frames, identities, speeds, byes, addresses.
 
-No format is parsed here. Byes are names that mean nobody where an opponent would stand; a player of such a name who has
-an identity of another kind than the name (a FIDE number, a number of a site) is a person. Addresses are those of games
+No format is parsed here. Which names mean that there is no opponent is in ``no_opponent``. Addresses are those of games
 on servers, with the keys that games of those servers have.
 """
 
@@ -27,6 +26,7 @@ from ledger.facts.source_games import (
     frame_schema,
 )
 from ledger.facts.words import Brings, Outcome, round_order
+from ledger.imports.no_opponent import is_bye, taken_as_bye
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -186,15 +186,9 @@ def speed_class(base_seconds: float, increment_seconds: float) -> str:
     return "classical"
 
 
-NOBODY = frozenset({"bye", "spielfrei", "freilos", "exempt", "-", "–", "—"})  # in small letters
 OF_NO_TOURNAMENT = "byes of no tournament"
 _A_ROUND = 10**12  # in ``round_order``
 _DAY = 10  # characters of an instant that names a day
-
-
-def is_nobody(name: str | None) -> bool:
-    """Whether a name says that there is no opponent."""
-    return name is not None and " ".join(name.split()).casefold() in NOBODY
 
 
 def brings(outcome: str, *, is_white: bool) -> Brings:
@@ -219,20 +213,33 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
         edition: a day of their tournament; None for the day of each game.
     """
     for game in games:
-        is_white = game.black_id.startswith("name:") and is_nobody(game.black_name)
-        is_black = game.white_id.startswith("name:") and is_nobody(game.white_name)
+        has_moves = bool(game.half_moves)
+        is_white = game.black_id.startswith("name:") and is_bye(
+            game.black_name,
+            has_played=has_moves or game.black_rating is not None,
+            has_won=game.outcome == Outcome.BLACK,
+        )
+        is_black = game.white_id.startswith("name:") and is_bye(
+            game.white_name,
+            has_played=has_moves or game.white_rating is not None,
+            has_won=game.outcome == Outcome.WHITE,
+        )
         if not (is_white or is_black):
             yield game
         elif is_white and is_black:
             reading.skipped["rows without a game"] += 1
-        elif game.tournament is None:
-            reading.skipped[OF_NO_TOURNAMENT] += 1
         else:
+            sides = (game.white_name, game.black_name)
+            player, word = sides if is_white else reversed(sides)
+            reading.note(game.line, taken_as_bye(word, player))
+            if game.tournament is None:
+                reading.skipped[OF_NO_TOURNAMENT] += 1
+                continue
             reading.without_game(
                 SourceRound(
                     game.line,
                     game.white_id if is_white else game.black_id,
-                    game.white_name if is_white else game.black_name,
+                    player,
                     game.tournament,
                     edition or game.ended_at[:_DAY],
                     round_number(game.round),

@@ -8,8 +8,9 @@ import pytest
 from ledger.facts.source_games import SourceGame, SourceRound
 from ledger.imports import jsonl
 from ledger.imports.csv import games as csv_games
+from ledger.imports.no_opponent import is_nobody
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import NOBODY, Reading, brings, is_nobody, round_number, without_byes
+from ledger.imports.reading import Reading, brings, round_number, without_byes
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.games import source_game
@@ -46,6 +47,37 @@ def test_a_row_with_nobody_on_one_side_is_a_bye_of_the_other(
     assert byes(reading) == [(2, "Ann", 1, at_white), (3, "Bob", 2, at_black)]
     assert {(bye.tournament, bye.player_id) for bye in reading.rounds} == {("Open", "name:ann"), ("Open", "name:bob")}
     assert [bye.edition for bye in reading.rounds] == ["2025-03-01", "2025-03-02"]
+
+
+WORDS = (
+    "not paired", "Half bye", "½ bye", "bye (1)", "(BYE)", "0.0", "...", "N.N.", "nicht ausgelost", "spiel-frei",
+    "descansa", "Exempté", "sans adversaire", "riposo", "vrij", "pauza", "wolny los", "volný los", "oversidder",
+    "vapaavuoro", "folga", "свободен", "Выходной", "ρεπό",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_words_for_no_opponent_are_no_players_in_ten_languages(word: str) -> None:
+    games, reading = read(HEADER + f"Ann;{word};1/2;2025-03-01;1;Open\n{word};Ann;0-1;2025-03-02;2;Open\n")
+    assert (games, reading.faults) == ([], [])
+    assert byes(reading) == [(2, "Ann", 1, "half"), (3, "Ann", 2, "allotted")]
+    assert [(note.line, "Ann" in note.message) for note in reading.notes] == [(2, True), (3, True)], "each is listed"
+
+
+def test_a_word_that_may_be_a_name_is_a_person_if_somebody_played() -> None:
+    header = "white,white_elo,black,black_elo,result,half_moves,date,event\n"
+    rows = "Frei,,Ann,,1-0,,2025,Open\nAnn,,Frei,1900,1-0,,2025,Open\nAnn,,NN,,1-0,20,2025,Open\n"
+    games, reading = read(header + rows)
+    assert (len(games), reading.rounds) == (3, [])
+    users = [*csv_games.frames(BytesIO(f"{HEADER}ann;free;1-0;2025;1;Open\n".encode()), reading, player_namespace="li")]
+    assert users[0]["black_id"].to_list() == ["li:free"], "the names of a site are those of its users"
+
+
+def test_words_say_what_a_bye_brings_that_has_no_result() -> None:
+    rows = "Ann;Half bye;;2025;1;Open\nBob;;bye;2025;1;Open\nCy;;H;2025;1;Open\nDi;full point bye;;2025;1;Open\n"
+    games, reading = read(HEADER + rows + "Ed;BYE;half-bye;2025;1;Open\n")
+    assert (games, reading.faults) == ([], [])
+    assert [bye.brings for bye in sorted(reading.rounds)] == ["half", "zero", "half", "full", "half"]
 
 
 def test_a_player_of_that_name_who_has_a_number_is_a_person() -> None:
@@ -113,8 +145,7 @@ def test_our_own_lines_carry_them_and_name_what_is_wrong() -> None:
 
 
 def test_words_and_rounds() -> None:
-    assert all(map(is_nobody, NOBODY))
-    assert not any(map(is_nobody, (None, "", "Byer", "Bye Bye")))
+    assert not any(map(is_nobody, (None, "Byer", "Bye Bye", "Bye, Ann", "Frei, Hans", "N. Novak", "?", "123", "x1")))
     assert [round_number(text) for text in (None, "Final", "0", "3", "3.17", "10000", "10001")] == [
         None,
         None,

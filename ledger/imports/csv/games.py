@@ -9,8 +9,8 @@ column                also read                 value
 ===================== ========================= ==============================================================
 key                   game, game_id, game_no,   the game's own key, kept as ``csv:KEY`` unless it has a colon;
                       id, n                     made from time, event, round and players where missing
-white, black          white_name, black_name    the player's name; BYE, spielfrei, freilos, EXEMPT or - without an
-                                                id: nobody, so that the other one has a bye in the round
+white, black          white_name, black_name    the player's name; a word for no opponent (``no_opponent``)
+                                                without an id gives the other player a bye in the round
 white_id, black_id                              identity such as ``lichess:ann``; without a colon ``id:VALUE``
 white_fide_id,                                  FIDE id. Each player needs an id, a FIDE id or a name; an id
 black_fide_id                                   with a colon goes first, then FIDE id, bare id, name
@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -52,7 +52,7 @@ import attrs
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES
 from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, FileFault, SourceRound, frame_schema
-from ledger.facts.words import Outcome
+from ledger.facts.words import Brings, Outcome
 from ledger.imports.csv import values
 from ledger.imports.csv.header import TITLES, RowLayout, is_header, read_header
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
@@ -66,7 +66,8 @@ from ledger.imports.csv.values import (
     plain_numbers,
     plain_whole,
 )
-from ledger.imports.reading import NOBODY, OF_NO_TOURNAMENT, Faults, Reading, brings, name_identity, round_number
+from ledger.imports.no_opponent import LETTERS_OF_BYES, is_nobody, said_to_bring, taken_as_bye
+from ledger.imports.reading import OF_NO_TOURNAMENT, Faults, Reading, brings, name_identity, round_number
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:
@@ -156,7 +157,9 @@ class Tally:
         return numbers
 
 
+MOST_PEOPLE = 50_000  # names that are remembered; a name of 128 characters takes some 200 bytes
 PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
+_OUTCOMES = frozenset(Outcome)
 _SIDES = frozenset({Outcome.WHITE, Outcome.BLACK})
 
 
@@ -302,6 +305,23 @@ def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Ser
             reading.skipped[reason] += count
 
 
+@lru_cache(maxsize=1024)
+def _winner(text: str | None) -> str | None:
+    """Who won by a result of the usual spelling; None for a draw, for no result, and for a word of the file's own."""
+    try:
+        result = values.result((text or "")[:40])
+    except ValueError:
+        return None
+    return result.removeprefix("+") if result else None
+
+
+@lru_cache(maxsize=1024)
+def _is_word_of_bye(text: str | None) -> bool:
+    """Return whether a cell of the column of results names a bye."""
+    word = (text or "").strip().casefold()
+    return word in LETTERS_OF_BYES or (any(map(str.isalpha, word)) and is_nobody(word, perhaps=True))
+
+
 class _Converter:
     """Puts the fields of a file's rows together; remembers the meanings of values from block to block."""
 
@@ -309,6 +329,8 @@ class _Converter:
         self._labels = layout.labels
         self._known = frozenset(layout.places)
         self._prefix = f"{key_prefix}:"
+        self._namespace = player_namespace
+        self._people: set[str] = set()  # names that were looked at and mean somebody
         self._repeats = Tally()
         self._named = Meaning(lambda name: name_identity(name, player_namespace))
         self._plan = _plan(player_namespace, table)
@@ -364,23 +386,52 @@ class _Converter:
         return cells.filter(~(nobody["white"] | nobody["black"])), Faults(first, more)
 
     def _is_nobody(self, cells: DataFrame, side: str) -> Series:
-        """Rows where the name of a side says that there is nobody, and no number says who that is."""
+        """Rows where the name of a side says that there is nobody, and nothing speaks of a person."""
         if side not in self._known:
             return pl.Series([False]).new_from_index(0, cells.height)
-        word = pl.col(side).str.strip_chars().str.to_lowercase().is_in(list(NOBODY))
-        ids = [name for name in (f"{side}_id", f"{side}_fide_id") if name in self._known]
-        # An id of zeros alone is how programs write that there is none.
-        unnumbered = [pl.col(name).str.strip_chars(" 0").str.len_bytes().fill_null(0) == 0 for name in ids]
-        mask: Series = cells.select(pl.all_horizontal(word.fill_null(value=False), *unnumbered).alias("m"))["m"]
+        # The names of a site are those of its users.
+        surely, perhaps = self._words_for_nobody(cells[side])
+        if not perhaps and not any(map(_is_word_of_bye, cells["result"].unique())):
+            return pl.Series([False]).new_from_index(0, cells.height)
+        # An id of zeros alone is how programs write that there is none; so is such a rating, and 0 moves are none.
+        unnumbered, unplayed = (
+            pl.all_horizontal(
+                pl.lit(value=True),
+                *(
+                    pl.col(name).str.strip_chars(" 0?-").str.len_bytes().fill_null(0) == 0
+                    for name in names
+                    if name in self._known
+                ),
+            )
+            for names in ((f"{side}_id", f"{side}_fide_id"), (f"{side}_rating", "half_moves"))
+        )
+        lost = pl.Series([_winner(text) != side for text in cells["result"].to_list()], dtype=pl.Boolean)
+        word = pl.col(side).is_in(surely) | (pl.col(side).is_in(perhaps) & lost & unplayed)
+        unnamed = pl.col(side).str.strip_chars().str.len_bytes().fill_null(0) == 0
+        # an empty cell beside a result such as "bye"
+        word = word.fill_null(value=False) | (unnamed & pl.Series([_is_word_of_bye(r) for r in cells["result"]]))
+        mask: Series = cells.select((word & unnumbered).alias("m"))["m"]
         return mask
+
+    def _words_for_nobody(self, names: Series) -> tuple[list[str], list[str]]:
+        """The names of a column that mean nobody, surely and perhaps."""
+        if len(self._people) > MOST_PEOPLE:
+            self._people.clear()
+        new = {*names.unique().drop_nulls().to_list()} - self._people
+        perhaps = [name for name in new if is_nobody(name, perhaps=self._namespace is None)]
+        surely = [name for name in perhaps if is_nobody(name)]
+        self._people |= new.difference(perhaps)
+        return surely, perhaps
 
     def _take_byes(self, cells: DataFrame, side: str, other: str, reading: Reading) -> Faults:
         """Rows in which the player of *side* has no opponent."""
+        words_for_nobody = dict(zip(cells["line"], cells[other], strict=True))
         # The word for nobody is no name: no identity may be made of it.
         columns = self._columns(cells.with_columns(pl.lit(None, pl.String).alias(other)))
         table = self._table(cells, columns)
         # the word that stands for nobody may stand in the place of a result, too
-        empty = columns["result"].text.str.to_lowercase().is_in(list(NOBODY))
+        empty = columns["result"].text.is_in(["-", "–", "—"])
+        empty |= pl.Series([_is_word_of_bye(text) for text in columns["result"].text.to_list()], dtype=pl.Boolean)
         faults: dict[int, str] = {}
         telling = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
         for name in (*sorted(telling & self._known), "result"):
@@ -397,7 +448,9 @@ class _Converter:
             if identity is None or ended_at is None:
                 what = f"{side} is missing beside a bye" if identity is None else "the date of the bye is missing"
                 faults[line] = f"{what}; fill it in"
-            elif tournament is None:
+                continue
+            reading.note(line, taken_as_bye(words_for_nobody[line], name))
+            if tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
             else:
                 word = values.result_word(text or "")
@@ -412,7 +465,9 @@ class _Converter:
                         tournament,
                         ended_at[:10],
                         round_number(number),
-                        brings(outcome, is_white=is_own or side == "white"),
+                        brings(outcome, is_white=is_own or side == "white")
+                        if outcome in _OUTCOMES
+                        else said_to_bring(text) or said_to_bring(words_for_nobody[line]) or Brings.ZERO,
                         None,
                         speed,
                         variant,

@@ -19,7 +19,8 @@ from ledger.facts.source_games import SourceGame, SourceRound
 from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.csv.rows import decode
 from ledger.imports.lichess import one_line
-from ledger.imports.reading import OF_NO_TOURNAMENT, Reading, ReportedTournament, is_nobody, name_identity, without_byes
+from ledger.imports.no_opponent import is_nobody
+from ledger.imports.reading import OF_NO_TOURNAMENT, Reading, ReportedTournament, name_identity, without_byes
 from ledger.imports.trf.lines import PLAYER, UNIQUE, Days, Header, PlayerLine, days_of, player_line_of
 from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, odd_points, paired
 from ledger.imports.trf.time_controls import speed_in_words
