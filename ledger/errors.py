@@ -32,6 +32,16 @@ def one_line(words: object) -> str:
 class LedgerError(Exception):
     """Base of everything that the ledger refuses or cannot do."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python would call the class with the text alone, which fails in the process that waits for a worker's answer.
+        return _unpickled, (type(self), self.args, self.__dict__)
+
+
+def _unpickled(kind: type[LedgerError], texts: tuple[Any, ...], attributes: dict[str, Any]) -> LedgerError:
+    error = kind.__new__(kind, *texts)
+    error.__dict__.update(attributes)
+    return error
+
 
 class MalformedError(LedgerError, ValueError):
     """The input is not an event, or an instant, settings, files or a condition that can be worked with.

@@ -26,6 +26,7 @@ from ledger.players.postgres_layout import WITH_NAMES, check, foreign_objects, s
 from ledger.players.reasons import KeptReason, Reasons
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
+from ledger.runtime.owners import Owner
 from ledger.runtime.postgres import quoted
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class PostgresPeople(People):
             StorageError: they cannot be reached, are not there, or not ours.
         """
         self.path = f"{postgres.shown(address)}, schema {schema_of(schema)}"
-        self._own = None if connect else postgres.connect(address)
+        self._own, self._owner = None if connect else postgres.connect(address), Owner()
         self._database = NamesDatabase(connect or self._own_connection, self.path, quoted(schema_of(schema)))
         self._schema = schema
         # By it a session tells its own changes from those of others; a bigint has 63 bits beside its sign.
@@ -149,6 +150,7 @@ class PostgresPeople(People):
 
     def _own_connection(self) -> Connection[Any]:
         assert self._own is not None
+        self._owner.refuse_others(self.path)
         return self._own
 
     @classmethod
@@ -190,7 +192,8 @@ class PostgresPeople(People):
 
     def close(self) -> None:
         """Release the connection, if it is the names' own."""
-        if self._own is not None:
+        # a forked process would end its parent's connection
+        if self._own is not None and not self._owner.is_other_process:
             self._own.close()
 
     # -- transactions ----------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from threading import get_ident
 from time import monotonic, sleep
 from typing import Self
 
@@ -32,10 +31,10 @@ from ledger.players.sealed_names import SealedNames, player_found
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.recording import EarlyGames, LikeGames, StandingGames, need_views
 from ledger.ratings.views import Views
-from ledger.runtime import sqlite
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
+from ledger.runtime.owners import Owner
 
 DEFAULT_ACTOR = "ledger"
 _ASKS_EVERY = 0.1  # seconds
@@ -43,7 +42,7 @@ _ASKS_EVERY = 0.1  # seconds
 
 @checked_methods
 class OpenLedger:
-    """The parts of one ledger; they stay with the thread that opened them.
+    """The parts of one ledger; they stay with the process and the thread that opened them.
 
     Attributes:
         path: the journal's file.
@@ -64,7 +63,7 @@ class OpenLedger:
         clock: Callable[[], datetime],
         token_store: TokenStore,
     ) -> None:
-        self.path, self._thread = Path(path), get_ident()
+        self.path, self._owner = Path(path), Owner()
         self._journal, self._views, self.clock = journal, views, clock
         self.names = SealedNames(journal, people, LikeGames(views).highest_registered)
         self.standing = StandingGames(journal, views)
@@ -82,11 +81,13 @@ class OpenLedger:
         self.close()
 
     def close(self) -> None:
-        """Release all files.
+        """Release all files; in a forked process there is nothing to release.
 
         Raises:
             StorageError: another thread opened the ledger.
         """
+        if self._owner.is_other_process:
+            return
         self.views.close_for_good()
         self.names.file.close()
         self.journal.close()
@@ -94,9 +95,8 @@ class OpenLedger:
     # -- its parts -------------------------------------------------------------------------------------------------
 
     def refuse_other_threads(self) -> None:
-        """Raise StorageError in another thread than the one that opened the ledger: SQLite's own words name numbers."""
-        if get_ident() != self._thread:
-            raise StorageError(str(self.path), sqlite.OTHER_THREAD)
+        """Raise StorageError in another process or thread than the one that opened the ledger."""
+        self._owner.refuse_others(str(self.path))
 
     @property
     def journal(self) -> Journal:

@@ -30,6 +30,7 @@ class Lazy:
 
 
 if TYPE_CHECKING:
+    import ctypes
     import difflib
     import tomllib
     from concurrent import futures
@@ -58,6 +59,7 @@ else:
     adbc_manager = Lazy("adbc_driver_manager")
     adbc_sqlite = Lazy("adbc_driver_sqlite")
     cattrs = Lazy("cattrs")
+    ctypes = Lazy("ctypes")
     cattrs_gen = Lazy("cattrs.gen")
     cryptography_exceptions = Lazy("cryptography.exceptions")
     difflib = Lazy("difflib")

@@ -6,7 +6,6 @@ the binary protocol cost half of what cursors do, and each wait for the server i
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from struct import pack
@@ -16,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.errors import CorruptError, StorageError, one_line
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
+from ledger.runtime.owners import Owner
 from ledger.runtime.postgres import UNKNOWN_OUTCOME, shown
-from ledger.runtime.sqlite import OTHER_THREAD
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -127,7 +126,7 @@ class ServerSession:
         self._connection: Connection[Any] | None = None
         self._names: dict[str, bytes] = {}  # of the statements that the server has prepared
         self._prepared = 0  # of those that ever had a name here
-        self._thread = threading.get_ident()
+        self._owner = Owner()
         self._is_closed = False
 
     def close(self) -> None:
@@ -141,8 +140,10 @@ class ServerSession:
         self._names = {}
         if connection is not None:
             self._selector.close()
-            # not a transaction of ours is left: the server rolls it back
-            connection.close()
+            # A forked process would take leave of the server in its parent's name; libpq by itself says nothing.
+            if not self._owner.is_other_process:
+                # not a transaction of ours is left: the server rolls it back
+                connection.close()
 
     @property
     def is_open(self) -> bool:
@@ -248,10 +249,9 @@ class ServerSession:
         """The connection, a new one where there is none or the last one was lost.
 
         Raises:
-            StorageError: the server cannot be reached; or the session is closed, or another thread's.
+            StorageError: the server cannot be reached; or the session is closed, or another thread's or process's.
         """
-        if threading.get_ident() != self._thread:
-            raise StorageError(shown(self.address), OTHER_THREAD)
+        self._owner.refuse_others(shown(self.address))
         if self._is_closed:
             raise StorageError(shown(self.address), "Cannot operate on a closed database: open the ledger again by "
                                "Ledger.open")  # fmt: skip

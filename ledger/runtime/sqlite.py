@@ -18,14 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from ledger.errors import CorruptError, StorageError, one_line
+from ledger.runtime.owners import OTHER_PROCESS, OTHER_THREAD, OwnedConnection, refuse_inherited
 
 if TYPE_CHECKING:
     import sqlite3
 else:
-    try:
-        from pysqlite3 import dbapi2 as sqlite3
-    except ImportError:
-        import sqlite3
+    from ledger.runtime.owners import sqlite3
 
 __all__ = [
     "BUSY_SECONDS",
@@ -71,11 +69,6 @@ _REMEDIES = (
     ("disk i/o error", "the disk refused to read or write (full, over quota, or failing); nothing was lost"),
 )
 RESTORE = "restore the file from a copy, then prove it with 'audit --since'"
-# A connection of SQLite stays with the thread that opened it, and so does what stands on it.
-OTHER_THREAD = (
-    "was opened in another thread, and stays with it: open the ledger in each thread that works with it, by "
-    "Ledger.open; several may record and read at the same time, as several processes may"
-)
 _OTHER_THREAD = "created in a thread"
 _NO_DATABASE = "not a database"
 _CORRUPT = ("malformed", "file is encrypted")
@@ -179,9 +172,10 @@ def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
         StorageError: it cannot be opened.
     """
     uri = address(path, read_only=read_only)
+    refuse_inherited(path)
     with storage_errors(path):
         # isolation_level=None: the driver would begin transactions by itself, and deferred ones (see ``immediate``)
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+        connection = OwnedConnection(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, path=path)
         for pragma in PRAGMAS:
             connection.execute(pragma)
     return connection
@@ -252,12 +246,15 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
         self, connection: sqlite3.Connection, path: str | Path, remedy: str = RESTORE, patience: float | None = None
     ) -> None:
         """Say on which file, what to do where it is damaged, and how many seconds to wait if not as long as ever."""
-        self._connection = connection
+        self._connection, self._path = connection, path
         self._errors = storage_errors(path, remedy)
         self._patience = patience
 
     def __enter__(self) -> None:
         """Begin."""
+        # A server that forks without Python's knowledge gives nothing up in the child.
+        if getattr(self._connection, "process", None) not in (None, os.getpid()):
+            raise StorageError(str(self._path), OTHER_PROCESS)
         with self._errors:
             if self._patience is None:
                 _begin(self._connection, BUSY_SECONDS)

@@ -21,6 +21,7 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.testing.journal_contract import Sealed, append, filled, root_of, sealed, stored
 from tests.kit import postgres
+from tests.kit.forks import REFUSED, in_child
 from tests.kit.places import ROOT
 from tests.kit.poolers import pooling
 from tests.kit.postgres import Server
@@ -322,6 +323,23 @@ def test_an_entry_that_was_settled_and_is_gone_stays_an_alarm(oldest_server: Ser
             add(another, sealed(3, "another"), sealed(4, "another"))
         with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
             reader.fence()
+
+
+def test_a_forked_child_asks_nothing_by_its_parents_session_and_does_not_end_it(writers_address: str) -> None:
+    journal = PostgresJournal(writers_address, SCHEMA)
+    try:
+        assert REFUSED in in_child(journal.size)
+        assert REFUSED in in_child(lambda: journal.writing().__enter__())
+        assert in_child(journal.close) == "None"
+        assert in_child(lambda: _size_by_own(writers_address)) == "0"
+        assert journal.size() == 0
+    finally:
+        journal.close()
+
+
+def _size_by_own(address: str) -> int:
+    with closing(PostgresJournal(address, SCHEMA)) as own:
+        return own.size()
 
 
 def test_a_frozen_server_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
