@@ -112,6 +112,36 @@ def test_wrong_usage_is_exit_code_2(words: list[str], run: Run) -> None:
 
 
 @pytest.mark.slow
+def test_every_help_has_an_example_that_calls_the_command(run: Run) -> None:
+    without = []
+    for words in ["", *every_command()]:
+        for flag in ("--help", "-h"):
+            done = run(*words.split(), flag)
+            called = f"rating-ledger {words}".strip().replace(" correct ", " correct club.db ")
+            if (done.code, done.err) != (0, "") or called not in done.out.partition("Example:")[2]:
+                without.append((words, flag))
+    assert without == []
+
+
+def test_the_overview_lists_every_command_under_its_task_with_a_whole_sentence(run: Run) -> None:
+    told = run("--help").out
+    assert list(cli.TASKS) == re.findall(r"^(\S.*):$", told, re.MULTILINE)[-len(cli.TASKS) :]
+    sections = dict(zip(cli.TASKS, re.split(r"^\S.*:\n", told, flags=re.MULTILINE)[-len(cli.TASKS) :], strict=True))
+    for task, section in sections.items():
+        assert re.findall(r"^  (\S+)  ", section, re.MULTILINE) == list(cli.TASKS[task])
+        assert "..." not in section
+    assert [name for commands in cli.TASKS.values() for name in commands] == list(cli.COMMANDS)
+    assert run("--version").out.startswith("rating-ledger, version ")
+
+
+@pytest.mark.parametrize("words", [["player"], ["players"], ["policy"], ["token"], ["scheme"], ["correct", "club.db"]])
+def test_the_help_of_several_commands_has_a_whole_sentence_of_each(words: list[str], run: Run) -> None:
+    listed = run(*words, "--help").out.partition("Commands:\n")[2]
+    assert len(re.findall(r"^  (\S+)  ", listed, re.MULTILINE)) > 1
+    assert "..." not in listed
+
+
+@pytest.mark.slow
 def test_the_module_runs_as_a_command(sample_club: Path) -> None:
     command = [sys.executable, "-m", "tools.cli", "ratings", str(sample_club), "--limit", "1", "--nl"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -115,6 +115,39 @@ def test_a_ledger_refuses_controls_in_a_name_too(fide_pool: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_year_of_birth_learnt_later_rates_the_games_again(fide_pool: Path, run: Run) -> None:
+    assert run("player", "set", fide_pool, "Ann", "--rating", "2250", "--games", "60").code == 0
+    assert k_of(run, fide_pool, "Ann", "g1") == 20.0
+    assert "player 1: recorded" in run("player", "set", fide_pool, "Ann", "--born", "2010").err
+    assert k_of(run, fide_pool, "Ann", "g1") == 40.0
+    assert "was known already" in run("player", "set", fide_pool, "Ann", "--born", "2010").err
+    done = run("player", "set", fide_pool, "Ann", "--born", "2011")
+    assert (done.code, "exists-with-different-birth-year" in done.err) == (REFUSED, True)
+    key = re.search(r"propose 'correct fact (\S+) --field birth_year'", done.err)
+    assert key is not None
+    words = ("fact", key[1], "--field", "birth_year", "--to", "2011", "--reason", "passport", "--by", "eve")
+    assert run("correct", fide_pool, *words).code == 0
+    assert run("audit", fide_pool).code == 0
+
+
+def test_a_declared_rating_acts_up_to_the_first_game_and_is_refused_after_it(fide_pool: Path, run: Run) -> None:
+    before = head(fide_pool)
+    done = run("player", "set", fide_pool, "Bob", "--declared", "2000")
+    assert done.code == REFUSED
+    assert "after-the-first-game: this declared rating holds from 20" in done.err
+    assert "of 2024-03-04, so that it could not act" in done.err
+    assert head(fide_pool) == before
+    assert run("player", "set", fide_pool, "Bob", "--declared", "2000", "--since", "2024-03-04").code == 0
+    assert json.loads(run("explain", fide_pool, "Bob", "csv:g1").out)["before"] == 2000.0
+
+
+def test_a_standing_changes_from_a_day_on(fide_pool: Path, run: Run) -> None:
+    assert run("player", "set", fide_pool, "Cleo", "--standing", "guest", "--since", "2024-03-01").code == 0
+    assert facts(run, fide_pool, "player-changed") == [{"player": 3, "standing": "guest", "effective_at": "2024-03-01"}]
+    assert run("player", "set", fide_pool, "Cleo").code == USAGE
+
+
+@pytest.mark.slow
 def test_a_list_registers_seeds_and_adds_what_is_learnt_of_others(fide_pool: Path, tmp_path: Path, run: Run) -> None:
     path = written(tmp_path, "members.csv", MEMBERS.encode())
     done = run("players", "import", fide_pool, path, "--list", "members")
