@@ -25,7 +25,6 @@ from tools.bench.table import (
     as_json,
     line,
     render,
-    render_bounds,
 )  # fmt: skip
 
 LARGE = 10_000_000
@@ -143,9 +142,6 @@ class TestLines:
         assert (row["ours"], row["rival"], row["ratio"]) == (0.25, 0.5, 0.5)
         assert (row["lowest"], row["highest"], row["reached"], row["rounds_agree"]) == (0.4, 0.6, "at least", False)
         assert (row["our_rounds"], row["rival_rounds"]) == ([0.3, 0.2], [0.5, 0.5])
-
-    def test_the_table_of_bounds_has_a_line_for_each(self) -> None:
-        assert len(render_bounds(BOUNDS).splitlines()) == len(BOUNDS) + 2
 
 
 RUN = {"began": "2026-01-01 10:00 UTC", "size": "usual", "games": [10], "rounds": 3, "cores": 2, "python": "3"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Columns = dict[str, "npt.NDArray[Any]"]
+WORKS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("works.toml").read_text("utf-8"))
 
 FIRST_SECOND = int(datetime(2010, 1, 1, tzinfo=UTC).timestamp())
 SECONDS = 15 * 365 * 86_400
@@ -35,6 +37,12 @@ END_MS = (FIRST_SECOND + SECONDS) * 1000
 RESULTS = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}
 PLAYERS = 13  # of a made-up tournament
 GAMES_OF_A_PLAYER = 60  # in made-up tournaments, about
+PROJECTED_BEFORE = 500  # games or events into a new file of views, ours and a rival's, before any is measured
+
+
+def projected_of(events: int) -> int:
+    """Return how many of so many recorded events are projected, ours and a rival's."""
+    return max(500, events // 10)
 
 
 def make_games(count: int, players: int, seed: int) -> Columns:

@@ -26,22 +26,22 @@ from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ledger import schemes as built_in
 from ledger.facts import periods
 from ledger.facts.periods import Calendar
-from ledger.ratings.engine import Rateable
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
 
 from .datasets import Columns
+from .ours import cut
 from .rival_stores import START, K
 
 Run = Callable[[], Any]
 WEEKLY = Calendar(days=7)
 ESTABLISHED = 50  # games behind every rating, for formulas that ask
-RD, VOLATILITY, TAU, TAU2, EPSILON, SCALE = 350.0, 0.06, 0.5, 0.25, 1e-6, 173.7178
 Q = math.log(10.0) / 400.0
-Q2, G2 = Q * Q, 3.0 / (math.pi * math.pi)
-G = Q2 * G2
+Q2 = Q * Q
+G = 3.0 * Q2 / (math.pi * math.pi)
 
 
 def players_of(columns: Columns) -> int:
@@ -66,39 +66,23 @@ def evalica_run(columns: Columns) -> Run:
 
 # Compiled loops: of each system a step for one game, and the loop around it.
 
-STARTS = {
-    "elo": [START], "glicko": [START, RD], "glicko2": [0.0, RD / SCALE, VOLATILITY], "uschess": [START, 0.0],
-    "chessworld": [1400.0, 0.0, 0.0],
-}  # fmt: skip
+STARTS = {"elo": [START], "glicko": [START, 350.0], "uschess": [START, 0.0], "chessworld": [1400.0, 0.0, 0.0]}
 
 
 def loop_run(system: str, columns: Columns, *, with_columns: bool = False) -> Run:
     """Prepare a compiled loop over single games; *with_columns* it keeps the columns that our rows have.
 
-    ``elo``: rating. ``glicko``: rating and RD, which does not grow by time. ``glicko2``, each game a period of its own:
-    mu, phi and sigma. ``uschess``, the standard formula without bonus: rating and games. ``chessworld``: rating, games
-    and sum of game points.
+    ``elo``: rating. ``glicko``: rating and RD, which does not grow by time. ``uschess``, the standard formula without
+    bonus: rating and games. ``chessworld``: rating, games and sum of game points.
     """
-    loop = _of(globals()[f"_{system}"], len(STARTS[system]), with_columns)
-    games, sides = np.zeros(players_of(columns), np.int32), 2 * len(columns["white"]) if with_columns else 0
-    return _run(loop, columns, STARTS[system], games, np.empty(sides), np.empty(sides), np.empty(sides, np.int32))
-
-
-def weekly_glicko2_run(columns: Columns) -> Run:
-    """Prepare Glicko-2 by the week, RD growing by the weeks missed: mu, phi, sigma and week."""
-    week = periods.numbers(columns["ended_at"], WEEKLY)
-    first = np.concatenate([[0], 1 + np.flatnonzero(np.diff(week)), [len(week)]])
-    more = first, week[first[:-1]] - week[0], np.zeros((players_of(columns), 2))
-    return _run(_weekly_glicko2, columns, [*STARTS["glicko2"], -1.0], *more)
-
-
-def _run(loop: Callable[..., None], columns: Columns, start: list[float], *more: Any) -> Run:
-    white, black, score = columns["white"], columns["black"], columns["score"]
-    total, history = players_of(columns), np.empty((2 * len(white), len(start)))
+    start, white, black, score = STARTS[system], columns["white"], columns["black"], columns["score"]
+    loop, total = _of(globals()[f"_{system}"], len(start), with_columns), players_of(columns)
+    history, sides = np.empty((2 * len(white), len(start))), 2 * len(white) if with_columns else 0
+    kept = np.zeros(total, np.int32), np.empty(sides), np.empty(sides), np.empty(sides, np.int32)
 
     def run() -> Any:
         state = np.tile(np.array(start), (total, 1))
-        compiled(loop)(white, black, score, *more, state, history)
+        compiled(loop)(white, black, score, *kept, state, history)
         return state
 
     return run
@@ -191,83 +175,6 @@ def _chessworld_side(state: Any, p: int, opponent: float, opponent_games: float,
         state[p, 0] = own + k * (score - e)
 
 
-def _surprises(state: Any, w: int, b: int, score: float) -> tuple[float, float, float, float, float]:
-    """Glicko-2's sums of one game: improvement and information of both sides, and White's expected score."""
-    difference = state[w, 0] - state[b, 0]
-    g_w = 1.0 / math.sqrt(1.0 + G2 * state[b, 1] * state[b, 1])
-    g_b = 1.0 / math.sqrt(1.0 + G2 * state[w, 1] * state[w, 1])
-    e_w, e_b = 1.0 / (1.0 + math.exp(-g_w * difference)), 1.0 / (1.0 + math.exp(g_b * difference))
-    information_w, information_b = g_w * g_w * e_w * (1.0 - e_w), g_b * g_b * e_b * (1.0 - e_b)
-    return g_w * (score - e_w), g_b * (1.0 - score - e_b), information_w, information_b, e_w
-
-
-def _glicko2(state: Any, w: int, b: int, score: float) -> float:
-    better_w, better_b, information_w, information_b, e = _surprises(state, w, b, score)
-    _update(state, w, better_w, information_w)
-    _update(state, b, better_b, information_b)
-    return e
-
-
-def _weekly_glicko2(
-    white: Any, black: Any, score: Any, first: Any, week: Any, sums: Any, state: Any, history: Any
-) -> None:
-    for batch in range(len(week)):
-        games = range(first[batch], first[batch + 1])
-        for i in games:
-            for p in (white[i], black[i]):
-                missed = week[batch] - 1.0 - state[p, 3]
-                if missed > 0.0 and state[p, 3] >= 0.0:
-                    state[p, 1] = math.sqrt(state[p, 1] * state[p, 1] + missed * state[p, 2] * state[p, 2])
-                state[p, 3] = week[batch]
-        for i in games:
-            better_w, better_b, information_w, information_b, _ = _surprises(state, white[i], black[i], score[i])
-            sums[white[i], 0] += better_w
-            sums[black[i], 0] += better_b
-            sums[white[i], 1] += information_w
-            sums[black[i], 1] += information_b
-        for i in games:
-            for p in (white[i], black[i]):
-                if sums[p, 1] > 0.0:
-                    _update(state, p, sums[p, 0], sums[p, 1])
-                    sums[p, 0] = sums[p, 1] = 0.0
-        for i in games:
-            for field in range(4):
-                history[2 * i, field] = state[white[i], field]
-                history[2 * i + 1, field] = state[black[i], field]
-
-
-def _f(x: float, a: float, phi2: float, v: float, delta2: float) -> float:
-    e = math.exp(x)
-    whole = phi2 + v + e
-    return e * (delta2 - whole) / (2.0 * whole * whole) - (x - a) / TAU2
-
-
-def _update(state: Any, p: int, improvement: float, information: float) -> None:
-    """Steps 5 to 8 of the paper for one player; the iteration of step 5 as it stands there."""
-    v, phi2 = 1.0 / information, state[p, 1] * state[p, 1]
-    delta2 = v * improvement * v * improvement
-    low = a = math.log(state[p, 2] * state[p, 2])
-    if delta2 > phi2 + v:
-        high = math.log(delta2 - phi2 - v)
-    else:
-        high = a - TAU
-        while _f(high, a, phi2, v, delta2) < 0.0:
-            high -= TAU
-    f_low, f_high = _f(low, a, phi2, v, delta2), _f(high, a, phi2, v, delta2)
-    while abs(high - low) > EPSILON:
-        middle = low + (low - high) * f_low / (f_high - f_low)
-        f_middle = _f(middle, a, phi2, v, delta2)
-        if f_middle * f_high <= 0.0:
-            low, f_low = high, f_high
-        else:
-            f_low *= 0.5
-        high, f_high = middle, f_middle
-    sigma = math.exp(low * 0.5)
-    after = 1.0 / (1.0 / (phi2 + sigma * sigma) + information)
-    state[p, 0] += after * improvement
-    state[p, 1], state[p, 2] = math.sqrt(after), sigma
-
-
 # Packages.
 
 
@@ -353,12 +260,14 @@ def elote(columns: Columns, system: str) -> Package:
     return Package(run, foretell)
 
 
-def elochess(games: Rateable) -> Package:
+def elochess(columns: Columns) -> Package:
     """Prepare US Chess's formula: each player's games of each batch together, opponents as the batch found them.
 
     Ratings are whole numbers, and every rating counts as based on 50 games: what the package leaves to its user (who is
     new, floors, yardsticks of the unrated) is not done.
     """
+    scheme = built_in.named("uschess")
+    games = cut(columns, scheme, scheme.numbers_from({}))
     white, black, score, starts = (column.tolist() for column in (games.white, games.black, games.score, games.starts))
     batches = []
     for first, last in pairwise(starts):

@@ -14,7 +14,7 @@ import itertools
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -23,7 +23,7 @@ from ledger.ratings.queries import tables
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 
-from .datasets import RESULTS
+from .datasets import RESULTS, WORKS
 from .measuring import Figure, cost_of
 
 CHUNK = 50_000
@@ -33,10 +33,6 @@ START = 1500.0
 SCORES = {word: score for score, word in RESULTS.items()}
 HEADERS = (("key", "white", "black", "result"), ("game_no", "white_fide_id", "black_fide_id", "result"))
 HISTORY = ("player", "n", "game", "opponent", "score", "rating")
-CREATE_HISTORY = (
-    "CREATE TABLE history(player TEXT, n INTEGER, game TEXT, opponent TEXT, score REAL, rating REAL,"
-    " PRIMARY KEY(player, n)) WITHOUT ROWID"
-)
 INSERT_HISTORY = "INSERT INTO history VALUES (?, ?, ?, ?, ?, ?)"
 
 Row = tuple[Any, ...]
@@ -52,7 +48,7 @@ def dict_loop_executemany(csv_path: Path, db_path: Path, *, pragmas: Sequence[st
     with closing(driver().connect(str(db_path))) as connection, _open_text(csv_path) as file:
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
-        connection.execute(CREATE_HISTORY)
+        connection.execute(WORKS["statements"]["history"])
         rows = _history(file)
         while chunk := list(itertools.islice(rows, CHUNK)):
             connection.executemany(INSERT_HISTORY, chunk)
@@ -68,7 +64,7 @@ def dict_loop_sqlite_utils(csv_path: Path, db_path: Path) -> None:
     """
     database = sqlite_utils.Database(db_path)
     with closing(database.conn), _open_text(csv_path) as file:
-        database.execute(CREATE_HISTORY)
+        database.execute(WORKS["statements"]["history"])
         with database.atomic():
             database.table("history").insert_all(itertools.chain([HISTORY], _history(file)), batch_size=CHUNK)
 
@@ -133,28 +129,28 @@ def _write(connection: Any, insert: str, rows: Iterable[Row]) -> None:
     connection.execute("COMMIT")
 
 
-def durable_commits(count: int, folder: Path, *files: str, body_size: int = 300) -> Figure:
+def durable_commits(count: int, files: Sequence[str], folder: Path, *, body_size: int = 300) -> Figure:
     """Rounds of commits per second, one row each in each of the *files*.
 
     The first file is durable (WAL, ``synchronous=FULL``: on the disk before the next), a second one stands for views
     that can be rebuilt (``synchronous=NORMAL``). The row is a position and a random body.
     """
     bodies = [(os.urandom(body_size),) for _ in range(count)]
-    connections = [driver().connect(str(folder / file), isolation_level=None) for file in files]
-    for connection, synchronous in zip(connections, ("FULL", "NORMAL"), strict=False):
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {synchronous}")
-        connection.execute("CREATE TABLE entries(position INTEGER PRIMARY KEY, body BLOB)")
+    with ExitStack() as stack:
+        connect = lambda file: closing(driver().connect(str(folder / file), isolation_level=None))  # noqa: E731
+        connections = [stack.enter_context(connect(file)) for file in files]
+        for connection, synchronous in zip(connections, ("FULL", "NORMAL"), strict=False):
+            for setting in ("journal_mode = WAL", f"synchronous = {synchronous}"):
+                connection.execute(f"PRAGMA {setting}")
+            connection.execute("CREATE TABLE entries(position INTEGER PRIMARY KEY, body BLOB)")
+        insert = [connection.execute for connection in connections]
 
-    def commit() -> None:
-        for body in bodies:
-            for connection in connections:
-                connection.execute("INSERT INTO entries(body) VALUES (?)", body)
+        def commit() -> None:
+            for body in bodies:
+                for execute in insert:
+                    execute("INSERT INTO entries(body) VALUES (?)", body)
 
-    rates = cost_of(commit).rates(count)
-    for connection in connections:
-        connection.close()
-    return rates
+        return cost_of(commit).rates(count)
 
 
 class BareRows:

@@ -43,7 +43,7 @@ from ..commands.server_journals import EVERY
 from ..postgres_servers import Server, reached_by_others, running
 from ..postgres_servers import installed as versions
 from . import ours
-from .datasets import Run
+from .datasets import WORKS, Run
 from .measuring import COMMAND, Figure, Worked, compared, cost_of, in_a_process, in_turns, installed
 from .measuring import server as server_of
 from .table import Line, line
@@ -55,10 +55,6 @@ LOGIN = "recorder"  # the user who records
 COPIES = "ratings"  # the schema of copied views
 # What a server that keeps a journal runs with; the tests' servers forgo some of it.
 DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "256MB", "max_wal_size": "4GB"}
-BARE = """
-CREATE TABLE bare(position bigint PRIMARY KEY, kind text NOT NULL, key text COLLATE "C" NOT NULL UNIQUE,
-  body bytea NOT NULL, leaf bytea NOT NULL)
-"""
 INSERT = "INSERT INTO bare VALUES (%s, %s, %s, %s, %s)"
 BEHIND = 10  # rounds before those that are measured
 IMPORTED = 500_000  # games at most: from so many on the bounds are judged
@@ -133,7 +129,7 @@ def _entry_lines(run: Run, server: Server) -> Iterator[Line]:
             stack.enter_context(closing(PostgresJournal(server.url(user=LOGIN), name))) for name in names
         )
         bare = stack.enter_context(psycopg.connect(server.new_database(), autocommit=True))
-        bare.execute(BARE)
+        bare.execute(WORKS["statements"]["journal_on_postgres"].encode())
 
         def insert() -> Figure:
             rows = [

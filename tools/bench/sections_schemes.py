@@ -17,8 +17,7 @@ import attrs
 
 from ledger import schemes as built_in
 from ledger.answers.comparing import forecasts
-from ledger.facts import periods
-from ledger.facts.periods import DAY_MS, MONTHLY
+from ledger.facts.periods import MONTHLY
 from ledger.ratings import engine
 from ledger.runtime.arith import logistic
 from ledger.runtime.columns import MANY
@@ -28,21 +27,12 @@ from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
 from . import rival_ratings
-from .datasets import Columns, GameSet, Run
+from .datasets import WORKS, Columns, GameSet, Run
 from .measuring import cost_of, installed, timed
-from .rival_ratings import SCALE, Package, elochess, elote, loop_run, riix
+from .ours import cut
+from .rival_ratings import Package, loop_run, riix
 from .rival_stores import START
 from .table import EVEN, Line, line
-
-WEEKLY: dict[str, dict[str, int | bool | str]] = {
-    "glicko": {"period_days": 7, "c": "30.3"},  # c belongs to the length of a period
-    "glicko2": {"period_days": 7},
-}
-# Lichess without its limits is Glicko-2 after every game in which RD does not grow by time.
-UNLIMITED: dict[str, int | bool | str] = {
-    "initial_rd": 350, "initial_volatility": "0.06", "tau": "0.5", "periods_per_day": 0, "rd_floor": 1, "rd_cap": 999,
-    "volatility_cap": 1, "rating_floor": 0, "rating_limit": 9999, "largest_change": 9999, "regulator": 1,
-}  # fmt: skip
 
 
 class EloNumbers(NamedTuple):
@@ -79,39 +69,11 @@ def variants() -> Iterator[SchemeVariant]:
     """Every built-in scheme with its default settings, and by week those that usually are."""
     for scheme in built_in.built_in():
         numbers = scheme.numbers_from({})
-        if scheme.name in WEEKLY:
-            yield SchemeVariant(f"{scheme.name} by week", scheme, scheme.numbers_from(WEEKLY[scheme.name]))
+        if scheme.name in WORKS["weekly"]:
+            yield SchemeVariant(f"{scheme.name} by week", scheme, scheme.numbers_from(WORKS["weekly"][scheme.name]))
         by_month = scheme.rhythm is Rhythm.PERIOD and scheme.calendar(numbers) == MONTHLY
         rhythm = "month" if by_month else scheme.rhythm.value
         yield SchemeVariant(f"{scheme.name} by {rhythm}", scheme, numbers, scheme.name == "fide")
-
-
-def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
-    """The games in the batches, and so in the order, in which the scheme rates them."""
-    ended_at = columns["ended_at"]
-    games = engine.Rateable(columns["white"], columns["black"], columns["score"], ended_at / DAY_MS)
-    if scheme.rhythm is Rhythm.GAME:
-        return games
-    calendar = scheme.calendar(numbers) if scheme.rhythm is Rhythm.PERIOD else MONTHLY
-    period, closing = periods.numbers(ended_at, calendar), periods.closings(ended_at, calendar)
-    event = columns.get("event") if scheme.rhythm is Rhythm.EVENT else None
-    if event is not None:
-        order = np.lexsort((event, period))
-        event, period, closing = event[order], period[order], closing[order]
-        games = engine.Rateable(*(column[order] for column in games[:4]))
-    begins = np.diff(period, prepend=period[0] - 1) != 0
-    if event is not None:
-        begins |= np.diff(event, prepend=event[0]) != 0
-    first = np.flatnonzero(begins)
-    starts = np.append(first, len(period))
-    return games._replace(starts=starts, period=MANY.floats(period[first]), closing=closing[first] / DAY_MS)
-
-
-def singly(columns: Columns) -> engine.Rateable:
-    """Each game as a batch of its own, all in one period, for a scheme by period."""
-    games = cut(columns, PLAIN_ELO, None)
-    count = len(games.day)
-    return games._replace(starts=np.arange(count + 1), period=np.zeros(count), closing=games.day)
 
 
 def beginning(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> Any:
@@ -173,16 +135,12 @@ def last_games(columns: Columns, count: int) -> Columns:
 Prepare = Callable[[Columns], rival_ratings.Run]
 WORLD_ALLOWED = 10e6  # games/s
 FEW = 200  # games that load and compile what a package needs
-BY_GAME = "Glicko-2, singly"
 ELO = ("bare Numba Elo, history", partial(loop_run, "elo"))
-GLICKO2 = ("bare Numba Glicko-2, by game", partial(loop_run, "glicko2"))
-BARE: Mapping[str, tuple[str, Prepare]] = {
-    "glicko by week": ("bare Numba Glicko, by game", partial(loop_run, "glicko")),
-    "glicko2 by week": ("bare Numba Glicko-2, by week", rival_ratings.weekly_glicko2_run),
-    "lichess by game": GLICKO2,
-    BY_GAME: GLICKO2,
-    "uschess by event": ("bare Numba US Chess, by game", partial(loop_run, "uschess")),
-}
+GLICKO = ("bare Numba Glicko, by game", partial(loop_run, "glicko"))
+USCHESS = ("bare Numba US Chess, by game", partial(loop_run, "uschess"))
+BARE = {  # without a loop of its system a scheme stands beside the nearest one, or plain Elo
+    "glicko by week": GLICKO, "glicko2 by week": GLICKO, "lichess by game": GLICKO, "uschess by event": USCHESS,
+}  # fmt: skip
 
 
 def replay(run: Run) -> Iterator[Line]:
@@ -205,7 +163,9 @@ def replay(run: Run) -> Iterator[Line]:
         for name in [name for name in works if name.startswith("elo-")]:
             yield line(name, data.name, rates["elo"], rates[name])
         if installed("riix"):
-            yield line("elo-riix", data.name, rates["elo"], _pace(RIIX_ELO, columns, run))
+            yield line(
+                "elo-riix", data.name, rates["elo"], _pace(partial(riix, system="Elo", steps="week"), columns, run)
+            )
         yield line("elo-dict", data.name, rates["elo"], _pace(rival_ratings.elo_in_dicts, columns, run))
 
 
@@ -222,50 +182,13 @@ def _pace(prepare: Callable[[Columns], Package], columns: Columns, run: Run) -> 
     return len(part["white"]) / cost_of(prepare(part).run).clock
 
 
-ELOTE = {system: partial(elote, system=system) for system in ("Elo", "Glicko", "Glicko2", "ECF")}
-RIIX_ELO, WEEKLY_GLICKO, WEEKLY_GLICKO2, GLICKO2_ONE = (
-    partial(riix, system="Elo", steps="week"),
-    partial(riix, system="Glicko", steps="week", update_method="batched", c=30.3),
-    partial(riix, system="Glicko2", steps="week", update_method="batched"),
-    partial(riix, system="Glicko2", steps="one"),
-)
-
-
-class Rival(NamedTuple):
-    """A Python package with the system of a scheme; *foretell*: how it says what it expects of a game before it."""
-
-    scheme: str
-    name: str  # its first word is the package
-    prepare: Callable[[Columns], Package]
-    foretell: Callable[[Columns], Package] | None = None
-
-
-RIVALS = (
-    Rival("elo by game", "riix Elo", RIIX_ELO, partial(riix, system="Elo", steps="game")),
-    Rival("elo by game", "elote Elo, by game", ELOTE["Elo"], ELOTE["Elo"]),
-    Rival("glicko by week", "riix Glicko, by week", WEEKLY_GLICKO, WEEKLY_GLICKO),
-    Rival("glicko by week", "riix Glicko, by game", partial(riix, system="Glicko", steps="week")),
-    Rival("glicko by week", "elote Glicko, by game", ELOTE["Glicko"], ELOTE["Glicko"]),
-    Rival("glicko2 by week", "riix Glicko-2, by week", WEEKLY_GLICKO2, WEEKLY_GLICKO2),
-    Rival("glicko2 by week", "riix Glicko-2, by game", GLICKO2_ONE),
-    Rival("glicko2 by week", "elote Glicko2, by game", ELOTE["Glicko2"], ELOTE["Glicko2"]),
-    Rival("lichess by game", "riix Glicko-2, by game", GLICKO2_ONE),
-    Rival("lichess by game", "elote Glicko2, by game", ELOTE["Glicko2"]),
-    Rival("ecf-grade by period", "elote ECF, by game", ELOTE["ECF"]),
-    Rival("ecf-monthly by month", "elote ECF, by game", ELOTE["ECF"], ELOTE["ECF"]),
-    Rival("uschess by event", "elochess US Chess", lambda columns: elochess(cut(columns, *_default("uschess")))),
-)
-
-
-def _rivals_of(scheme: str) -> list[Rival]:
-    """Return the installed ones."""
-    return [rival for rival in RIVALS if rival.scheme == scheme and installed(rival.name.split(maxsplit=1)[0])]
-
-
-def _default(name: str) -> tuple[Scheme, Any]:
-    """Return a scheme with its default settings."""
-    scheme = built_in.named(name)
-    return scheme, scheme.numbers_from({})
+def _packages(scheme: str, *, foretelling: bool = False) -> Iterator[tuple[str, Callable[[Columns], Package]]]:
+    """Yield the installed packages with the system of a scheme; *foretelling*: those that say what they expect."""
+    for name, words in WORKS["packages"].get(scheme, {}).items():
+        settings = {key: value for key, value in words.items() if key not in {"package", "foretell"}}
+        if installed(words["package"]) and (not foretelling or "foretell" in words):
+            settings |= words["foretell"] if foretelling else {}
+            yield name, partial(getattr(rival_ratings, words["package"]), **settings)
 
 
 def schemes(run: Run) -> Iterator[Line]:
@@ -279,20 +202,15 @@ def schemes(run: Run) -> Iterator[Line]:
 
 def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
     """Games/s of every scheme beside those who have the same system, or else the bare Elo loop."""
-    for what, replayed in _replays(columns):  # one after the other, for memory
-        bare, prepare = BARE.get(what, ELO)
-        rates = _paces(data, {"ours": replayed, "bare": prepare(columns)}, run)
-        scheme = f"{what}, with history"
-        yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=scheme, rival=bare)
-        for rival in _rivals_of(what):
-            pace = _pace(rival.prepare, columns, run)
-            yield line("scheme-python", data.name, rates["ours"], pace, what=scheme, rival=rival.name)
-
-
-def _replays(columns: Columns) -> Iterator[tuple[str, rival_ratings.Run]]:
     for what, scheme, numbers, declared in variants():
-        yield what, rating_run(cut(columns, scheme, numbers), scheme, numbers, shown(columns) if declared else None)
-    yield BY_GAME, rating_run(singly(columns), *_default("glicko2"))
+        games, (bare, prepare) = cut(columns, scheme, numbers), BARE.get(what, ELO)
+        ours = rating_run(games, scheme, numbers, shown(columns) if declared else None)
+        rates = _paces(data, {"ours": ours, "bare": prepare(columns)}, run)
+        words = f"{what}, with history"
+        yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=words, rival=bare)
+        for rival, package in _packages(what):
+            pace = _pace(package, columns, run)
+            yield line("scheme-python", data.name, rates["ours"], pace, what=words, rival=rival)
 
 
 def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]:
@@ -300,9 +218,8 @@ def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]
     measures = (("log-loss", forecasts.log_loss), ("Brier", forecasts.brier))
     for what, scheme, numbers, declared in variants():
         foretold = {EVEN: (columns, np.full(len(columns["score"]), 0.5))}
-        for each in _rivals_of(what):
-            if each.foretell is not None:
-                foretold[each.name] = part, each.foretell(part).expected()
+        for rival, package in _packages(what, foretelling=True):
+            foretold[rival] = part, package(part).expected()
         for rival, (games, expected) in foretold.items():
             errors = judged(games, scheme, numbers, shown(games) if declared else None)
             for (unit, measure), error in zip(measures, errors, strict=True):
@@ -313,18 +230,21 @@ def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]
 def agreement_lines(name: str, part: Columns) -> Iterator[Line]:
     """The largest difference of our ratings from riix's after the last games: the same system, written by others."""
     glicko, glicko2, lichess = (built_in.named(system) for system in ("glicko", "glicko2", "lichess"))
-    weekly = cut(part, glicko, glicko.numbers_from(WEEKLY["glicko"]))
+    weekly = cut(part, glicko, glicko.numbers_from(WORKS["weekly"]["glicko"]))
     weekly = weekly._replace(period=np.arange(float(len(weekly.period))))
     batched = partial(riix, part, steps="week with games", update_method="batched")
-    without_floor, unlimited = glicko.numbers_from(WEEKLY["glicko"] | {"rd_floor": 0}), lichess.numbers_from(UNLIMITED)
+    without_floor, unlimited = (
+        glicko.numbers_from(WORKS["weekly"]["glicko"] | {"rd_floor": 0}),
+        lichess.numbers_from(WORKS["unlimited"]["lichess"]),
+    )
     by_week = batched(system="Glicko2").run(initial_phi=math.inf)  # the paper has no cap: there RD grows on
     by_game = riix(part, "Glicko2", "one").run()
     cases = (
         ("Glicko by week", glicko, without_floor, weekly, 1e-6, batched(system="Glicko", c=30.3).run()),
-        ("Glicko-2 by week", glicko2, glicko2.numbers_from(WEEKLY["glicko2"]), weekly, 5e-4, by_week),
+        ("Glicko-2 by week", glicko2, glicko2.numbers_from(WORKS["weekly"]["glicko2"]), weekly, 5e-4, by_week),
         ("Glicko-2 by game", lichess, unlimited, cut(part, lichess, unlimited), 4e-7, by_game),
     )
     for what, scheme, numbers, games, allowed, model in cases:
-        ratings = model.ratings if scheme is glicko else 1500.0 + SCALE * model.mus
+        ratings = model.ratings if scheme is glicko else 1500.0 + 173.7178 * model.mus
         farthest = float(np.abs(rating_run(games, scheme, numbers)()[:: len(scheme.state)] - ratings).max())
         yield line("scheme-agreement", name, max(farthest, 1e-15), allowed, what=f"{what}, farthest from riix")

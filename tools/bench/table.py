@@ -167,26 +167,16 @@ def render(lines: Sequence[Line]) -> str:
     return tabulate.tabulate(rows, headings, colalign=sides, disable_numparse=True)
 
 
-def render_bounds(bounds: Sequence[Bound]) -> str:
-    """Lay the bounds out without figures."""
-    headings = ("section", "what", "unit", "rival", "at least", "aim", "from games")
-    rows = [
-        (b.section, b.what, b.unit, b.rival, *b.written(), f"{b.judged_from:,}" if b.judged_from else "")
-        for b in bounds
-    ]
-    return tabulate.tabulate(rows, headings, colalign=["left"] * 4 + ["right"] * 3, disable_numparse=True)
-
-
 def as_json(line: Line) -> dict[str, Any]:
     """Return a line as a plain dictionary: medians, their quotient, and the single figures of the rounds."""
     bound, rounds = line.bound, line.rounds
-    return {
+    values = {
         "bound": bound.name, "where": line.where, "what": bound.what, "rival_name": bound.rival, "unit": bound.unit,
         "small_is_good": bound.small_is_good, "ours": median(line.ours), "rival": median(line.theirs),
         "ratio": line.ratio, "lowest": min(rounds), "highest": max(rounds), "at_least": bound.at_least,
         "aim": bound.aim, "reached": line.reached or None, "rounds_agree": line.rounds_agree,
-        "our_rounds": list(line.ours), "rival_rounds": list(line.theirs),
     }  # fmt: skip
+    return values | {"our_rounds": list(line.ours), "rival_rounds": list(line.theirs)}
 
 
 @attrs.define
@@ -203,22 +193,18 @@ def keep(path: Path, run: Mapping[str, Any], measured: Mapping[str, Section], *,
     """Write the figures of a run into a file; *beside*: its other sections stay, with the run that measured them."""
     sections = read(path) if beside else {}
     for name, section in measured.items():
-        medians = [
-            {key: value for key, value in as_json(line).items() if key[-7:] != "_rounds"} for line in section.lines
+        about = {"run": dict(run), "seconds": round(section.seconds, 1), "failed": section.failure}
+        lines = [
+            {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in as_json(line).items()}
+            for line in section.lines
         ]
-        rows = [
-            {key: float(f"{value:.4g}") if type(value) is float else value for key, value in row.items()}
-            for row in medians
-        ]
-        seconds = round(section.seconds, 1)
-        sections[name] = {"run": dict(run), "seconds": seconds, "failed": section.failure, "lines": rows}
+        sections[name] = {**about, "lines": [{k: v for k, v in each.items() if k[-7:] != "_rounds"} for each in lines]}
     path.write_bytes(orjson.dumps({"sections": sections}, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def read(path: Path = FILE) -> dict[str, Any]:
     """Return the sections of a file of figures by name; none without a file."""
-    sections: dict[str, Any] = orjson.loads(path.read_bytes())["sections"] if path.exists() else {}
-    return sections
+    return dict(orjson.loads(path.read_bytes())["sections"]) if path.exists() else {}
 
 
 def seconds(sections: Mapping[str, Section]) -> str:
