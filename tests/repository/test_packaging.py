@@ -14,6 +14,7 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Mapping
 from importlib.metadata import distribution, distributions
 from pathlib import Path
 
@@ -115,10 +116,12 @@ SCHEME = Scheme(
 '''
 
 
-def ran(command: list[str | Path], folder: Path, code: int = 0, **settings: str) -> str:
+def ran(command: list[str | Path], folder: Path, code: int = 0, settings: Mapping[str, str] | None = None) -> str:
     """Output and errors of a command in *folder*, out of reach of the checkout; it must end with *code*."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    done = subprocess.run(command, cwd=folder, env=environment | settings, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment | dict(settings or {}), capture_output=True, text=True, check=False
+    )
     told = done.stdout + done.stderr
     if done.returncode != code and UNREACHABLE.search(told):
         pytest.skip("needs the package index, which is out of reach")
@@ -200,8 +203,8 @@ def archive(needed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wheel(archive: Path, building: dict[str, str]) -> Path:
     """The wheel, built from the source archive."""
-    command = [sys.executable, "-m", "pip", "wheel", archive, "--no-deps", "-v", "-w", "made"]
-    words = ran(command, archive.parent, **building)
+    command: list[str | Path] = [sys.executable, "-m", "pip", "wheel", archive, "--no-deps", "-v", "-w", "made"]
+    words = ran(command, archive.parent, settings=building)
     assert "importable" not in words.lower()  # setuptools' word for data that it takes for a package
     (made,) = (archive.parent / "made").iterdir()
     return made
@@ -273,7 +276,7 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(
     (plug_in / "club_extras" / "__init__.py").touch()
     (plug_in / "club_extras" / "elo.py").write_text(PLAIN_ELO, encoding="utf-8")
     shutil.copy(ROOT / "tests" / "kit" / "plugins.py", plug_in / "club_extras" / "streaks.py")
-    ran([*pip_of(python), "install", "--quiet", plug_in], tmp_path, **building)
+    ran([*pip_of(python), "install", "--quiet", plug_in], tmp_path, settings=building)
 
     ran([command, "init", "elo.db", "--scheme", "plain-elo", "--set", "k=24"], away)
     ran([command, "policy", "set", "elo.db", "read-models", "win_streaks=true"], away)  # installed is available only
@@ -300,7 +303,7 @@ def test_a_type_checker_finds_the_library_in_a_development_install(building: dic
     copy_source(source)
     ran([sys.executable, "-m", "venv", "--without-pip", environment], tmp_path)
     python = environment / "bin" / "python"
-    ran([*pip_of(python), "install", "--quiet", "--no-deps", "-e", source], tmp_path, **building)
+    ran([*pip_of(python), "install", "--quiet", "--no-deps", "-e", source], tmp_path, settings=building)
     user = away / "user.py"
     user.write_text("from ledger import Ledger\n\nreveal_type(Ledger.open)\nnumber: int = Ledger.open('club.db')\n")
     told = ran([sys.executable, "-m", "mypy", "--strict", "--python-executable", python, user], away, code=1)
