@@ -82,7 +82,7 @@ else:
     zstandard = Lazy("zstandard")
 
 __all__ = [
-    "Lazy", "adbc_manager", "adbc_sqlite", "cattrs", "cattrs_gen", "cryptography_exceptions", "difflib", "ed25519",
-    "filelock", "futures", "mpl", "mpl_figure", "nb", "np", "pl", "pl_plugins", "psycopg",
+    "Lazy", "adbc_manager", "adbc_sqlite", "cattrs", "cattrs_gen", "cryptography_exceptions", "ctypes", "difflib",
+    "ed25519", "filelock", "futures", "mpl", "mpl_figure", "nb", "np", "pl", "pl_plugins", "psycopg",
     "psycopg_conninfo", "resvg", "sqlite_utils", "tabulate", "tomllib", "tqdm", "zstandard",
 ]  # fmt: skip

@@ -118,7 +118,7 @@ def _give_up_inherited() -> None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
             with suppress(sqlite3.Error):  # it is closed already
                 connection.interrupt()
-        connection.__class__ = _Inherited
+        connection.__class__ = _Inherited  # type: ignore[assignment]
     # An answer that is still being read keeps its connection: the system alone knows what is closed.
     with suppress(OSError):
         _left.intersection_update(_files_open())
