@@ -255,10 +255,16 @@ CROSS JOIN games AS placed ON placed.position = h.game
 WHERE current.pool = ?1
 """
 BEST_ROWS_AT = _of_bounded(ROWS_AT, "?3", "?4")
+# Both questions together give each player once.
 ROWS_BEFORE = """
 SELECT history.*, rated_ms FROM current JOIN history USING (pool, player, n)
-WHERE current.pool = ?1 AND rated_ms < ?2
+WHERE current.pool = ?1 AND rated_ms < ?2 AND +listed <> 2
 """
+ROWS_BY_LATER_LIST = """
+SELECT history.*, rated_ms FROM current INDEXED BY current_by_rating CROSS JOIN history USING (pool, player, n)
+WHERE current.pool = ?1 AND current.listed = 2
+"""
+ANY_LIST = "SELECT 1 AS found FROM seeds WHERE pool = ?1 LIMIT 1"
 # No game is rated before it ends, so the last one to end is rated no earlier than the last end of the last batch.
 LATEST_END = """
 SELECT max(ended_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= (

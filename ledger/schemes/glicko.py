@@ -88,6 +88,16 @@ def decayed(rd: float, c: float, periods: float, cap: float) -> float:
     return grown if grown < cap else cap
 
 
+def relist(
+    state: Sequence[float],
+    fresh: tuple[float, ...],
+    seed: Seed,
+    numbers: Settings,  # noqa: ARG001
+) -> tuple[float, ...]:
+    """A later list replaces the rating, and RD with the period from which it grows if it states one."""
+    return (seed.rating, *(state[RD:] if seed.deviation is None else fresh[RD:]))
+
+
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Let RD grow by the periods since it was last brought up: step 1, for every player of a period."""
     # Opponents' too: a library in use lets only the RD grow of the player who is rated (RULES 9).
@@ -219,6 +229,7 @@ SCHEME = Scheme(
     state=("rating", "rd", "period"),
     enter=enter,
     seeded=seeded,
+    relist=relist,
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,

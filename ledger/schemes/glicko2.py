@@ -260,6 +260,17 @@ def grown(rd: float, volatility: float, periods: float) -> float:
     return sqrt(rd * rd + periods * step * step)
 
 
+def relist(
+    state: Sequence[float],
+    fresh: tuple[float, ...],
+    seed: Seed,
+    numbers: Settings,  # noqa: ARG001
+) -> tuple[float, ...]:
+    """A later list replaces the rating, and what it states of RD, with the period from which it grows, and of σ."""
+    rd, period = (state[RD], state[PERIOD]) if seed.deviation is None else (fresh[RD], fresh[PERIOD])
+    return (seed.rating, rd, state[VOLATILITY] if seed.volatility is None else fresh[VOLATILITY], period)
+
+
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Let RD grow by the periods missed before *period*: without games only step 6, with the old σ."""
     missed = period - 1.0 - state[p + PERIOD]
@@ -473,6 +484,7 @@ SCHEME = Scheme(
     state=("rating", "rd", "volatility", "period"),
     enter=enter,
     seeded=seeded,
+    relist=relist,
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,

@@ -209,7 +209,9 @@ PLAYER_COLUMNS = (
         "last_ended",
         "c.ended_ms",
     ),
-    _column(ColumnKind.BOOLEAN, ColumnDoc("whether the scheme lists a player with that rating"), "listed", "c.listed"),
+    _column(
+        ColumnKind.BOOLEAN, ColumnDoc("whether the scheme lists a player with that rating"), "listed", "c.listed = 1"
+    ),
 )
 _MERGED = "LEFT JOIN merges AS m ON m.player = p.player"
 _FIRST_POOL = 1
