@@ -34,6 +34,8 @@ POOL_SETTINGS: Mapping[str, str] = {
     ),
 }
 SHOWN_SCALE = "Elo points"  # what sources show beside games
+# By scale. 4000 is "what no sane rating reaches" on Lichess; grades are an eighth of ratings (Clarke).
+PLAUSIBLE: Mapping[str, tuple[float, float]] = {SHOWN_SCALE: (-1000.0, 4000.0), "ECF points": (-200.0, 425.0)}
 
 
 class Seed(NamedTuple):
@@ -242,6 +244,7 @@ class Scheme:
         name: the name under which ``scheme-adopted`` refers to it.
         title: for people.
         source: the document that publishes it.
+        readings: where the source allows several, the readings that are implemented, a sentence each.
         version: counts changes that alter any number.
         settings: attrs class of its constants, each made by ``setting``.
         numbers: the settings as kernels take them: ``numbers_of(settings)``.
@@ -311,6 +314,7 @@ class Scheme:
     welcomes: Callable[[str, Any], bool] = nowhere
     # Without the hash, which a dictionary has not: loops that were compiled are kept by scheme.
     for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
+    readings: tuple[str, ...] = ()
     steps: int = 1
     work: tuple[str, ...] = ()
     at: Callable[..., None] = as_it_stands
@@ -327,6 +331,11 @@ class Scheme:
         kernel = self.rate_game if self.rhythm is Rhythm.GAME else self.rate_player
         if kernel is None:
             raise ValueError(f"scheme {self.name!r} rates by {self.rhythm.value} and lacks the kernel for it")
+
+    @property
+    def plausible(self) -> tuple[float, float]:
+        """The lowest and the highest rating that a person may have; infinite for a scale that nobody knows."""
+        return PLAUSIBLE.get(self.scale, (-inf, inf))
 
     def calendar(self, numbers: Any) -> Calendar:
         """How a scheme by period cuts time, from its settings."""
