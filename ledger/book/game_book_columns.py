@@ -44,7 +44,7 @@ _OPEN, _CLOSE = b'"facts":{', b'},"key":"'
 
 RATED_COLUMNS = (
     "position", "pool", "white", "black", "half_points", "time_loss", "ended_ms", "rated_ms", "batch", "round_order",
-    "key",
+    "sequence_order", "key",
 )  # fmt: skip
 
 _TEXTS = {"key", "batch", "termination", "tournament", "round"}

@@ -168,6 +168,7 @@ class _Games(Kind):
         "ended_at",
         "tournament",
         "round",
+        "sequence",
         "rated",
         "pool",
         "white",

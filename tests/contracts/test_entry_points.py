@@ -300,10 +300,6 @@ def test_each_rule_stands_at_each_door(name: str, door: str, five: Club) -> None
     ("name", "row"),
     [
         ("two ratings of a list", {"identity": "name:ann", "name": "Ann", "rating": "1600", "since": "2026-10-01"}),
-        (
-            "a rating after the first game",
-            {"identity": "name:ann", "name": "Ann", "rating": "1600", "since": "2026-12"},
-        ),
     ],
 )
 def test_a_list_of_players_is_judged_alike(name: str, row: dict[str, str], five: Club) -> None:

@@ -15,12 +15,12 @@ from ledger.facts.events import (
     Event,
     GameSupplemented,
     PersonErased,
+    PlayerChanged,
     PlayerRegistered,
     PlayerRenamed,
     RatingSeeded,
     SchemeAdopted,
 )
-from ledger.facts.pasts import Past
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
 from ledger.journal import rules
@@ -181,7 +181,7 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
             *reversed(WRONG_ADOPTIONS),
             *reversed(WRONG_ACCEPTANCES),
             *WRONG_WAYS,
-            WRONG_SEEDS[0],
+            ("after-the-first-game", None),
             *WRONG_PLACES,
             PROPOSED_LAST,
         )

@@ -105,6 +105,7 @@ GAME_COLUMNS = (
     _column(ColumnKind.INSTANT, _ENDED, "ended", "g.ended_ms", optional=False),
     _of_game("tournament"),
     _of_game("round"),
+    _of_game("sequence", ColumnKind.INTEGER),
     _column(ColumnKind.BOOLEAN, ColumnDoc("whether a rated game was asked for"), "rated", "g.rated", optional=False),
     _column(
         ColumnKind.BOOLEAN, ColumnDoc("whether it counts for ratings"), "counts", "g.reason IS NULL", optional=False
@@ -380,7 +381,7 @@ def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
         ExportColumn(name="player", kind=ColumnKind.INTEGER, meaning=tables.PLAYER, optional=False),
         name,
         _table_column(
-            "enrolment_rating", ColumnKind.NUMBER, "rating before the first game in it", POINTS, optional=True
+            "enrolment_rating", ColumnKind.NUMBER, "rating when the first game in it started", POINTS, optional=True
         ),
         _table_column("closing_rating", ColumnKind.NUMBER, "rating after the last game in it", POINTS, optional=True),
         _table_column("games", ColumnKind.INTEGER, "games in the table", "games"),
