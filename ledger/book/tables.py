@@ -120,7 +120,7 @@ _BY_TOURNAMENT = "CREATE INDEX games_by_tournament ON games(pool, tournament, en
 # one on expressions a question that spells them alike (sqlite.org/expridx.html).
 INDEXES = (
     # The place alone: what else is rating order SQLite sorts within one place (EXPLAIN QUERY PLAN: TEMP B-TREE FOR LAST
-    # 4 TERMS), where a game that is rated by itself has few others.
+    # 5 TERMS), where a game that is rated by itself has few others.
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
     "CREATE INDEX games_not_counted ON games(pool, ended_ms) WHERE reason IS NOT NULL",
     # The best who never played come into a ranking by it, one after another, without a look at all of a list.
