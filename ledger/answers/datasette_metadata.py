@@ -43,7 +43,7 @@ OF_VIEWS: Mapping[str, ReadyQuestion] = {
         "Ranking by last games",
         "The players of a pool by their ratings after their last rated games; :pool is its number in 'pools'.",
         "SELECT rank() OVER (ORDER BY rating DESC) AS rank, player, rating, n AS games FROM current "
-        "WHERE pool = :pool AND listed ORDER BY rating DESC, player", "current",
+        "WHERE pool = :pool AND listed = 1 ORDER BY rating DESC, player", "current",
     ),
     "graph": _question(
         "Rating graph", "The ratings of a player after each rated game, newest first.",

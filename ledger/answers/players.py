@@ -138,7 +138,8 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
     last = last_row(ledger, person, rated_by)
     now = states.now(person.player, ledger.now_ms())
     # ``now`` counts a period that is not over as if it closed today: what the last closing gave is another question.
-    in_force = now if last is None else states.at(person.player, states.recorded_until_ms or 0)
+    listed_ms = states.listed_from(person.player, ledger.now_ms())
+    in_force = now if last is None else states.at(person.player, max(states.recorded_until_ms or 0, listed_ms))
     if last is None:
         first, results = _not_played(ledger, person, rated_by)
     else:

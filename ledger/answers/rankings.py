@@ -22,6 +22,7 @@ from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
 from ledger.journal.kept_lists import shared_places
 from ledger.ledger import Ledger
+from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
 
@@ -225,6 +226,28 @@ def _details(
             )
         )
     return details
+
+
+@of_one_moment
+def implausible(ledger: Ledger, pool: str | None = None) -> list[RankingRow]:
+    """Return the players of a pool's ranking with a rating that nobody can have, the most extreme first.
+
+    Args:
+        ledger: a ledger whose views are level.
+        pool: its name; the first one by default.
+
+    Raises:
+        UnknownNameError: no such pool.
+    """
+    rated_by, connection = ledger.pool(pool), ledger.views.connection
+    low, high = rated_by.eras[ledger.states(rated_by).latest_era].scheme.plausible
+    ((lowest, highest),) = queries.tuples(connection, queries.EXTREMES, (rated_by.pool,))
+    # Nobody is looked at where the views say by two searches of an index that all ratings are sane.
+    if lowest is None or (low <= lowest and highest <= high):
+        return []
+    rows = ranking_in_full(ledger, RankingChoice(pool=pool, limit=0), details=False)
+    found = [row for row in rows if not low <= row.rating <= high]
+    return sorted(found, key=lambda row: (-abs(row.rating), row.player))
 
 
 @of_one_moment

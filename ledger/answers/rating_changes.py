@@ -8,8 +8,8 @@ the rating as it was known when they came:
 * each other fact but games (a rating run, a change of scheme, a standing, a seed) has the same, as ``other fact``;
 * games that follow each other without one of these: a new game of the player has what it brings (``game``; ``late
   result`` where later ones were there), those of a period or event together; what they move in games that were there
-  already is ``rated anew``; what neither brings is ``time``: months without a game, a conversion by the scheme's own
-  rules, a period that is not over.
+  already is ``rated anew``; what a list replaces from its day on is ``list``; what none of these brings is ``time``:
+  months without a game, a conversion by the scheme's own rules, a period that is not over.
 
 Before all that a rating ``began`` where there was none; the last part is ``left`` where there is none any more, and
 ``other version`` is what working out a published list anew makes of the rating that it showed.
@@ -32,10 +32,11 @@ from ledger.answers.asking import RESULT, names, told_apart
 from ledger.answers.corrections import in_short
 from ledger.answers.publications import MOST_DIGITS, known_then
 from ledger.answers.replays import Step, replay, steps
+from ledger.book.roster import Listed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.instants import instant_end_ms
+from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
@@ -60,7 +61,7 @@ _EXACT = Context(prec=60)
 class RatingPart:
     """What moved a rating, and by how much."""
 
-    kind: str = documented("correction, through opponents, game, late result, rated anew, time, other fact, ...")
+    kind: str = documented("correction, through opponents, game, list, late result, rated anew, time, other fact, ...")
     cause: str = documented("what it was, in words")
     proposal: int | None = documented("number of the correction; null: it is none")
     games: list[str] = documented("keys of the player's games that it consists of, or that a correction changed")
@@ -251,6 +252,12 @@ def _run(ledger: Ledger, before: PlayerRecord, after: PlayerRecord) -> Iterator[
     latest = max(before.batches, default=None)
     moved = Fraction(0)
     for place, batch in after.batches.items():
+        if batch.listed:
+            if place not in before.batches:
+                value = batch.after if batch.is_jump else value + batch.points
+                moved += batch.points
+                yield _Change("list", batch.listed, None, (), value, is_jump=batch.is_jump)
+            continue
         batch_before = before.batches.get(place)
         # The same games at the same place are no news, though opponents may have moved them: that is told below.
         if batch_before is not None and {game.key for game in batch_before.games} >= {game.key for game in batch.games}:
@@ -278,7 +285,9 @@ def _with_points(
     """The parts with their points, from the number that was shown then to the one that is shown now."""
     shown: list[RatingPart] = []
     value = None if rating_then is None else Fraction(rating_then)
-    if value is None and then.held is not None:
+    # Who comes with the rating of a list has no other one before it.
+    begins = bool(parts) and parts[0].kind == "list" and parts[0].is_jump
+    if value is None and then.held is not None and not begins:
         value = then.held
         began = _Change("began", "no rating then; the scheme begins with", None, (), value, is_jump=True)
         shown.append(_rounded_part(began, None))
@@ -341,11 +350,21 @@ class RatedGameOfPlayer(NamedTuple):
 
 @attrs.frozen
 class Batch:
-    """A player's games that were rated together, and the rating before and after them."""
+    """A player's games that were rated together, or the rating of a list, and the rating before and after.
+
+    Attributes:
+        games: the games; none of a list.
+        before: the rating before, points.
+        after: the rating after, points.
+        listed: of a list, what it says, in words.
+        is_jump: whether the player had no rating before the list.
+    """
 
     games: tuple[RatedGameOfPlayer, ...]
     before: Fraction
     after: Fraction
+    listed: str = ""
+    is_jump: bool = False
 
     @property
     def points(self) -> Fraction:
@@ -392,9 +411,9 @@ def _record(connection: sqlite3.Connection, player: Player, at_ms: int | None = 
         return PlayerRecord(None, None, {})
     states = PlayerStates(connection, pool)
     state = states.now(player.number, player.today_ms) if at_ms is None else states.at(player.number, at_ms)
-    batches = {
-        place: batch for place, batch in _batches(connection, pool, player.number) if at_ms is None or place[0] <= at_ms
-    }
+    until = max(player.today_ms, states.latest_ms or 0) if at_ms is None else at_ms
+    placed = _with_lists(states, player.number, list(_batches(connection, pool, player.number)), until)
+    batches = {place: batch for place, batch in placed if at_ms is None or place[0] <= at_ms}
     # An unrated player has no points that could be counted from.
     value = Fraction(state.state[0]) if isfinite(state.state[0]) and state.state[0] != UNRATED else None
     return PlayerRecord(state.in_force, value, batches)
@@ -411,7 +430,8 @@ def _before_later_games(connection: sqlite3.Connection, player: Player, position
     pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)
     # elsewhere what a player stood at is not what the row of the last game says
     is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is as_it_stands
-    if not is_plain or queries.first_row(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
+    lists = PlayerStates(connection, pool).seeds(player.number)
+    if lists or not is_plain or queries.first_row(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
         return None
     batches = {
         place: batch
@@ -436,6 +456,43 @@ def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterato
         together = list(grouped)
         games = tuple(RatedGameOfPlayer(*(row[name] for name in RatedGameOfPlayer._fields)) for row in together)
         yield where, Batch(games, _finite(together[0]["rating_before"]), _finite(together[-1]["rating"]))
+
+
+def _with_lists(
+    states: PlayerStates, player: int, batches: Sequence[tuple[RatingPlace, Batch]], until_ms: int
+) -> Iterator[tuple[RatingPlace, Batch]]:
+    """Yield a player's batches and, before the first batch that it concerns, each list up to an instant."""
+    lists = [listed for listed in states.seeds(player) if listed.ms <= until_ms]
+    # The player begins with the last list up to the end of the first game.
+    first_ms = batches[0][1].games[0].ended_ms if batches else until_ms
+    later = [listed for listed in lists if listed.ms > first_ms]
+    starts = [states.pool.lists_until(place[0], batch.games[0].ended_ms) for place, batch in batches]
+    if begins := [listed for listed in lists if listed.ms <= first_ms]:
+        rating = batches[0][1].before if batches else _finite(states.now(player, until_ms).state[0])
+        yield _place_of(begins[-1]), Batch((), rating, rating, _in_words(begins[-1]), is_jump=True)
+    games = 0
+    for (place, batch), start in zip(batches, starts, strict=True):
+        while later and later[0].ms <= start:
+            yield _of_list(states, player, games, later.pop(0))
+        yield place, batch
+        games += len(batch.games)
+    for listed in later:
+        yield _of_list(states, player, games, listed)
+
+
+def _of_list(states: PlayerStates, player: int, games: int, listed: Listed) -> tuple[RatingPlace, Batch]:
+    before, after = states.around_list(player, games, listed.ms)
+    ratings = _finite(before.state[0]), _finite(after.state[0])
+    return _place_of(listed), Batch((), *ratings, _in_words(listed), is_jump=before.in_force is None)
+
+
+def _place_of(listed: Listed) -> RatingPlace:
+    return listed.ms, " list", ""  # no batch is called so
+
+
+def _in_words(listed: Listed) -> str:
+    day = "" if listed.seed.day is None else f" of {instant_text(listed.ms, Precision.DAY)}"
+    return f"the rating {listed.seed.rating:g} of a list{day}"
 
 
 def _finite(rating: float | None) -> Fraction:

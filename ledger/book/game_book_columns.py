@@ -17,7 +17,7 @@ import attrs
 from ledger.book import tables
 from ledger.book.game_book import ADDED, GameBook, supplement
 from ledger.book.judging import Fresh, judged
-from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew
+from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew, relist
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.tables import with_derived
 from ledger.errors import CorruptError, MalformedError, one_line
@@ -44,7 +44,7 @@ _OPEN, _CLOSE = b'"facts":{', b'},"key":"'
 
 RATED_COLUMNS = (
     "position", "pool", "white", "black", "half_points", "time_loss", "ended_ms", "rated_ms", "batch", "round_order",
-    "key",
+    "sequence_order", "key",
 )  # fmt: skip
 
 _TEXTS = {"key", "batch", "termination", "tournament", "round"}
@@ -223,10 +223,11 @@ def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Ins
         pools = {name: pool.pool for name, pool in book.pools.items()}
         seeds = block.seeds.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
         insert(INSERT_SEED, seeds.select(SEED_COLUMNS))
+        book.roster.forget_lists()
         book.roster.is_told_of_pasts = True
         if fresh is not None:
-            for pool, player in seeds.select("pool", "player").iter_rows():
-                begin_anew(book.connection, player, pool, fresh)
+            for pool, player, since_ms in seeds.select("pool", "player", "effective_ms").iter_rows():
+                relist(book, player, pool, since_ms, fresh)
 
 
 def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) -> DataFrame:

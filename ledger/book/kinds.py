@@ -18,7 +18,7 @@ from ledger.book.decisions import BEFORE_ALL, Decided
 from ledger.book.judging import Fresh, Judging, Played, PlayedTournaments
 from ledger.book.policies import POLICIES
 from ledger.book.policies import row_of as policy_row
-from ledger.book.roster import Roster, seed_row
+from ledger.book.roster import FROM_THE_BEGINNING, Roster, seed_row
 from ledger.book.stored_pools import add_pool, era_of, era_row, stored_pools, with_announced
 from ledger.book.tables import row_of
 from ledger.book.timeline import BEGINNING, Pool
@@ -148,6 +148,14 @@ def begin_anew(connection: sqlite3.Connection, player: int, pool: int | None, fr
             fresh.note(number, first_ms, (player,))
 
 
+def relist(book: Parts, player: int, pool: int, since_ms: int, fresh: Fresh) -> None:
+    """Note that the games of a player in a pool are rated again from the day of a list on."""
+    book.roster.forget_lists()
+    for number, first_ms in book.connection.execute(_FIRST_PLACES, (player,)):
+        if number == pool:
+            fresh.note(number, max(first_ms, since_ms), (player,))
+
+
 class _Games(Kind):
     """Games, as they are recorded; those that stood before are ``game_book``'s."""
 
@@ -160,6 +168,7 @@ class _Games(Kind):
         "ended_at",
         "tournament",
         "round",
+        "sequence",
         "rated",
         "pool",
         "white",
@@ -383,7 +392,8 @@ class _Seeds(Kind):
         return seed_row(book.pool_named(fact.pool, position).pool, fact, position)
 
     def reach(self, book: Parts, stood: FactChange) -> None:
-        begin_anew(book.connection, stood.fact.player, book.pools[stood.fact.pool].pool, stood.fresh)
+        since_ms = min((row["effective_ms"] for row in stood.rows), default=FROM_THE_BEGINNING)
+        relist(book, stood.fact.player, book.pools[stood.fact.pool].pool, since_ms, stood.fresh)
 
 
 class _Policies(Kind):

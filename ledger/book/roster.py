@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
-from ledger.book.timeline import Pool
+from ledger.book.timeline import LaterList, Pool
 from ledger.facts.events import RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import DAY_MS
@@ -146,6 +146,7 @@ class Roster:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._gathered: _Gathered | None = None
+        self._with_lists: dict[int, bool] = {}  # by pool, whether it has a seed
         self.is_told_of_pasts = False  # whether a build has met a declared rating, a year of birth or a seed
         self.standing: dict[int, int] = {}
         self.changes: dict[int, list[tuple[int, str, int, int, int | None]]] = {}
@@ -203,6 +204,7 @@ class Roster:
             for pool, player, ended_ms, rating in self._connection.execute(_ALL_SHOWN):
                 gathered.shown[pool, player] = (ended_ms, rating)
         self._gathered = gathered
+        self.forget_lists()
 
     def told_on_joining(self, player: int) -> tuple[int | None, int | None]:
         """The rating that a player declared on joining, and the year of birth."""
@@ -217,9 +219,27 @@ class Roster:
             return self._gathered.seeds.get((pool, player), [])
         return [_listed(*row) for row in self._connection.execute(_SEEDS, (pool, player))]
 
-    def has_seeds(self, pool: int) -> bool:
-        """Whether somebody who plays has a seed in a pool; asked after ``gather``."""
-        return self._gathered is None or any(number == pool for number, _ in self._gathered.seeds)
+    def has_lists(self, pool: int) -> bool:
+        """Return whether anybody has a seed in a pool, after ``gather`` anybody who plays; until ``forget_lists``."""
+        if pool not in self._with_lists:
+            if self._gathered is not None:
+                found = any(number == pool for number, _ in self._gathered.seeds)
+            else:
+                query = "SELECT EXISTS(SELECT 1 FROM seeds WHERE pool = ?)"
+                (found,) = self._connection.execute(query, (pool,)).fetchone()
+            self._with_lists[pool] = bool(found)
+        return self._with_lists[pool]
+
+    def forget_lists(self) -> None:
+        """Forget which pools have seeds: one was recorded or corrected."""
+        self._with_lists.clear()
+
+    def later_lists(self, pool: int, player: int, after_ms: int, until_ms: int) -> list[LaterList]:
+        """Return the lists of a player later than one instant, up to another, in order."""
+        if not self.has_lists(pool):
+            return []
+        days = dict.fromkeys(listed.ms for listed in self.seeds(pool, player) if after_ms < listed.ms <= until_ms)
+        return [LaterList(ms, self.anew(pool, player, ms)) for ms in days]
 
     def seed_at(self, pool: int, player: int, ms: int) -> Listed | None:
         """The seed in force at an instant: the last one up to it."""
@@ -302,18 +322,18 @@ class Roster:
 
         At an earlier instant, what it may know of a player who has no rated game by then.
         """
-        who = self.anew(pool, player, first_ms)
+        who = self.anew(pool.pool, player, first_ms)
         # what a player states, or a list says, goes before what a source shows beside a game
         if who.has_rating:
             return who
         shown = self.shown(pool, player, first_ms)
         return who if shown is None else who._replace(declared=float(shown))
 
-    def anew(self, pool: Pool, player: int, ms: int) -> Newcomer:
+    def anew(self, pool: int, player: int, ms: int) -> Newcomer:
         """The same of a player who begins at an instant with a change of scheme, where no game shows a rating."""
         on_joining, birth_year = self.told_on_joining(player)
         declared = self._declared_at(player, ms, on_joining)
-        seed = self.seed_at(pool.pool, player, ms)
+        seed = self.seed_at(pool, player, ms)
         return Newcomer(
             None if declared is None else float(declared), birth_year, ms / DAY_MS, None if seed is None else seed.seed
         )

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 GAME_COLUMNS = (
     "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
-    "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", "rated", "reason", "white_rating",
-    "black_rating", "half_points", "time_loss",
+    "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", "sequence", "sequence_order", "rated",
+    "reason", "white_rating", "black_rating", "half_points", "time_loss",
 )  # fmt: skip
 
-ORDER_OF_ENDS = ("ended_ms", "round_order", "key")
+ORDER_OF_ENDS = ("ended_ms", "round_order", "sequence_order", "key")
 RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a pool are rated
 POINTS_BITS, PLAYER_BITS = 2, 31  # of two numbers that are read as one (``game_book``)
 IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
@@ -97,7 +97,8 @@ SCHEMA = (
       black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
       started_at TEXT, ended_at TEXT NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       batch TEXT NOT NULL, tournament TEXT, round TEXT,
-      round_order INTEGER NOT NULL, rated INTEGER NOT NULL, reason TEXT, white_rating INTEGER,
+      round_order INTEGER NOT NULL, sequence INTEGER, sequence_order INTEGER NOT NULL, rated INTEGER NOT NULL,
+      reason TEXT, white_rating INTEGER,
       black_rating INTEGER, half_points INTEGER, time_loss INTEGER NOT NULL, began_ms INTEGER,
       voided_by INTEGER) STRICT""",
     """CREATE TABLE proposals(
@@ -119,7 +120,7 @@ _BY_TOURNAMENT = "CREATE INDEX games_by_tournament ON games(pool, tournament, en
 # one on expressions a question that spells them alike (sqlite.org/expridx.html).
 INDEXES = (
     # The place alone: what else is rating order SQLite sorts within one place (EXPLAIN QUERY PLAN: TEMP B-TREE FOR LAST
-    # 4 TERMS), where a game that is rated by itself has few others.
+    # 5 TERMS), where a game that is rated by itself has few others.
     "CREATE INDEX games_in_rating_order ON games(pool, rated_ms) WHERE reason IS NULL",
     "CREATE INDEX games_not_counted ON games(pool, ended_ms) WHERE reason IS NOT NULL",
     # The best who never played come into a ranking by it, one after another, without a look at all of a list.
@@ -151,10 +152,10 @@ def index_tournaments(connection: sqlite3.Connection) -> None:
 
 
 FACTS = (
-    "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated",
-    "white_rating", "black_rating",
+    "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round",
+    "sequence", "rated", "white_rating", "black_rating",
 )  # fmt: skip  # the fields of ``game-recorded/1`` that stand in a row under their own names
-DERIVED = ("ended_ms", "round_order", "half_points", "time_loss")
+DERIVED = ("ended_ms", "round_order", "sequence_order", "half_points", "time_loss")
 PLACED = ("reason", "rated_ms", "batch", "began_ms")  # what the judge says
 
 
@@ -169,6 +170,7 @@ def row_of(facts: Mapping[str, Any], pool: int) -> dict[str, Any]:
     row["pool"], row["key"], row["rated"] = pool, facts["game"], int(facts["rated"])
     outcome, termination = row["outcome"], row["termination"]
     row["ended_ms"], row["round_order"] = instant_ms(row["ended_at"]), round_order(row["round"])
+    row["sequence_order"] = row["sequence"] or 0  # a game without one comes first
     row["half_points"], row["time_loss"] = HALF_POINTS[outcome], time_loss(outcome, termination)
     return row
 
@@ -179,6 +181,7 @@ def with_derived(frame: DataFrame) -> DataFrame:
     return frame.with_columns(
         ended_ms=instant_ms_column(frame["ended_at"]),
         round_order=round_order_column(frame["round"]),
+        sequence_order=pl.col("sequence").fill_null(0),
         half_points=frame["outcome"].replace_strict(dict(HALF_POINTS), return_dtype=pl.Int64),
         time_loss=pl.when(pl.col("termination") == Termination.TIME.value).then(loser).otherwise(0),
     )
@@ -251,6 +254,8 @@ _GAME = {
     "tournament": ColumnDoc("name of the tournament"),
     "round": ColumnDoc("the round as it was recorded"),
     "round_order": ColumnDoc("a number that sorts rounds as people do"),
+    "sequence": ColumnDoc("place within its day and round, as the source numbers or lists its games"),
+    "sequence_order": ColumnDoc("the same, 0 without one"),
     "rated": ColumnDoc("whether a rated game was asked for", YES_NO),
     "reason": ColumnDoc("why the game does not count; NULL for a game that counts", "word"),
     "white_rating": ColumnDoc("White's rating as the source shows it", POINTS),

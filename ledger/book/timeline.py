@@ -108,6 +108,13 @@ class Place(NamedTuple):
     began_ms: int | None = None
 
 
+class LaterList(NamedTuple):
+    """A list with a rating of a player who has played: its first millisecond, and what is known of the player then."""
+
+    ms: int
+    who: Newcomer
+
+
 class EraState(NamedTuple):
     """A player's state as some era left it: the era's place in the timeline, the state, rated games in the pool."""
 
@@ -370,28 +377,55 @@ class Pool:
             period = periods.listed(rated_ms, self._calendars[era], self.runs)
         return When(float(period), (ended_ms if rated_ms == OPEN else rated_ms) / DAY_MS)
 
-    def carried(self, left: EraState, era: int, who: Who) -> tuple[float, ...]:
+    def carried(self, left: EraState, era: int, who: Who, lists: Sequence[LaterList] = ()) -> tuple[float, ...]:
         """The state with which a player goes into *era*, as each change in between says.
 
         Args:
             left: what the player has.
             era: place of the era.
             who: what is known of the player beside the games at an instant, milliseconds.
+            lists: the lists with a rating of the player that came into force since, in order.
         """
-        return self.taken_along(left, era, who)[0]
+        return self.taken_along(left, era, who, lists)[0]
 
-    def taken_along(self, left: EraState, era: int, who: Who) -> tuple[tuple[float, ...], Newcomer | None]:
+    def taken_along(
+        self, left: EraState, era: int, who: Who, lists: Sequence[LaterList] = ()
+    ) -> tuple[tuple[float, ...], Newcomer | None]:
         """The state with which a player goes into *era*, and as which newcomer; None for who does not begin anew.
 
         A player begins anew where a change of scheme says so, or where the older scheme gave no rating yet, and stays
-        a newcomer over further changes until the next game.
+        a newcomer over further changes until the next game or list.
         """
-        state, newcomer = left.state, None
+        state, newcomer, listed = left.state, None, 0
         # One change after the other: a map of ratings is stated from one scheme to the next, not over several.
         for to in range(left.era + 1, era + 1):
+            # From its day on a list counts in the scheme in force then: one of the very day of a change comes after it.
+            while listed < len(lists) and lists[listed].ms < self.eras[to].since_ms:
+                state, newcomer, listed = self._relisted(to - 1, state, lists[listed]), None, listed + 1
             state, begun = self._over(to, state, left.games, who)
             newcomer = newcomer if begun is None else begun
+        for later in lists[listed:]:
+            state, newcomer = self._relisted(era, state, later), None
         return state, newcomer
+
+    def _relisted(self, era: int, state: Sequence[float], later: LaterList) -> tuple[float, ...]:
+        """Return the state of a player of an era from the day of a list on."""
+        rated_by = self.eras[era]
+        return rated_by.scheme.relisted(self.at_time(era, state, later.ms), later.who, rated_by.numbers)
+
+    def lists_until(self, rated_ms: int, first_ms: int) -> int:
+        """Return the last instant whose list a batch takes into account.
+
+        A batch is rated with what is in force when its player's first game in it ends. A scheme that knows which rating
+        was in force when, and rates tournaments whole, takes all lists up to its place: it looks back by itself.
+
+        Args:
+            rated_ms: its place in rating order.
+            first_ms: when the player's first game in it ended.
+        """
+        era = self.era_at(rated_ms)
+        looks_back = self.eras[era].scheme.in_force is not None and self._calendars[era].by_event
+        return rated_ms if looks_back and rated_ms != OPEN else first_ms
 
     def _over(
         self, to: int, state: tuple[float, ...], games: int, who: Who

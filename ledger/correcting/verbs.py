@@ -77,7 +77,7 @@ VERBS: Mapping[str, VerbWords] = {
     ),
     "game": VerbWords(
         "Another value of any other field of a game: termination, half_moves, started_at, ended_at, tournament, round, "
-        "rated, pool, white_rating, black_rating. An empty --to blanks it.",
+        "sequence, rated, pool, white_rating, black_rating. An empty --to blanks it.",
         ("game",), ("field", "to"), (), "game lichess:Mxzwh32Z --field ended_at --to 2024-02-03",
     ),
     "void": VerbWords(
@@ -205,8 +205,8 @@ _CHOICES: Mapping[str, type[StrEnum]] = {
 RESULTS = ("1-0", "1/2-1/2", "0-1", "*")
 # Beside the result. Who played is for somebody to decide, and moves are no field of a correction.
 FIELDS_OF_GAME = (
-    "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "rated", "pool", "white_rating",
-    "black_rating",
+    "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "sequence", "rated", "pool",
+    "white_rating", "black_rating",
 )  # fmt: skip
 
 

@@ -194,6 +194,9 @@ class GameRecorded(_Fact):
     ended_at: str = instant_field("when the game ended; its place in rating order")
     tournament: str | None = text_field("key of the tournament, or the event name of the source", 128, optional=True)
     round: str | None = text_field("round, as the source wrote it", 32, optional=True)
+    sequence: int | None = integer_field(
+        "place within day and round, as the source numbers or lists its games", 1, MAX_WHOLE, optional=True
+    )
     rated: bool = flag_field("whether the players asked for a rated game")
     text: str | None = pattern_field("SHA-256 of the movetext kept beside the journal", SHA256_PATTERN, optional=True)
     white_rating: int | None = integer_field("White's rating shown by the source, points", 0, 5000, optional=True)
@@ -220,6 +223,9 @@ class GameSupplemented(_Fact):
     ended_at: str | None = instant_field("when the game ended, less precise before", optional=True)
     tournament: str | None = text_field("key of the tournament, or the event name of the source", 128, optional=True)
     round: str | None = text_field("round, as the source wrote it", 32, optional=True)
+    sequence: int | None = integer_field(
+        "place within day and round, as the source numbers or lists its games", 1, MAX_WHOLE, optional=True
+    )
     text: str | None = pattern_field("SHA-256 of the movetext kept beside the journal", SHA256_PATTERN, optional=True)
     white_rating: int | None = integer_field("White's rating shown by the source, points", 0, 5000, optional=True)
     black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, 5000, optional=True)

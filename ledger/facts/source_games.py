@@ -31,7 +31,8 @@ class SourceGame(NamedTuple):
     pool: speed is one of ``ultraBullet bullet blitz rapid classical correspondence`` or None; variant is
     ``standard`` or a word such as ``crazyhouse`` (``VARIANT``). ``text`` is movetext without headers, or None.
     ``is_made`` says that no source gave the key: it is a hash of the facts, in the form ``PLAIN_KEY``, against which
-    names can be tried. No journal gets to see it: the ledger makes a key of it under its secret.
+    names can be tried. No journal gets to see it: the ledger makes a key of it under its secret. ``sequence`` is the
+    source's own number of the game within its day; without one the row's place in its file serves.
     """
 
     line: int
@@ -54,6 +55,7 @@ class SourceGame(NamedTuple):
     variant: str
     text: str | None
     is_made: bool = False
+    sequence: int | None = None
 
 
 class SourceRound(NamedTuple):
@@ -111,6 +113,7 @@ def frame_schema() -> dict[str, type]:
     whole, text = pl.Int32, pl.String
     kinds = {
         "line": pl.Int64,
+        "sequence": pl.Int64,
         "half_moves": whole,
         "white_rating": whole,
         "black_rating": whole,

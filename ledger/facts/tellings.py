@@ -85,6 +85,8 @@ def _joined(field: str, before: Any, now: Any) -> Any:
     """What both say together of a field, ``_CONFLICT`` where they say different things."""
     if field in BLANKS[GameRecorded] and (before is None or now is None):
         return now if before is None else before
+    if field == "sequence":
+        return before  # a file may list the games of a day in another order
     if field == "termination" and Termination.UNKNOWN in {before, now}:
         return now if before == Termination.UNKNOWN else before
     if field == "started_at":

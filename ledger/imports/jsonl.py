@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_ROUND, is_plain_text
+from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_ROUND, MAX_WHOLE, is_plain_text
 from ledger.facts.instants import instant_ms, without_zero_fraction
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, shown
 from ledger.facts.words import Brings, Outcome, Termination
@@ -68,7 +68,7 @@ def _identity(value: object) -> str | None:
 _CHECKS: Mapping[str, Check] = {
     "key": _matching(_KEY), "outcome": _among(Outcome), "termination": _among(Termination),
     "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant,
-    "tournament": _plain(128), "round": _plain(32),
+    "tournament": _plain(128), "round": _plain(32), "sequence": _whole(MAX_WHOLE, 1),
     "rated": lambda value: None if type(value) is bool else "true or false",
     "white_rating": _whole(5000), "black_rating": _whole(5000), "speed": _among(SPEEDS), "variant": _matching(VARIANT),
     "text": lambda value: (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from hashlib import sha256
 from itertools import chain, repeat
@@ -25,6 +25,7 @@ from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, shown
 from ledger.facts.words import Brings
+from ledger.imports.csv.games import Tally
 from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
 from ledger.journal.alike import Alike, AlikeGames, ErasedSides
 from ledger.journal.game_keys import MOST_OF_ONE_KEY as MOST
@@ -570,7 +571,7 @@ def take_frames(
     """
     with suppress(_NothingRecordedError):
         with journal.writing() if strict else nullcontext() as whole:
-            for frame in ahead(frames):
+            for frame in ahead(in_sequence(frames)):
                 with nullcontext(whole) if whole is not None else journal.writing() as writer:
                     job.take(frame, writer)
                 if whole is None:
@@ -582,6 +583,30 @@ def take_frames(
             if strict and (job.report.fault_count or faults_so_far()):
                 raise _NothingRecordedError  # only an exception undoes the transaction
         job.committed()
+
+
+def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
+    """Yield the frames of one file with a ``sequence`` for games that nothing else orders within their day.
+
+    Those are the games of which the file tells the day alone, and further games of one instant under made keys, which
+    depend on the ledger's secret. Their places in the file serve, so that a file gives equal ratings in all ledgers;
+    ``is_numbered`` tells which games the file itself numbers.
+    """
+    tally = Tally()
+    for told in frames:
+        missing = {"sequence": pl.lit(None, pl.Int64), "is_made": pl.lit(value=False)}
+        frame = told.with_columns(**{name: value for name, value in missing.items() if name not in told.columns})
+        has_day_alone = frame["ended_at"].str.len_bytes() <= len("2024-05-01")
+        unordered = has_day_alone | frame["is_made"]
+        ends = frame["ended_at"].filter(unordered)
+        places = pl.Series("place", [None], pl.Int64).new_from_index(0, len(frame))
+        if len(ends):
+            places = places.scatter(unordered.arg_true(), tally.numbers(ends.hash().to_numpy()))
+        # A game without a sequence comes before those that have one: the first game of an instant needs none.
+        needed = pl.when(has_day_alone | (places > 1)).then(places)
+        yield frame.with_columns(
+            is_numbered=pl.col("sequence").is_not_null(), sequence=pl.coalesce(pl.col("sequence"), needed)
+        )
 
 
 class _NothingRecordedError(Exception):

@@ -123,10 +123,10 @@ def told_again(
     fresh: dict[str, int] = {}  # by key of a game that is new, its place among them
     new_pools: set[str] = set()
     flags: list[bool] = []
-    different: list[tuple[int, str, str, int]] = []
+    different: list[tuple[int, str, dict[str, Any], int]] = []
     # As text: two tellings that are the same to the byte need not be read, and most are.
-    offered = games.select("game", codec_columns.facts(games), "line", "pool")
-    for row, (name, telling_text, line, pool) in enumerate(offered.iter_rows()):
+    offered = games.select("game", codec_columns.facts(games), "line", "pool", "is_numbered")
+    for row, (name, telling_text, line, pool, is_numbered) in enumerate(offered.iter_rows()):
         is_known = name in texts
         flags.append(is_known)
         if not is_known:
@@ -135,7 +135,7 @@ def told_again(
             if pool not in pools:
                 new_pools.add(pool)
         elif texts[name] != telling_text:
-            different.append((row, name, telling_text, line))
+            different.append((row, name, _telling(telling_text, is_numbered=is_numbered), line))
         elif name not in fresh:
             tellings.add(stored[f"game:{name}"].position)
     tellings.add(first + len(new_pools), len(fresh))
@@ -145,11 +145,11 @@ def told_again(
         recorded_games[name] = KnownGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
     again = ToldAgain(pl.Series(flags, dtype=pl.Boolean), [], [], [], [])
     conflicts: list[_Conflict] = []
-    for row, name, telling_text, line in different:
+    for row, name, telling, line in different:
         try:
-            supplement = told_of(recorded_games[name], name, _plain(telling_text), now_ms, corrected_games)
+            supplement = told_of(recorded_games[name], name, telling, now_ms, corrected_games)
         except ConflictError as error:
-            conflicts.append(_Conflict(row, line, name, recorded_games[name], _plain(telling_text), str(error)))
+            conflicts.append(_Conflict(row, line, name, recorded_games[name], telling, str(error)))
             continue
         except RejectedError as error:
             again.faults.append((line, str(error)))
@@ -279,6 +279,14 @@ def _facts_text(stored: Stored) -> str:
         return body[start : body.rindex(b',"key":"game:')].decode()
     except ValueError as error:
         raise rules.unreadable(stored.position, error) from error
+
+
+def _telling(facts_text: str, *, is_numbered: bool) -> dict[str, Any]:
+    """Return what a row tells of a known game: its place in the file is nothing, unless the file numbers its games."""
+    telling = _plain(facts_text)
+    if not is_numbered:
+        telling.pop("sequence", None)
+    return telling
 
 
 def _plain(facts_text: str) -> dict[str, Any]:

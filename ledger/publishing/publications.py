@@ -45,6 +45,7 @@ from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import is_storable
+from ledger.schemes.scheme import Scheme
 
 # In the order of keys ';' follows ':', so that these two enclose every list.
 _FIRST, _AFTER = "list:", "list;"  # keys of publications
@@ -251,6 +252,7 @@ class Publications:
         before = self.in_force_at(draft.pool.name, draft.at_ms)
         complaints = [open_proposal(proposal) for proposal in draft.open_proposals]
         complaints += names_twice(draft.rows, self.ledger.people.by_number)
+        complaints += implausible(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
         if before is not None:
             complaints += moved(draft.rows, by_player(self.rows(before)), before.name, draft.largest_jump)
         return complaints
@@ -369,6 +371,7 @@ JUMP, VANISHED, NAME_TWICE, OPEN_PROPOSAL = "jump", "vanished", "name-twice", "o
 # --- what looks wrong before a list is published ------------------------------------------------------------
 
 
+IMPLAUSIBLE = "implausible"
 NAME_SHARED = "name-shared"
 
 
@@ -376,8 +379,8 @@ class Complaint(NamedTuple):
     """Something that looks wrong.
 
     Attributes:
-        what: ``jump``, ``vanished``, ``name-twice``, ``open-proposal``, or ``name-shared``: several people, certainly,
-            have one name, which refuses nothing.
+        what: ``jump``, ``vanished``, ``implausible``, ``name-twice``, ``open-proposal``, or ``name-shared``: several
+            people, certainly, have one name, which refuses nothing.
         players: whom it concerns, by number.
         text: in words, without names of people; of a player, what follows the name.
     """
@@ -410,6 +413,17 @@ def moved(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[
         elif abs(now.rating - row.rating) > largest_jump:
             points = f"{abs(now.rating - row.rating):.0f} points from {row.shown} on {last} to {now.shown}"
             yield Complaint(JUMP, (player,), f"jumps {points}, more than the limit of {largest_jump:g}")
+
+
+def implausible(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
+    """Yield the players with a rating that nobody can have, in order of the player numbers."""
+    low, high = scheme.plausible
+    for player, row in sorted(rows.items()):
+        if not low <= row.rating <= high:
+            words = (
+                f"has the rating {row.shown}, beyond {low:g} to {high:g}, by {scheme.name!r}; its settings may bound it"
+            )
+            yield Complaint(IMPLAUSIBLE, (player,), words)
 
 
 def open_proposal(proposal: int) -> Complaint:

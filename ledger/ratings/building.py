@@ -31,14 +31,15 @@ from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import engine, keeping, side_rows, views_file
 from ledger.ratings.keeping import Plan, tell_all
-from ledger.ratings.player_rows import CURRENT, RAISE_BOUND, WRITE_CURRENT, listed_flags
+from ledger.ratings.later_lists import LaterLists
+from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT, RAISE_BOUND, WRITE_CURRENT, listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS, Projector, ReadModel, of_facts
 from ledger.ratings.rated_games import (
     Games,
     Rated,
     as_facts,
     codes,
-    first_ends,
+    first_games,
     further_facts,
     rateable_games,
     rated_by_era,
@@ -86,6 +87,7 @@ class _PlayersOfPool:
         self._state = np.zeros((0, max(len(era.scheme.state) for era in pool.eras)))
         self._numbers: Any = None  # where numbers are far apart, those of the players who were met, ascending,
         self._places: Any = None  # and their places
+        self.lists = LaterLists(pool, roster)
 
     def places(self, players: Any) -> Any:
         """The places of *players*, who ascend; who is met for the first time is given one."""
@@ -114,20 +116,30 @@ class _PlayersOfPool:
             self._era = np.concatenate([self._era, np.full(more, _NOBODY, np.int16)])
             self._state = np.concatenate([self._state, np.zeros((more, self._state.shape[1]))])
 
-    def bring(self, era: int, players: Any, places: Any, first_ms: Any) -> Any:
-        """The flat state with which *players* go into *era*; newcomers' first games ended at *first_ms*."""
+    def bring(self, era: int, players: Any, places: Any, rated_ms: Any, first_ms: Any) -> Any:
+        """The flat state with which *players* go into *era*.
+
+        The first games of each end at *first_ms* and have their places in rating order at *rated_ms*.
+        """
         rated_by = self._pool.eras[era]
         state = self._state[places, : len(rated_by.scheme.state)]
-        for row in np.flatnonzero(self._era[places] != era).tolist():
+        listed = {
+            row: self.lists.taken_in(player, int(rated_ms[row]), int(first_ms[row]))
+            for row, player in enumerate(players.tolist() if self.lists.are_any else ())
+            if self.lists.has_list(player)
+        }
+        others = set(np.flatnonzero(self._era[places] != era).tolist())
+        for row in sorted(others.union(row for row, later in listed.items() if later)):
             player, place = int(players[row]), int(places[row])
             era_before = int(self._era[place])
             if era_before == _NOBODY:
                 who = self._roster.newcomer(self._pool, player, int(first_ms[row]))
-                state[row] = rated_by.scheme.begin(who, rated_by.numbers)
+                before = EraState(era, rated_by.scheme.begin(who, rated_by.numbers), 0)
             else:
                 fields = len(self._pool.eras[era_before].scheme.state)
                 before = EraState(era_before, tuple(self._state[place, :fields].tolist()), int(self.games[place]))
-                state[row] = self._pool.carried(before, era, partial(self._roster.anew, self._pool, player))
+            anew = partial(self._roster.anew, self._pool.pool, player)
+            state[row] = self._pool.carried(before, era, anew, listed.get(row, ()))
         return state.reshape(-1)
 
     def keep(self, era: int, places: Any, state: Any, games: Any) -> None:
@@ -195,14 +207,16 @@ class PoolBuild:
             return self._rate_era(era, games.part(first, last))
 
         places = self._players.places(dense[0])  # first, for it may make room
-        return rated_by_era(MANY, self._pool, games, dense, self._players.games[places], rate_era)
+        cuts = self._players.lists.cuts(MANY, games, dense)
+        return rated_by_era(MANY, self._pool, games, dense, self._players.games[places], rate_era, cuts)
 
     def _rate_era(self, era: int, games: Games) -> engine.SideRatings:
         """Rate the games of one era; what their players hold then is kept for the next ones."""
         rated_by = self._pool.eras[era]
         players, white, black = MANY.dense(games.white, games.black)
         places = self._players.places(players)
-        state = self._players.bring(era, players, places, first_ends(len(players), white, black, games.ended_ms))
+        first = first_games(MANY, len(players), white, black)
+        state = self._players.bring(era, players, places, games.rated_ms[first], games.ended_ms[first])
         counts = self._players.games[places]
         games_in = rateable_games(self._pool, MANY, era, white, black, games)
         kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
@@ -240,7 +254,7 @@ class PoolBuild:
                 continue
             state = np.tile(MANY.floats(begun(table.fold, None)), int(run[-1]) + 1)
             # The history alone knows a past: what a seed says of games and a highest rating is where its counts begin.
-            if table.fold is HISTORY and self._roster.has_seeds(self._pool.pool):
+            if table.fold is HISTORY and self._roster.has_lists(self._pool.pool):
                 by_player = state.reshape(int(run[-1]) + 1, -1)  # the same numbers, written in place
                 firsts = sides.group_by("player", maintain_order=True).agg(pl.col("ended_ms").first())
                 for place, (player, first_ms) in enumerate(firsts.iter_rows()):
@@ -256,7 +270,11 @@ class PoolBuild:
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
         last = sides[ends]
         fields = {name: last[_STATE + name].to_numpy() for name in self._pool.state_fields}
-        listed = pl.Series("listed", listed_flags(MANY, self._pool, last["rated_ms"].to_numpy(), fields))
+        flags = listed_flags(MANY, self._pool, last["rated_ms"].to_numpy(), fields)
+        if self._players.lists.are_any:
+            waiting = [self._players.lists.waits(player) for player in last["player"].to_list()]
+            flags = np.where(waiting, BY_LATER_LIST, flags)
+        listed = pl.Series("listed", flags)
         keys = last.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT)
         writer.insert(WRITE_CURRENT, keys.with_columns(listed))
         highest = np.maximum.reduceat(sides["rating"].to_numpy(), np.append(0, ends[:-1] + 1))

@@ -17,7 +17,7 @@ import orjson
 from ledger.book.roster import standing_sql
 from ledger.book.timeline import Era, EraState, Pool
 from ledger.errors import ProjectionError
-from ledger.ratings import engine
+from ledger.ratings import engine, later_lists
 from ledger.ratings.projector import Projector
 from ledger.ratings.view_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted
 from ledger.ratings.views_file import BOUNDS
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 # No other place decides it. The scheme's answer for each player's last state is stored with the current ratings, so
 # that a ranking is one look at an index; who is closed depends on the instant of the list, is nearly nobody, and is
 # asked for. What time or a later scheme makes of a state is the business of ``player_states``.
+
+# Instead of the scheme's answer where a later list says the rating, at once or from its day on: such a row says nothing
+# by itself of ``now``, and no index of those who are listed has it.
+BY_LATER_LIST = 2
 
 # Names that ``scheme_loop`` gives to the loop below, each time to something else.
 FIELDS = 0
@@ -130,6 +134,7 @@ _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= 
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
 _PLACE = "SELECT rated_ms FROM games WHERE position = ?"
 _PLACES = "SELECT position, rated_ms FROM games WHERE position IN (SELECT value FROM json_each(?))"
+_LAST_LIST = "SELECT 1 FROM seeds WHERE pool = ? AND player = ? AND effective_ms > ? LIMIT 1"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
 CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # of the last side, after pool and player; then ``listed``
 # An update, not a replacement: that would be counted out of the distribution and into it though the points stay.
@@ -256,6 +261,10 @@ class PlayerRows:
         """By player, how many rated games have their place in rating order before *ms*."""
         counted = self.counted(players, ms)
         return {player: counted[player][1] if player in counted else 0 for player in players}
+
+    def lists_in_state(self, player: int, n: int) -> int:
+        """Return the instant up to which the state after a player's *n*-th game takes lists into account."""
+        return later_lists.lists_in_state(self._connection, self._pool, player, n)
 
     def is_last(self, position: int, rated_ms: int) -> bool:
         """True when the rated game at this position and place has no other beside or after it in rating order."""
@@ -428,6 +437,10 @@ class PlayerRows:
             last_state = self.carried(player, base).held
             if last_state is not None:
                 shown = int(is_listed(self._pool.eras[last_state.era], last_state.state))
+                if self._connection.execute(
+                    _LAST_LIST, (self._number, player, self.lists_in_state(player, base))
+                ).fetchone():
+                    shown = BY_LATER_LIST
                 self._connection.execute(_RESTORE_CURRENT, (shown, self._number, player, base))
 
 

@@ -9,16 +9,18 @@ Nothing is rated or written here, and no name of a person is looked up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
-from ledger.book.timeline import ALONE, BEGINNING, Era, EraState, Pool
+from ledger.book.timeline import ALONE, BEGINNING, Era, EraState, LaterList, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
-from ledger.ratings.player_rows import closed_at, is_listed
+from ledger.ratings.later_lists import lists_in_state
+from ledger.ratings.player_rows import BY_LATER_LIST, closed_at, is_listed
 from ledger.schemes.scheme import Newcomer, Rhythm, as_it_stands
 
 if TYPE_CHECKING:
@@ -188,7 +190,7 @@ class PlayerStates:
         ms, era = self._now(today_ms)
         row = self.last_row(player)
         seeded = self.seeded_now(player, today_ms)[0] if row is None else None
-        return seeded or self._state_from(player, row, ms, era)
+        return seeded or self._state_from(player, row, ms, era, lists_until=max(ms, today_ms))
 
     def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, Listed | None]:
         """What ``now`` would be of a player without a rated game, and the seed that gives it; None without a seed."""
@@ -196,7 +198,7 @@ class PlayerStates:
         listed = self.seed_at(player, until)
         if listed is None:
             return None, None
-        return self._seeded(player, listed, self._roster.anew(self.pool, player, until), today_ms), listed
+        return self._seeded(player, listed, self._roster.anew(self.pool.pool, player, until), today_ms), listed
 
     def _now(self, today_ms: int) -> tuple[int, int]:
         """The instant of ``now`` and the place of its era."""
@@ -210,14 +212,24 @@ class PlayerStates:
         return PlayerState(player, era, self.pool.at_time(number, state, ms), None)
 
     def listed_from(self, player: int, today_ms: int) -> int:
-        """The end of the day from which the seed of a player without games holds; ``BEGINNING`` for the others."""
-        listed = None if self._plays(player) else self.seed_at(player, today_ms)
+        """The end of the day from which a player's last list up to today holds; ``BEGINNING`` without one."""
+        listed = self.seed_at(player, today_ms)
         if listed is None or listed.ms == FROM_THE_BEGINNING:
             return BEGINNING
         return (listed.ms // DAY_MS + 1) * DAY_MS - 1
 
-    def _state_from(self, player: int, row: dict[str, Any] | None, ms: int, number: int | None = None) -> PlayerState:
-        """What has become at an instant of the last row before it; in the era of the instant, or the one given."""
+    def _state_from(
+        self,
+        player: int,
+        row: dict[str, Any] | None,
+        ms: int,
+        number: int | None = None,
+        lists_until: int | None = None,
+    ) -> PlayerState:
+        """What has become at an instant of the last row before it; in the era of the instant, or the one given.
+
+        Lists up to the instant, or the one given, have taken effect.
+        """
         number = self.pool.era_at(ms) if number is None else number
         era = self.pool.eras[number]
         if row is None:
@@ -225,20 +237,34 @@ class PlayerStates:
             entered = era.scheme.begin(who, era.numbers)
             has_rating = who.seed is not None or (who.has_rating and self._plays(player))
             return PlayerState(player, era, self.pool.at_time(number, entered, ms), None, has_rating)
-        state, begun = self._taken_along(row, number)
+        lists = self._later_lists(row, ms if lists_until is None else lists_until)
+        state, begun = self._taken_along(row, number, lists)
         # at the very instant of its batch the row says the state itself
         if row["rated_ms"] < ms:
-            state = self.pool.at_time(number, state, ms)
+            state = self.pool.at_time(number, state, max([ms, *(later.ms for later in lists)]))
         return PlayerState(player, era, state, row, begun is None or begun.has_rating)
 
     def _plays(self, player: int) -> bool:
         """Whether the player has a rated game in the pool: only there a declared rating is one of the pool."""
         return self._row(queries.CURRENT, self.pool.pool, player) is not None
 
-    def _taken_along(self, row: dict[str, Any], era: int) -> tuple[tuple[float, ...], Newcomer | None]:
-        return self.pool.taken_along(
-            self.era_state(row), era, lambda ms: self._roster.anew(self.pool, row["player"], ms)
-        )
+    def _taken_along(
+        self, row: dict[str, Any], era: int, lists: Sequence[LaterList]
+    ) -> tuple[tuple[float, ...], Newcomer | None]:
+        who = lambda ms: self._roster.anew(self.pool.pool, row["player"], ms)  # noqa: E731
+        return self.pool.taken_along(self.era_state(row), era, who, lists)
+
+    def _later_lists(self, row: dict[str, Any], until_ms: int) -> list[LaterList]:
+        """Return the lists later than the state that a row keeps, up to an instant, in order."""
+        if not self._has_lists or not self._roster.later_lists(self.pool.pool, row["player"], BEGINNING, until_ms):
+            return []
+        after = lists_in_state(self._connection, self.pool, row["player"], row["n"])
+        return self._roster.later_lists(self.pool.pool, row["player"], after, until_ms)
+
+    @cached_property
+    def _has_lists(self) -> bool:
+        """Whether anybody has the rating of a list, so that the roster need be read."""
+        return self._row(queries.ANY_LIST, self.pool.pool) is not None
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
         """``at`` of every player of the pool whom a list of that instant shows, in no order: with a rating, not closed.
@@ -299,6 +325,13 @@ class PlayerStates:
         era = self.pool.eras[self.pool.era_at(row["rated_ms"])]
         return PlayerState(row["player"], era, _state_of(row, era), row)
 
+    def around_list(self, player: int, n: int, ms: int) -> tuple[PlayerState, PlayerState]:
+        """Return the states before and after the list of an instant of a player who has *n* rated games by then."""
+        row = self._row(queries.ROW, self.pool.pool, player, n) if n else None
+        if row is None:
+            return self._state_from(player, None, ms - 1), self._state_from(player, None, ms)
+        return self._state_from(player, row, ms, lists_until=ms - 1), self._state_from(player, row, ms)
+
     def waiting_until(self, state: PlayerState, ms: int) -> int | None:
         """When the games count that the player of a state had played by *ms* and that were not rated yet, milliseconds.
 
@@ -316,18 +349,23 @@ class PlayerStates:
     def into_batch(self, player: int, rated_ms: int, batch: str, era: int, first_ms: int) -> tuple[float, ...]:
         """The state that a player brings to a batch of *era*; *first_ms* is the end of the first game in it."""
         row = self._row(queries.ROW_BEFORE, self.pool.pool, player, rated_ms, batch)
-        return self._into(player, row, era, first_ms)
+        return self._into(player, row, era, first_ms, rated_ms)
 
     def into_game(self, row: dict[str, Any]) -> tuple[float, ...]:
         """The state that a side brings to its game, by a scheme that rates each game by itself."""
         before = self._row(queries.ROW, self.pool.pool, row["player"], row["n"] - 1)
-        return self._into(row["player"], before, self.pool.era_at(row["ended_ms"]), row["ended_ms"])
+        return self._into(row["player"], before, self.pool.era_at(row["ended_ms"]), row["ended_ms"], row["ended_ms"])
 
-    def _into(self, player: int, row: dict[str, Any] | None, era: int, first_ms: int) -> tuple[float, ...]:
-        if row is None:
-            rated_by = self.pool.eras[era]
-            return rated_by.scheme.begin(self.newcomer(player, first_ms), rated_by.numbers)
-        return self._taken_along(row, era)[0]
+    def _into(
+        self, player: int, row: dict[str, Any] | None, era: int, first_ms: int, rated_ms: int
+    ) -> tuple[float, ...]:
+        until = self.pool.lists_until(rated_ms, first_ms)
+        if row is not None:
+            return self._taken_along(row, era, self._later_lists(row, until))[0]
+        rated_by = self.pool.eras[era]
+        state = rated_by.scheme.begin(self.newcomer(player, first_ms), rated_by.numbers)
+        lists = self._roster.later_lists(self.pool.pool, player, first_ms, until)
+        return self.pool.carried(EraState(era, state, 0), era, lambda ms: self.newcomer(player, ms), lists)
 
     # -- rankings ------------------------------------------------------------------------------------------------
 
@@ -378,13 +416,28 @@ class PlayerStates:
         for row in queries.dictionaries(self._connection, queries.BEST_ROWS_AT, (self.pool.pool, ms, players, after)):
             yield from _in_force(self._state_from(row["player"], row, ms))
 
-    def moved_since(self) -> Iterator[PlayerState]:
-        """``now`` of the players whose last rows lie before ``stands_since_ms``, if they have a rating in force."""
+    def moved_since(self, today_ms: int) -> Iterator[PlayerState]:
+        """``now`` of the players whose last rows do not say it, if they have a rating in force.
+
+        Those lie before ``stands_since_ms``, or a list is later than what they take into account.
+
+        Args:
+            today_ms: what time it is, milliseconds.
+        """
         latest = self.latest_ms
-        if latest is not None and self.stands_since_ms > BEGINNING:
-            arguments = (self.pool.pool, self.stands_since_ms)
-            for row in queries.dictionaries(self._connection, queries.ROWS_BEFORE, arguments):
-                yield from _in_force(self._state_from(row["player"], row, latest, self.latest_era))
+        if latest is None:
+            return
+        pool, since = self.pool.pool, self.stands_since_ms
+        rows = queries.dictionaries(self._connection, queries.ROWS_BY_LATER_LIST, (pool,))
+        if since > BEGINNING:
+            rows = chain(rows, queries.dictionaries(self._connection, queries.ROWS_BEFORE, (pool, since)))
+        until = max(latest, today_ms)
+        for row in rows:
+            yield from _in_force(self._state_from(row["player"], row, latest, self.latest_era, until))
+
+    def says_now(self, listed: int, rated_ms: int) -> bool:
+        """Return whether a row of ``current`` says by itself what ``now`` says: who is listed, with which rating."""
+        return rated_ms >= self.stands_since_ms and listed != BY_LATER_LIST
 
     def unplayed(self, today_ms: int, best: int) -> list[PlayerState]:
         """``now`` of those who have a seed and no rated game, if they have a rating in force: the best, best first.

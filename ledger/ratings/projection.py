@@ -19,15 +19,17 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.game_book import GameBook
 from ledger.book.judging import Fresh, Played
 from ledger.book.roster import Roster
-from ledger.book.timeline import EraState, Pool
+from ledger.book.timeline import EraState, LaterList, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import engine, side_rows
-from ledger.ratings.player_rows import NEVER, Carried, PlayerRows, as_read
+from ledger.ratings.later_lists import LaterLists
+from ledger.ratings.player_rows import BY_LATER_LIST, NEVER, Carried, PlayerRows, as_read
 from ledger.ratings.projector import Projector, ReadModel
 from ledger.ratings.rated_games import (
     Games,
     Rated,
     as_games,
+    first_games,
     further_facts,
     rateable_games,
     rated_by_era,
@@ -35,7 +37,7 @@ from ledger.ratings.rated_games import (
 )
 from ledger.ratings.side_rows import stood
 from ledger.ratings.view_tables import SideTable, begun, side_tables
-from ledger.ratings.walks import NOBODY, StartingPlayers, Walk, WalkPart, WalkStates, parts, standing_again
+from ledger.ratings.walks import NOBODY, CurrentRow, StartingPlayers, Walk, WalkPart, WalkStates, parts, standing_again
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.long_work import collector_paused
@@ -56,6 +58,7 @@ class LiveGames:
         self._roster = roster
         self._rows = rows
         self._last: dict[int, Carried] = {}
+        self._next_list: dict[int, int] = {}  # by player, from when on a later list holds
         self._era = -1  # of what is remembered
         # the last place in rating order, where something is remembered
         self._end_ms = NEVER
@@ -63,6 +66,7 @@ class LiveGames:
     def forget(self) -> None:
         """Rows were written elsewhere: read them again."""
         self._last.clear()
+        self._next_list.clear()
 
     def take(self, game: Played) -> bool:
         """Rate and write a game that the game book has; False, with nothing done, where it is not the pool's next."""
@@ -74,13 +78,28 @@ class LiveGames:
         ]
         if any(carried.held is not None and carried.held.era != self._era for carried in states):
             return False  # a state from before the scheme
-        after = self._rate(game, states)
+        lists = [self._list_after(player, game.ended_ms) for player in (game.white, game.black)]
+        if min(lists) <= game.ended_ms:
+            return False
+        after = self._rate(game, states, lists)
         # Nothing is lost: whoever plays again is read from the rows.
         if len(self._last) > REMEMBERED:
-            self._last.clear()
+            self.forget()
         self._last[game.white], self._last[game.black] = after
         self._end_ms = game.rated_ms
         return True
+
+    def _list_after(self, player: int, ended_ms: int) -> int:
+        """Return when the first list later than a player's state is in force; ``OPEN`` if there is none."""
+        if not self._roster.has_lists(self._pool.pool):
+            return OPEN
+        if player not in self._next_list:
+            n, _ = self._rows.last_place(player)
+            # a newcomer begins with the list in force at the end of this game
+            after = self._rows.lists_in_state(player, n) if n else ended_ms
+            seeds = self._roster.seeds(self._pool.pool, player)
+            self._next_list[player] = next((listed.ms for listed in seeds if listed.ms > after), OPEN)
+        return self._next_list[player]
 
     def _is_next(self, game: Played) -> bool:
         if not self._pool.by_game:
@@ -95,7 +114,7 @@ class LiveGames:
         # At the very instant of the last game its round or key may put it before that one: this takes the long way.
         return game.rated_ms > self._end_ms
 
-    def _rate(self, game: Played, states: list[Carried]) -> list[Carried]:
+    def _rate(self, game: Played, states: list[Carried], lists: Sequence[int]) -> list[Carried]:
         """Rate the game and write its two rows of each table and of the current ratings."""
         era, players = self._pool.eras[self._era], [game.white, game.black]
         state: list[float] = []
@@ -112,7 +131,9 @@ class LiveGames:
         running = [[*white, *black] for white, black in zip(states[0].kept, states[1].kept, strict=True)]
         rated = self._rated(game, players, kept)
         folded = side_rows.fold_all(FEW, self._pool, self._rows, rated, running)
-        self._rows.write_current(side_rows.write(FEW, self._pool, self._rows, rated, folded))
+        waiting = {player for player, ms in zip(players, lists, strict=True) if ms != OPEN}
+        current = side_rows.write(FEW, self._pool, self._rows, rated, folded)
+        self._rows.write_current(_marked(row, waits=row[1] in waiting) for row in current)
         width = len(era.scheme.state)
         after = []
         for side in (0, 1):
@@ -178,6 +199,7 @@ class PoolProjection:
         self._rows = make_rows(connection, pool, tables)
         self.facts = further_facts(pool, self._rows.facts)
         self._live = LiveGames(pool, roster, self._rows)
+        self._lists = LaterLists(pool, roster)  # of the players on the way through the games
         self._width = max(len(era.scheme.state) for era in pool.eras)
 
     def take(self, game: Played) -> bool:
@@ -199,6 +221,7 @@ class PoolProjection:
             The number of games rated.
         """
         self._live.forget()
+        self._lists = LaterLists(self.pool, self._roster)
         walk = Walk.begun(start_ms, checkpoint, concerned, WalkStates(FEW, self._width, self._rows.tables))
         rated = 0
         with collector_paused():
@@ -239,13 +262,15 @@ class PoolProjection:
         spans = side_rows.spans(cols, rated)
         part = WalkPart(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
         standing = standing_again(cols, self._rows, walk, rated, folded, part) if more else {}
-        walk.note_rated(side_rows.write(cols, self.pool, self._rows, rated, folded, part.stands))
+        current = side_rows.write(cols, self.pool, self._rows, rated, folded, part.stands)
+        walk.note_rated([_marked(row, waits=self._lists.waits(row[1])) for row in current])
         if more:
             for number, (table, reached) in enumerate(zip(self._rows.tables, folded.running, strict=True)):
                 walk.states.keep(number, places, cols.filled(reached, _starts(table.fold)))
             # a preview notes them here; where rows are written there is nothing to do
             self._rows.stand_again(standing)
             walk.leave(standing)
+            self._lists.leave(standing)
         return len(affected)
 
     def _affected(self, cols: Columns, games: Games, walk: Walk, *, more: bool) -> Column:
@@ -307,6 +332,9 @@ class PoolProjection:
                 first_ms.setdefault(white, ms)
                 first_ms.setdefault(black, ms)
         newcomers = {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in without_games}
+        for player, n in counts.items() if self._lists.are_any else ():
+            if n and self._lists.has_list(player):
+                self._lists.note(player, self._rows.lists_in_state(player, n))
         by_player = self._rows.states_at({player: n for player, n in counts.items() if n})
         players = [*by_player, *newcomers]
         eras = self._rows.eras_of([row[0] for row in by_player.values()])
@@ -381,9 +409,14 @@ class PoolProjection:
 
         def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
             stretch, sides = games.part(first, last), (white[first:last], black[first:last])
-            return self._rate_era(cols, era, stretch, sides, (players, places, counts), walk.states, more=more)
+            # nobody asks for the states again after the last game: in live use that is nearly always
+            follows = more or last < len(games.white)
+            is_all = last - first == len(games.white)
+            who = players, places, counts
+            return self._rate_era(cols, era, stretch, sides, who, walk.states, is_all=is_all, more=follows)
 
-        return rated_by_era(cols, self.pool, games, dense, base, rate_era)
+        cuts = self._lists.cuts(cols, games, dense)
+        return rated_by_era(cols, self.pool, games, dense, base, rate_era, cuts)
 
     def _rate_era(
         self,
@@ -394,34 +427,60 @@ class PoolProjection:
         who: tuple[Column, Column, Column],
         states: WalkStates,
         *,
+        is_all: bool,
         more: bool,
     ) -> engine.SideRatings:
-        """Rate the games of one era of players, given with their places and their numbers of games."""
+        """Rate a stretch of games of one era, or all, of players, given with their places and numbers of games."""
         rated_by, (white, black), (players, places, counts) = self.pool.eras[era], sides, who
-        scheme, width, are_all = rated_by.scheme, len(rated_by.scheme.state), len(self.pool.eras) == 1
-        # Of several eras each is told of its own players alone: the others' states are another scheme's.
-        here = cols.small(range(len(counts))) if are_all else cols.dense(white, black)[0]
-        at = cols.take(places, here)
-        state = first_state = self._taken_along(cols, era, cols.lists([cols.take(players, here)])[0], at, states)
-        if not are_all:
+        scheme, width = rated_by.scheme, len(rated_by.scheme.state)
+        # Of several stretches each is told of its own players alone: the others' states are another scheme's, or are to
+        # be changed by a list before their next games.
+        here, *own_sides = (cols.small(range(len(counts))), white, black) if is_all else cols.dense(white, black)
+        at, numbers = cols.take(places, here), cols.lists([cols.take(players, here)])[0]
+        lists = self._taken_in(cols, numbers, own_sides, games)
+        state = first_state = self._taken_along(cols, era, numbers, at, states, lists)
+        if not is_all:
             state = cols.unknown(len(counts) * width)
             cols.put_rows(state, here, width, first_state)
         games_in = rateable_games(self.pool, cols, era, white, black, games)
         kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
-        # nobody asks again after the last era of the last part: in live use that is nearly always
-        if more or era + 1 < len(self.pool.eras):
+        if more:
             cols.put_rows(states.scheme, at, states.width, cols.rows(state, here, width), width)
             cols.put_rows(states.era, at, 1, cols.small([era] * len(at)))
             cols.put_rows(states.n, at, 1, cols.take(counts, here))
         return kept
 
-    def _taken_along(self, cols: Columns, era: int, players: list[int], at: Column, states: WalkStates) -> Column:
-        """The scheme's states with which players at places go into an era, flat."""
+    def _taken_in(
+        self, cols: Columns, players: list[int], sides: Sequence[Column], games: Games
+    ) -> dict[int, list[LaterList]]:
+        """By place among players, the lists that take effect before their first games of a stretch."""
+        if not self._lists.are_any:
+            return {}
+        listed = [place for place, player in enumerate(players) if self._lists.has_list(player)]
+        first = cols.take(first_games(cols, len(players), *sides), cols.small(listed))
+        times = zip(*cols.lists([cols.take(games.rated_ms, first), cols.take(games.ended_ms, first)]), strict=True)
+        taken_in = {
+            place: self._lists.taken_in(players[place], *when) for place, when in zip(listed, times, strict=True)
+        }
+        return {place: lists for place, lists in taken_in.items() if lists}
+
+    def _taken_along(
+        self,
+        cols: Columns,
+        era: int,
+        players: list[int],
+        at: Column,
+        states: WalkStates,
+        lists: Mapping[int, Sequence[LaterList]],
+    ) -> Column:
+        """The scheme's states with which players at places go into an era, flat, after these lists by place."""
         rated_by = self.pool.eras[era]
         width = len(rated_by.scheme.state)
         first_state = cols.rows(states.scheme, at, states.width, slice(width))
         eras = cols.take(states.era, at)
         others = cols.where(cols.minus(1, cols.equal(eras, era)))
+        if lists:
+            others = cols.small(sorted({*cols.lists([others])[0], *lists}))
         if len(others):
             held_in, counts, fields = cols.lists(
                 [
@@ -434,15 +493,21 @@ class PoolProjection:
             for place, other in enumerate(cols.lists([others])[0]):
                 player, era_before = players[other], held_in[place]
                 if era_before == NOBODY:
-                    rows += rated_by.scheme.begin(states.newcomers[player], rated_by.numbers)
-                    continue
-                # as wide as that scheme's: what stands behind it in the row is padding
-                length = len(self.pool.eras[era_before].scheme.state)
-                first = place * states.width
-                before = EraState(era_before, tuple(fields[first : first + length]), counts[place])
-                rows += self.pool.carried(before, era, partial(self._roster.anew, self.pool, player))
+                    before = EraState(era, rated_by.scheme.begin(states.newcomers[player], rated_by.numbers), 0)
+                else:
+                    # as wide as that scheme's: what stands behind it in the row is padding
+                    length = len(self.pool.eras[era_before].scheme.state)
+                    first = place * states.width
+                    before = EraState(era_before, tuple(fields[first : first + length]), counts[place])
+                anew = partial(self._roster.anew, self.pool.pool, player)
+                rows += self.pool.carried(before, era, anew, lists.get(other, ()))
             cols.put_rows(first_state, others, width, cols.floats(rows))
         return first_state
+
+
+def _marked(row: CurrentRow, *, waits: bool) -> CurrentRow:
+    """Return a row of ``current`` with the mark of a player to whom a later list gives the rating."""
+    return (*row[:-1], BY_LATER_LIST) if waits else row
 
 
 def _starts(fold: Projector) -> list[float]:

@@ -37,6 +37,10 @@ MANY_ACTIVE = (
     "SELECT 1 AS found FROM current INDEXED BY current_by_last_game "
     "WHERE pool = ?1 AND listed = 1 AND ended_ms > ?2 LIMIT 1 OFFSET 5000"
 )
+EXTREMES = """
+SELECT (SELECT min(rating) FROM current WHERE pool = ?1 AND listed = 1),
+  (SELECT max(rating) FROM current WHERE pool = ?1 AND listed = 1)
+"""
 ORDER_SINCE = """
 SELECT -rating, player FROM current WHERE pool = ?1 AND listed = 1 AND rated_ms >= ?2 ORDER BY rating DESC, player
 """
@@ -142,7 +146,7 @@ WAITING = (
 GRAPH = _rows("player = ?2 ORDER BY n")
 GAMES_OF = """
 SELECT mine.*, games.position, games.key, games.ended_at, games.termination, games.tournament, games.round,
-  games.rated_ms, games.batch, games.round_order
+  games.rated_ms, games.batch, games.round_order, games.sequence_order
 FROM history AS mine JOIN games ON games.position = mine.game
 WHERE mine.pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT ?3
 """
@@ -255,10 +259,16 @@ CROSS JOIN games AS placed ON placed.position = h.game
 WHERE current.pool = ?1
 """
 BEST_ROWS_AT = _of_bounded(ROWS_AT, "?3", "?4")
+# Both questions together give each player once.
 ROWS_BEFORE = """
 SELECT history.*, rated_ms FROM current JOIN history USING (pool, player, n)
-WHERE current.pool = ?1 AND rated_ms < ?2
+WHERE current.pool = ?1 AND rated_ms < ?2 AND +listed <> 2
 """
+ROWS_BY_LATER_LIST = """
+SELECT history.*, rated_ms FROM current INDEXED BY current_by_rating CROSS JOIN history USING (pool, player, n)
+WHERE current.pool = ?1 AND current.listed = 2
+"""
+ANY_LIST = "SELECT 1 AS found FROM seeds WHERE pool = ?1 LIMIT 1"
 # No game is rated before it ends, so the last one to end is rated no earlier than the last end of the last batch.
 LATEST_END = """
 SELECT max(ended_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= (

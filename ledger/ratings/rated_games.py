@@ -180,8 +180,9 @@ def rated_by_era(
     dense: tuple[Column, Column, Column],
     base: Column,
     rate_era: Callable[[int, int, int], engine.SideRatings],
+    cuts: Sequence[int] = (),
 ) -> Rated:
-    """Rate games era by era.
+    """Rate games era by era, and within an era stretch by stretch.
 
     Args:
         cols: how the columns are held.
@@ -190,13 +191,19 @@ def rated_by_era(
         dense: their players, and Whites and Blacks as places among them.
         base: games rated before, by dense index.
         rate_era: rates the games *first* <= game < *last*, which are of the era at the place given first.
+        cuts: ascending places of games before which a player's state may change without a game.
     """
     players, white, black = dense
     n, before, expected, eras = cols.zeros(0), cols.room(0), cols.room(0), cols.zeros(0)
     scheme_state: dict[str, Column] = {}
     # Games come in rating order, and an era holds from a place in it on: its games are one stretch.
     begins = [0, *(cols.place(games.rated_ms, era.since_ms) for era in pool.eras[1:]), len(games.ended_ms)]
-    for era, (first, last) in enumerate(pairwise(begins)):
+    stretches = [
+        (era, *stretch)
+        for era, (begin, end) in enumerate(pairwise(begins))
+        for stretch in pairwise([begin, *(cut for cut in cuts if begin < cut < end), end])
+    ]
+    for era, first, last in stretches:
         if first == last and len(pool.eras) > 1:
             continue
         kept = rate_era(era, first, last)
@@ -290,10 +297,16 @@ def codes(cols: Columns, pool: Pool, sides: Mapping[str, Column], asked_names: S
     return columns
 
 
-def first_ends(players: int, white: Column, black: Column, ended_ms: Column) -> Any:
-    """By dense index, when the player's first game ended; arrays of games in rating order."""
-    first = np.zeros(players, np.int64)
-    first[MANY.interleave(white, black)[::-1]] = np.repeat(ended_ms, 2)[::-1]  # the last one written is the first game
+def first_games(cols: Columns, players: int, white: Column, black: Column) -> Column:
+    """Return by dense index the place of the player's first game."""
+    owner = cols.interleave(white, black)
+    if cols is MANY:
+        first = np.zeros(players, np.int64)
+        first[owner[::-1]] = np.arange(len(owner) - 1, -1, -1) >> 1  # the last one written is the first game
+        return first
+    first = [0] * players
+    for side in range(len(owner) - 1, -1, -1):
+        first[owner[side]] = side >> 1
     return first
 
 

@@ -64,9 +64,6 @@ NEXT_LIST = (
     "SELECT effective_at FROM seeds WHERE pool = ?1 AND player = ?2 AND effective_ms > ?3 ORDER BY effective_ms LIMIT 1"
 )
 BORN_IN = "SELECT birth_year FROM players WHERE player = ?1"
-_FIRST_ENDS = (
-    "SELECT player, ended_ms FROM history WHERE pool = ?1 AND n = 1 AND player IN (SELECT value FROM json_each(?2))"
-)
 _LISTED_FROM = "SELECT player, effective_ms FROM seeds WHERE pool = ?1 AND player IN (SELECT value FROM json_each(?2))"
 _KNOWN_OF = (
     f"SELECT player, birth_year, {standing_sql('players', '?2')} AS standing FROM players "
@@ -102,8 +99,11 @@ def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms:
     """
     row = queries.first_row(connection, _FIRST_END, (pool.pool, player))
     first_ms = None if row is None else int(row["ended_ms"])
+    # A list applies from its day on, whatever was played before.
+    if not declared:
+        return Beginning(pool.name, first_ms, takes=True)
     begin = judged(pool, first_ms, since_ms)
-    first_seed = queries.first_row(connection, _FIRST_SEED, (pool.pool, player)) if begin.takes and declared else None
+    first_seed = queries.first_row(connection, _FIRST_SEED, (pool.pool, player)) if begin.takes else None
     if first_seed is None or first_seed["since_ms"] is None:
         return begin
     # A list that holds only after the player begins takes nothing away: a late game may have come before it.
@@ -194,12 +194,6 @@ def judged(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int = AFTE
     restarts = (era.since_ms for era in pool.eras[1:] if era.carry is Carry.RESTART)
     begins = (since_ms if first_ms is None else first_ms, *restarts)
     return Beginning(pool.name, first_ms, any(since_ms <= ms < until_ms for ms in begins))
-
-
-def first_ends(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> dict[int, int]:
-    """When the first rated game of each of these players in a pool ended, milliseconds; of those who have one."""
-    rows = queries.dictionaries(connection, _FIRST_ENDS, (pool.pool, json.dumps(players)))
-    return {row["player"]: row["ended_ms"] for row in rows}
 
 
 def listed_from(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> set[tuple[int, int]]:
@@ -492,11 +486,10 @@ class StandingGames:
         return decisions.root(decisions.merges_in(self.views.connection), player)
 
 
-# Games that take the rating of a list away from a player: those that end before the day from which it holds.
+# Games that end before the day from which a player has the rating of a list.
 #
-# A seed acts where a player begins. A late game may be right and is never refused; one with a typo in its year would
-# take the list away without a word, so that whoever records it is told. Asked of the views as they stand; nothing is
-# written.
+# Such a game may be right and is never refused; it is rated with what applied then. As its year may be a typo, whoever
+# records it gets a note. Asked of the views as they stand; nothing is written.
 
 _SEEDS = "SELECT EXISTS(SELECT 1 FROM seeds) AS found"
 # Of each side, [place, pool, player, end in milliseconds], the seed that acted so far and holds from after that end.
@@ -598,8 +591,8 @@ class EarlyGames:
                 ended = instant_text(row["ended_ms"], Precision.DAY)
                 message = (
                     f"this game ended on {ended}, before {row['since']}, from when {called(row['player'])} has the "
-                    f"rating {row['rating']:g} of a list in pool {pool.name!r}: who has played before begins without "
-                    "it, and it no longer counts; check the year of the game"
+                    f"rating {row['rating']:g} of a list in pool {pool.name!r}: it is rated with what applied before "
+                    "the list; check the year of the game"
                 )
                 faults.append(FileFault(row["place"], message))
         return faults

@@ -288,7 +288,7 @@ class Standings:
     @cached_property
     def _moved(self) -> list[ListedPlayer]:
         """Those whose ratings time or a later scheme has changed since their last rows."""
-        moved = (_listed(state) for state in self.states.moved_since() if state.player not in self.closed)
+        moved = (_listed(state) for state in self.states.moved_since(self._now_ms) if state.player not in self.closed)
         return [player for player in moved if self._takes(player)]
 
     def _unplayed(self, limit: int) -> list[ListedPlayer]:
@@ -316,13 +316,14 @@ class Standings:
             return _count(self._worked_out, rating)
         others = Counted(0, 0)
         if self._at_ms is None:
-            others = _count([*self._moved, *self._all_unplayed], rating)
             # Whoever has a last row has a game: to ask for one game at least leaves nobody of them out.
             if self._order is None and self._min_games <= 1 and self._active_from == BEGINNING:
                 # A number above everybody's: who has that very rating stands before the point.
                 (not_below,) = self.before([(-rating, EVERYBODY)]).values()
-                listed = count_listed(self._connection, self._pool.pool) - len(self._shut)
+                listed = count_listed(self._connection, self._pool.pool) - len(self._shut) + len(self._moved)
+                others = _count(self._all_unplayed, rating)
                 return Counted(listed + others.players, not_below + others.not_below)
+            others = _count([*self._moved, *self._all_unplayed], rating)
         query = queries.COUNTED_AT
         if self._at_ms is None:
             query = queries.COUNTED_OF_FEW_ACTIVE if self._are_few_active else queries.COUNTED_NOW
@@ -339,7 +340,18 @@ class Standings:
         if self._order is not None:
             return {point: bisect_left(self._order, point) for point in points}
         above = count_before(self._connection, self._pool.pool, points)
-        return {point: number - bisect_left(self._shut, point) for point, number in above.items()}
+        listed = self._by_later_list
+        return {
+            point: number - bisect_left(self._shut, point) + bisect_left(listed, point)
+            for point, number in above.items()
+        }
+
+    @cached_property
+    def _by_later_list(self) -> list[Point]:
+        """The points of those to whom a later list gives the rating, in order."""
+        return sorted(
+            _listed(state).point for state in self.states.moved_since(self._now_ms) if state.player not in self.closed
+        )
 
     def ranks(self, points: Sequence[Point]) -> dict[int, int]:
         """The ranks now of some who have played, by player; equals share one.
@@ -362,7 +374,7 @@ class Standings:
         if since == BEGINNING:
             return None
         points = queries.tuples(self._connection, queries.ORDER_SINCE, (self._pool.pool, since))
-        points += [(-(state.in_force or 0.0), state.player) for state in self.states.moved_since()]
+        points += [(-(state.in_force or 0.0), state.player) for state in self.states.moved_since(self._now_ms)]
         return sorted(point for point in points if point[1] not in self.closed)
 
     @cached_property

@@ -512,7 +512,7 @@ def _figures_in(
     figures: dict[int, Figures] = {}
     for player, rating, n, listed, rated_ms, *counts in connection.execute(LAST_ROWS, (pool.pool, _json(players))):
         now, is_listed = rating, bool(listed)
-        if rated_ms < states.stands_since_ms:  # time or a later scheme has changed what the last game left
+        if not states.says_now(listed, rated_ms):  # time, a list or a later scheme has changed what the last game left
             state = states.now(player, today_ms)
             now, is_listed = state.state[0], state.in_force is not None
         figures[player] = Figures(now, n, is_listed, player in closed, None, *counts)

@@ -295,7 +295,9 @@ _OWN: Mapping[str, TableDoc] = {
             "game": ColumnDoc("the last rated game", POSITION, "games.position"),
             "ended_ms": ColumnDoc("when that ended: the first moment that it may mean", MS),
             "rated_ms": ColumnDoc("its place in rating order", MS),
-            "listed": ColumnDoc("whether the scheme lists a player with that state, and the account is open", YES_NO),
+            "listed": ColumnDoc(
+                "whether the scheme lists a player with that state; 2: a later list says the rating", YES_NO
+            ),
         },
     ),
     "distribution": TableDoc(

@@ -62,12 +62,12 @@ _GOES = (  # there is no row of nobody
     f"UPDATE distribution SET players = players - 1 WHERE pool = old.pool AND points = {_OLD};"
 )
 _CHANGED = "AFTER UPDATE OF rating, listed ON current"
-_STAYS = f"(old.listed AND new.listed AND {_OLD} = {_NEW})"
+_STAYS = f"(old.listed = 1 AND new.listed = 1 AND {_OLD} = {_NEW})"
 COUNTING_TRIGGERS = (
-    f"CREATE TRIGGER current_comes AFTER INSERT ON current WHEN new.listed BEGIN {_COMES} END",
-    f"CREATE TRIGGER current_goes AFTER DELETE ON current WHEN old.listed BEGIN {_GOES} END",
-    f"CREATE TRIGGER current_leaves {_CHANGED} WHEN old.listed AND NOT {_STAYS} BEGIN {_GOES} END",
-    f"CREATE TRIGGER current_joins {_CHANGED} WHEN new.listed AND NOT {_STAYS} BEGIN {_COMES} END",
+    f"CREATE TRIGGER current_comes AFTER INSERT ON current WHEN new.listed = 1 BEGIN {_COMES} END",
+    f"CREATE TRIGGER current_goes AFTER DELETE ON current WHEN old.listed = 1 BEGIN {_GOES} END",
+    f"CREATE TRIGGER current_leaves {_CHANGED} WHEN old.listed = 1 AND NOT {_STAYS} BEGIN {_GOES} END",
+    f"CREATE TRIGGER current_joins {_CHANGED} WHEN new.listed = 1 AND NOT {_STAYS} BEGIN {_COMES} END",
 )
 _COUNT = f"""
 INSERT INTO distribution
@@ -108,7 +108,7 @@ BOUNDS = "rating_bounds"
 
 APPLICATION_ID = sqlite.VIEWS_ID
 # Another number for each table, index or trigger that is another one: earlier files are built anew, nothing is read.
-LAYOUT = 12
+LAYOUT = 13
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
@@ -126,7 +126,7 @@ _SCHEMA = (
     """CREATE TABLE current(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
       game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
-      listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
+      listed INTEGER NOT NULL CHECK(listed IN (0, 1, 2)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
     DISTRIBUTION,
     f"""CREATE TABLE {BOUNDS}(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, rating REAL NOT NULL, PRIMARY KEY(pool, player)

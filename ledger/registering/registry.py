@@ -304,7 +304,6 @@ class _ListImport:
         facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
-        firsts = recording.first_ends(connection, self._pool, players)
         listed = recording.listed_from(connection, self._pool, players)
         columns = seeds.select("line", "player", "effective_at").iter_rows()
         for (line, player, since), key, told_facts in zip(columns, keys, facts, strict=True):
@@ -317,10 +316,6 @@ class _ListImport:
                 since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
                 if (player, since_ms) in listed:  # under another key, so in another spelling
                     self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts)))
-                if player in firsts:
-                    begins = [recording.judged(self._pool, firsts[player], since_ms)]
-                    recording.refuse_what_cannot_act(key, "rating", since or "", begins)
-                # After the rest: a proposal could not make act what is too late.
                 if self._four_eyes or self._propose is not None:
                     seed = codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts))
                     assert isinstance(seed, RatingSeeded)

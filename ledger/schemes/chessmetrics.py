@@ -22,6 +22,7 @@ from ledger.schemes.scheme import (
     Newcomer,
     Rhythm,
     Scheme,
+    Seed,
     Term,
     When,
 )
@@ -84,6 +85,20 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """State of a newcomer; a declared rating replaces the first one."""
     rating = numbers.start if newcomer.declared is None else float(newcomer.declared)
     return (rating, *[0.0] * (FIELDS - 1))
+
+
+def relist(state: Sequence[float], fresh: tuple[float, ...], seed: Seed, numbers: Settings) -> tuple[float, ...]:
+    """A later list replaces the rating: the latest performances of the window move so that their mean becomes it."""
+    slot = newest(state, 0, numbers)
+    if slot == int(numbers.window):
+        return fresh
+    listed = list(state)
+    whole = numbers.window * numbers.pad_draws + sum(
+        state[MONTH_GAMES + month] * (numbers.window - month) for month in range(int(numbers.window))
+    )
+    listed[MONTH_POINTS + slot] += (seed.rating - rating_of(state, 0, numbers)) * whole / (numbers.window - slot)
+    listed[RATING] = seed.rating
+    return tuple(listed)
 
 
 def shift(state: Any, p: int, months: int, after: Any) -> None:
@@ -221,6 +236,7 @@ SCHEME = Scheme(
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,
+    relist=relist,
     at=at,
     listed=listed,
 )

@@ -264,6 +264,12 @@ SCHEME = Scheme(
     name="chessworld",
     title="ChessWorld, from January 2006",
     source=FAQ,
+    readings=(
+        "The mean of the first 50 games leaves out the initial rating.",
+        "The cap of 320 points goes by the running rating, not by the initial one.",
+        "n of n/51 counts the game that is being rated.",
+        "A game counts that is longer than 10 half-moves or ends in checkmate.",
+    ),
     version=1,
     settings=Settings,
     numbers=Numbers,

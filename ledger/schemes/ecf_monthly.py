@@ -152,6 +152,18 @@ def shift(state: Any, p: int, months: float, after: Any) -> None:
         after[p + MONTH_GAMES + slot] = state[p + MONTH_GAMES + slot - by] if slot >= by else 0.0
 
 
+def relist(
+    state: Sequence[float],
+    fresh: tuple[float, ...],
+    seed: Seed,  # noqa: ARG001
+    numbers: Settings,  # noqa: ARG001
+) -> tuple[float, ...]:
+    """A later list replaces rating, status and pool; results of the year and the last month played go on."""
+    # The list shows that the rating has not lapsed: the months without a result count from its day on.
+    results, played = slice(1, 2), fresh[PLAYED]
+    return (fresh[0], *state[results], *fresh[2:PLAYED], max(state[PLAYED], played), *state[MONTH:])
+
+
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Bring a state to the list in force on *day*, that of the month before; a rating may have lapsed."""
     month = float(months_of(day))
@@ -364,6 +376,7 @@ SCHEME = Scheme(
     ),
     enter=enter,
     seeded=seeded,
+    relist=relist,
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,

@@ -168,6 +168,24 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
     return (own, games or 0.0, highest, *rest)
 
 
+def relist(state: Sequence[float], fresh: tuple[float, ...], seed: Seed, numbers: Settings) -> tuple[float, ...]:
+    """A later list is the rating in force from its day on; its games, its K and its highest rating count for K."""
+    listed = list(state)
+    own, games, highest, *_, day = fresh[: DAY + 1]
+    before = state[HIGHEST]
+    # A K above 10 says that no published rating has reached 2400, whatever was calculated here.
+    if seed.k_factor is not None and seed.k_factor > 10.0:
+        before = min(before, numbers.high_from - 1.0)
+    listed[GAMES], listed[HIGHEST] = games, max(before, highest)
+    if own != state[RATING]:
+        remember(listed, 0)
+        listed[RATING], listed[SINCE] = own, day
+    if own > 0.0:
+        listed[POOL_GAMES:DAY] = [0.0] * (DAY - POOL_GAMES)
+    listed[DAY] = max(listed[DAY], day)
+    return tuple(listed)
+
+
 # -- what the settings make of the rules of a day, and which of the ratings kept was in force when -------------------
 
 
@@ -548,6 +566,7 @@ SCHEME = Scheme(
     state=STATE,
     enter=enter,
     seeded=seeded,
+    relist=relist,
     carry=carry,
     refuse=refuse,
     rhythm=Rhythm.PERIOD,

@@ -17,6 +17,7 @@ import attrs
 
 from ledger.facts.periods import last_over
 from ledger.runtime.arith import LOG2_10, exp2
+from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
 from ledger.schemes.scheme import (
     ExplainedPlayer,
     Explanation,
@@ -52,6 +53,9 @@ class Settings(PeriodSettings):
     c: float = setting(63.2, "growth of RD in a period", "points", f"{PAPER}, step 1: 50 to 350 in 30 periods")
     rd_cap: float = setting(350.0, "largest RD", "points", f"{PAPER}, step 1: min(sqrt(RD² + c²t), 350)")
     rd_floor: float = setting(30.0, "smallest RD after a period", "points", f"{PAPER}: a floor of 30 advised")
+    largest_change: float = largest_change()
+    rating_floor: float = rating_floor()
+    rating_limit: float = rating_limit()
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
@@ -61,6 +65,7 @@ class Settings(PeriodSettings):
             raise ValueError(f"initial_rd must be from 1 to rd_cap, got {self.initial_rd}")
         if self.rd_floor > self.initial_rd:
             raise ValueError(f"rd_floor must not exceed initial_rd, got {self.rd_floor}")
+        check_bounds(self)
 
 
 Numbers = numbers_of(Settings)
@@ -86,6 +91,16 @@ def decayed(rd: float, c: float, periods: float, cap: float) -> float:
     """RD after *periods* without games, points: min(sqrt(RD² + c²t), 350) (step 1)."""
     grown = sqrt(rd * rd + c * c * periods)
     return grown if grown < cap else cap
+
+
+def relist(
+    state: Sequence[float],
+    fresh: tuple[float, ...],
+    seed: Seed,
+    numbers: Settings,  # noqa: ARG001
+) -> tuple[float, ...]:
+    """A later list replaces the rating, and RD with the period from which it grows if it states one."""
+    return (seed.rating, *(state[RD:] if seed.deviation is None else fresh[RD:]))
 
 
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
@@ -145,7 +160,7 @@ def rate_player(
     # 1/RD² + 1/d², where d² = 1/(q² Σ g²E(1 - E))
     precision = 1.0 / (state[p + RD] * state[p + RD]) + Q * Q * information
     rd = sqrt(1.0 / precision)
-    after[p] = own + Q / precision * improvement
+    after[p] = bounded(own + Q / precision * improvement, own, numbers)
     after[p + RD] = rd if rd > numbers.rd_floor else numbers.rd_floor
     after[p + PERIOD] = period
 
@@ -198,7 +213,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         terms,
         rating + Q / (1.0 / (rd * rd) + 1.0 / d2) * improvement,
         own.after[RATING],
-        "none",
+        rounding(numbers),
         f"{PAPER}, step 2",
     )
 
@@ -219,6 +234,7 @@ SCHEME = Scheme(
     state=("rating", "rd", "period"),
     enter=enter,
     seeded=seeded,
+    relist=relist,
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,

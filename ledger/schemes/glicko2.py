@@ -20,6 +20,7 @@ import attrs
 
 from ledger.facts.periods import last_over
 from ledger.runtime.arith import LOG2_E, exp2, log
+from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
 from ledger.schemes.scheme import (
     ExplainedPlayer,
     Explanation,
@@ -216,12 +217,16 @@ class Settings(PeriodSettings):
         0.06, "volatility of a newcomer", "1/173.7178 points", f"{PAPER}, step 1: unrated, 0.06"
     )
     tau: float = setting(0.5, "how much volatility changes", "1", f"{PAPER}, step 1: the system constant τ")
+    largest_change: float = largest_change()
+    rating_floor: float = rating_floor()
+    rating_limit: float = rating_limit()
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
         not_negative(self, "initial")
         check_scale(self)
+        check_bounds(self)
 
 
 def check_scale(settings: Any) -> None:
@@ -258,6 +263,17 @@ def grown(rd: float, volatility: float, periods: float) -> float:
     """RD in points after *periods*: φ* = sqrt(φ² + t·σ²) (step 6)."""
     step = SCALE * volatility
     return sqrt(rd * rd + periods * step * step)
+
+
+def relist(
+    state: Sequence[float],
+    fresh: tuple[float, ...],
+    seed: Seed,
+    numbers: Settings,  # noqa: ARG001
+) -> tuple[float, ...]:
+    """A later list replaces the rating, and what it states of RD, with the period from which it grows, and of σ."""
+    rd, period = (state[RD], state[PERIOD]) if seed.deviation is None else (fresh[RD], fresh[PERIOD])
+    return (seed.rating, rd, state[VOLATILITY] if seed.volatility is None else fresh[VOLATILITY], period)
 
 
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
@@ -313,6 +329,7 @@ def rate_player(
         improvement += weight * (score[game] - expected)
         information += weight * weight * expected * (1.0 - expected)
     rate_side(after, p, own, state[p + RD], state[p + VOLATILITY], improvement, information, 1.0, numbers.tau)
+    after[p] = bounded(after[p], own, numbers)
     after[p + PERIOD] = period
 
 
@@ -458,7 +475,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         terms,
         rating + SCALE * after2 * improvement,
         own.after[RATING],
-        "none",
+        rounding(numbers),
         f"{PAPER}, steps 3 to 8",
     )
 
@@ -473,6 +490,7 @@ SCHEME = Scheme(
     state=("rating", "rd", "volatility", "period"),
     enter=enter,
     seeded=seeded,
+    relist=relist,
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,
     at=at,

@@ -143,6 +143,17 @@ def clipped(value: float, low: float, high: float) -> float:
     return high if value > high else value
 
 
+def relist(
+    state: Sequence[float],
+    fresh: tuple[float, ...],
+    seed: Seed,
+    numbers: Settings,  # noqa: ARG001
+) -> tuple[float, ...]:
+    """A later list replaces the rating, within its limits, and what it states of RD and volatility."""
+    rd = state[RD] if seed.deviation is None else fresh[RD]
+    return (fresh[0], rd, state[VOLATILITY] if seed.volatility is None else fresh[VOLATILITY], fresh[DAY])
+
+
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Make RD the live one of *day*."""
     if day > state[p + DAY]:
@@ -311,6 +322,7 @@ SCHEME = Scheme(
     state=("rating", "rd", "volatility", "day"),
     enter=enter,
     seeded=seeded,
+    relist=relist,
     refuse=refuse,
     rate_game=rate_game,
     expected_score=expected_score,

@@ -142,6 +142,10 @@ SCHEME = Scheme(
     name="nothingbutchess",
     title="nothingbutchess.com",
     source=PAGE,
+    readings=(
+        "The table is looked up at the largest threshold that does not exceed the difference.",
+        "K is 16 from exactly 2200 points on; the 335 of the table, which FIDE prints as 336, is kept.",
+    ),
     version=1,
     settings=Settings,
     numbers=Numbers,

@@ -40,8 +40,8 @@ PAGE = "PlayChess rating page"
 GAMES_PAGE = "PlayChess games page"
 IECG = "IECG Rating Rules 1.7"
 LSS = "LSS document"
-FIELDS = 4
-RATING, GAMES, SCORE_SUM, OPPONENT_SUM = range(FIELDS)
+FIELDS = 5
+RATING, GAMES, SCORE_SUM, OPPONENT_SUM, HAS_RATING = range(FIELDS)
 ENDED_RESIGNATION, ENDED_AGREEMENT = 1, 2  # places in ledger.model.Termination
 WIN = 1.0
 
@@ -85,18 +85,18 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(entry rating, games, sum of scores, sum of the opponents' ratings)``."""
+    """State of a newcomer: entry rating, games, sums of scores and of opponents' ratings, whether it is a rating."""
     # The declared playing strength "does not influence your own rating. It influences the rating of your first
     # opponents" (PlayChess registration page).
-    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0, 0.0)
+    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0, 0.0, 0.0)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting them."""
     # Fewer than make an established rating stand in eq. (7) as even scores against opponents of *rating*.
     if games >= numbers.provisional_games:
-        return (rating, games, 0.0, 0.0)
-    return (rating, games, games / 2.0, rating * games)
+        return (rating, games, 0.0, 0.0, 1.0)
+    return (rating, games, games / 2.0, rating * games, 1.0)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
@@ -254,8 +254,9 @@ def rate_player(
     if games < numbers.provisional_games:
         for g in range(first, last):
             other = state[opponent[g] * FIELDS]
-            # the cut-off needs a rating of one's own; a declared strength "does not influence your own rating"
-            opponents += counted(own, other, numbers.cut_off) if games > 0.0 else other
+            # "anytime", also without a game; but a declared strength, which "does not influence your own rating", is
+            # no rating of one's own
+            opponents += counted(own, other, numbers.cut_off) if state[p + HAS_RATING] > 0.0 else other
             scores += score[g]
         after[p] = provisional_rating(opponents, scores, games + (last - first), numbers.largest_change)
     else:
@@ -269,6 +270,7 @@ def rate_player(
     after[p + GAMES] = games + (last - first)
     after[p + SCORE_SUM] = scores
     after[p + OPPONENT_SUM] = opponents
+    after[p + HAS_RATING] = 1.0
 
 
 def expected_score(state: Any, p: int, q: int, numbers: Any) -> float:
@@ -285,9 +287,8 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
     """The formula of one player's games in one rating run with its numbers."""
     before = own.before
     if before[GAMES] < numbers.provisional_games:
-        rated = before[GAMES] > 0
         others = [meeting.opponent[RATING] for meeting in meetings]
-        if rated:
+        if before[HAS_RATING]:
             others = [counted(before[RATING], other, numbers.cut_off) for other in others]
         source = f"{PAGE}, eq. (7): fewer than {numbers.provisional_games:g} games up to the previous list"
         return explain_provisional(own.after, before[GAMES] + len(meetings), others, source, numbers.largest_change)
@@ -350,10 +351,16 @@ SCHEME = Scheme(
     name="playchess",
     title="PlayChess, by rating runs",
     source=f"{PAGE} 6.02 (2008-03-31); {IECG}",
-    version=1,
+    readings=(
+        "The rating of a player with fewer than 10 games follows eq. (7); the scheme for dummies is one by itself.",
+        "A rating is established from 10 games on, not from 11.",
+        "The cut-off holds at any time, also for a rating without games; a declared strength is no rating.",
+        "The factor p of k = r·p is called g; no percentage result brings more than D(1) = 800.",
+    ),
+    version=2,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "games", "score_sum", "opponent_sum"),
+    state=("rating", "games", "score_sum", "opponent_sum", "has_rating"),
     enter=enter,
     seeded=seeded,
     refuse=refuse,

@@ -37,8 +37,8 @@ from ledger.schemes.scheme import (
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
 
-FIELDS = 2
-RATING, GAMES = range(FIELDS)
+FIELDS = 3
+RATING, GAMES, HAS_RATING = range(FIELDS)
 _SHOWN = "none; shown to the nearest point"
 
 
@@ -72,13 +72,13 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(entry rating, games)``. No game stands behind it, so the first game replaces it."""
-    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0)
+    """State of a newcomer: entry rating, games, whether it is a rating. The first game replaces it."""
+    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting them."""
-    return (rating, games)
+    return (rating, games, 1.0)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
@@ -86,10 +86,10 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
     return carry(seed.rating, numbers.mean_games if seed.games is None else seed.games, newcomer, numbers)
 
 
-def performance(own: float, games: float, opponent: float, score: float, numbers: Settings) -> float:
+def performance(own: float, has_rating: float, opponent: float, score: float, numbers: Settings) -> float:
     """Rating performance of a single game, points: the opponent's rating, +400 for a win, -400 for a loss."""
     # The page tells it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
-    other = counted(own, opponent, numbers.cut_off) if games > 0.0 else opponent
+    other = counted(own, opponent, numbers.cut_off) if has_rating > 0.0 else opponent
     return other + numbers.worth * (2.0 * score - 1.0)
 
 
@@ -98,10 +98,10 @@ def mean_with(rating: float, games: float, performed: float) -> float:
     return (games * rating + performed) / (games + 1.0)
 
 
-def rated(own: float, games: float, opponent: float, score: float, numbers: Settings) -> float:
+def rated(own: float, games: float, has_rating: float, opponent: float, score: float, numbers: Settings) -> float:
     """One side's new rating, points, from *own* after *games*."""
     if games < numbers.mean_games:
-        return mean_with(own, games, performance(own, games, opponent, score, numbers))
+        return mean_with(own, games, performance(own, has_rating, opponent, score, numbers))
     return own + change(own, counted(own, opponent, numbers.cut_off), score, k_factor(own, games), False)  # noqa: FBT003
 
 
@@ -109,10 +109,11 @@ def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Set
     """Rate one game in place; both sides from their ratings before it."""
     white = state[w]
     black = state[b]
-    state[w] = rated(white, state[w + GAMES], black, score, numbers)
-    state[b] = rated(black, state[b + GAMES], white, 1.0 - score, numbers)
+    state[w] = rated(white, state[w + GAMES], state[w + HAS_RATING], black, score, numbers)
+    state[b] = rated(black, state[b + GAMES], state[b + HAS_RATING], white, 1.0 - score, numbers)
     state[w + GAMES] += 1.0
     state[b + GAMES] += 1.0
+    state[w + HAS_RATING] = state[b + HAS_RATING] = 1.0
 
 
 def provisional(state: Any, p: int, numbers: Settings) -> bool:
@@ -135,8 +136,8 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         Term("R2", opponent, "opponent's rating before the game"),
         Term(
             "P",
-            performance(rating, games, opponent, score, numbers),
-            f"rating performance, R2 within {numbers.cut_off:g} points of R once n > 0, + {numbers.worth:g}·(2W - 1)",
+            performance(rating, own.before[HAS_RATING], opponent, score, numbers),
+            f"rating performance, R2 within {numbers.cut_off:g} points of R if rated, + {numbers.worth:g}·(2W - 1)",
         ),
         Term("W", score, "score"),
     )
@@ -149,10 +150,14 @@ SCHEME = Scheme(
     name="playchess-dummies",
     title="PlayChess, running mean of performances",
     source=f"{PAGE} 6.02 (2008-03-31), 'Rating Scheme for Dummies'",
-    version=1,
+    readings=(
+        "The running mean is that of the first games; from then on the formulas of established ratings hold.",
+        "The cut-off holds at any time, also for a rating without games; a declared strength is no rating.",
+    ),
+    version=2,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "games"),
+    state=("rating", "games", "has_rating"),
     enter=enter,
     seeded=seeded,
     refuse=refuse,

@@ -351,6 +351,11 @@ SCHEME = Scheme(
     name="savard",
     title="Savard's E and H",
     source=PAPER,
+    readings=(
+        "Scores in the formula of E lie between 0 and 1; as printed, a win over an equal would bring 1200 points.",
+        "A game against a newcomer leaves E and H of the rated player as they are: the sentence breaks off.",
+        "The own rating in the limit of S is E.",
+    ),
     version=1,
     settings=Settings,
     numbers=Numbers,

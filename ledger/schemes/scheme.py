@@ -34,6 +34,8 @@ POOL_SETTINGS: Mapping[str, str] = {
     ),
 }
 SHOWN_SCALE = "Elo points"  # what sources show beside games
+# By scale. 4000 is "what no sane rating reaches" on Lichess; grades are an eighth of ratings (Clarke).
+PLAUSIBLE: Mapping[str, tuple[float, float]] = {SHOWN_SCALE: (-1000.0, 4000.0), "ECF points": (-200.0, 425.0)}
 
 
 class Seed(NamedTuple):
@@ -242,6 +244,7 @@ class Scheme:
         name: the name under which ``scheme-adopted`` refers to it.
         title: for people.
         source: the document that publishes it.
+        readings: where the source allows several, the readings that are implemented, a sentence each.
         version: counts changes that alter any number.
         settings: attrs class of its constants, each made by ``setting``.
         numbers: the settings as kernels take them: ``numbers_of(settings)``.
@@ -283,6 +286,9 @@ class Scheme:
         carry: ``(rating, rated games, newcomer, numbers) -> state`` of a player who comes from another scheme.
         seeded: ``(seed, newcomer, numbers) -> state`` of a player with a past; by default that of ``carry`` after its
             games, or of ``enter`` with its rating declared where their number is unknown.
+        relist: ``(state, fresh, seed, numbers) -> state`` of a player who has played and gets the rating of a list:
+            from the state on the day of the list, and that of a player who comes with it; by default the latter, with
+            the higher of both highest ratings (``peak``, ``highest``) and the year of birth.
         provisional: kernel ``(state, p, numbers) -> bool``.
         listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player; an unrated player
             has the rating ``UNRATED``.
@@ -308,12 +314,14 @@ class Scheme:
     welcomes: Callable[[str, Any], bool] = nowhere
     # Without the hash, which a dictionary has not: loops that were compiled are kept by scheme.
     for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
+    readings: tuple[str, ...] = ()
     steps: int = 1
     work: tuple[str, ...] = ()
     at: Callable[..., None] = as_it_stands
     stands_from: Callable[[float, Any], float] | None = None
     carry: Callable[[float, float, Newcomer, Any], tuple[float, ...]] | None = None
     seeded: Callable[[Seed, Newcomer, Any], tuple[float, ...]] | None = None
+    relist: Callable[[Sequence[float], tuple[float, ...], Seed, Any], tuple[float, ...]] | None = None
     provisional: Callable[..., bool] = never
     listed: Callable[..., bool] = always
     scale: str = "Elo points"
@@ -323,6 +331,11 @@ class Scheme:
         kernel = self.rate_game if self.rhythm is Rhythm.GAME else self.rate_player
         if kernel is None:
             raise ValueError(f"scheme {self.name!r} rates by {self.rhythm.value} and lacks the kernel for it")
+
+    @property
+    def plausible(self) -> tuple[float, float]:
+        """The lowest and the highest rating that a person may have; infinite for a scale that nobody knows."""
+        return PLAUSIBLE.get(self.scale, (-inf, inf))
 
     def calendar(self, numbers: Any) -> Calendar:
         """How a scheme by period cuts time, from its settings."""
@@ -357,6 +370,31 @@ class Scheme:
         if seed.games is None:
             return self.enter(newcomer._replace(declared=seed.rating), numbers)
         return self.carried(seed.rating, seed.games, newcomer, numbers)
+
+    def relisted(self, state: Sequence[float], listed: Newcomer, numbers: Any) -> tuple[float, ...]:
+        """Return the state of a player from the day of a later list on: only what the list states takes its place.
+
+        A list without a number of games leaves that of the state, unless such a list is worth more games to the scheme.
+
+        Args:
+            state: the player's state on the day of the list.
+            listed: what is known of the player then, with the rating of the list.
+            numbers: the settings.
+        """
+        seed = listed.seed
+        assert seed is not None
+        fresh = self.begin(listed, numbers)
+        if seed.games is None and "games" in self.state:
+            games = self.state.index("games")
+            if state[games] > fresh[games]:
+                fresh = self.begin(listed._replace(seed=seed._replace(games=state[games])), numbers)
+        if self.relist is not None:
+            return self.relist(state, fresh, seed, numbers)
+        kept = {"peak": max, "highest": max, "birth_year": lambda own, told: told or own}
+        return tuple(
+            kept[name](own, told) if name in kept else told
+            for name, own, told in zip(self.state, state, fresh, strict=True)
+        )
 
     def in_full(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Every setting by name, as an adoption made now states it: those given, and what new pools begin with."""

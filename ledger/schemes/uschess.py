@@ -131,6 +131,18 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
     return (rating, played, record, floor, max(seed.peak, peak) if peak else 0.0, *rest)
 
 
+def relist(
+    state: Sequence[float],
+    fresh: tuple[float, ...],
+    seed: Seed,
+    numbers: Settings,  # noqa: ARG001
+) -> tuple[float, ...]:
+    """A later list replaces rating and N; record, merits towards the floor and the highest rating go on."""
+    record = state[RECORD] if state[GAMES] > 0.0 and seed.games is None else fresh[RECORD]
+    peak = max(state[PEAK], fresh[PEAK])
+    return (*fresh[:RECORD], record, state[FLOOR], peak, state[BIRTH_YEAR], state[START])
+
+
 def start_rating(birth_year: float, day: float, numbers: Settings) -> float:
     """Start rating of an unrated player, points; *birth_year* 0 is unknown."""
     if birth_year == 0.0:
@@ -399,6 +411,7 @@ SCHEME = Scheme(
     state=("rating", "games", "record", "floor", "peak", "birth_year", "start"),
     enter=enter,
     seeded=seeded,
+    relist=relist,
     rhythm=Rhythm.EVENT,
     rate_player=rate_player,
     steps=4,

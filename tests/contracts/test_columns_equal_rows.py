@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
 from ledger.facts import codec, codec_columns
-from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_PLAYER, is_plain_text
+from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_PLAYER, MAX_WHOLE, is_plain_text
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_ms, instant_ms_column, round_order_column
 from ledger.facts.words import Outcome, Termination, round_order
 from tests.kit import strategies
 from tests.tiers import examples
 
-WHOLE = {"white", "black", "half_moves", "white_rating", "black_rating"}
+WHOLE = {"sequence", "white", "black", "half_moves", "white_rating", "black_rating"}
 SCHEMA: dict[str, Any] = {
     field.name: pl.Int64 if field.name in WHOLE else pl.Boolean if field.name == "rated" else pl.String
     for field in attrs.fields(GameRecorded)
@@ -35,6 +35,7 @@ GOOD: dict[str, Any] = {
     "ended_at": "2013-06-04",
     "tournament": None,
     "round": None,
+    "sequence": None,
     "rated": True,
     "text": None,
     "white_rating": None,
@@ -103,6 +104,7 @@ WILD: dict[str, st.SearchStrategy[Any]] = {
     "ended_at": strategies.wild_instants(),
     "tournament": strategies.wild_texts(),
     "round": strategies.wild_texts() | strategies.wild_rounds(),
+    "sequence": st.sampled_from([0, 1, MAX_WHOLE, MAX_WHOLE + 1]) | st.integers(-(2**63), 2**63 - 1),
     "rated": st.booleans(),
     "text": strategies.hashes() | st.sampled_from(["A" * 64, "a" * 63, "a" * 65, "", "a" * 64 + "\n"]),
     "white_rating": st.sampled_from([-1, 0, 5000, 5001]) | st.integers(-(2**63), 2**63 - 1),

@@ -123,16 +123,6 @@ MISFITS: dict[str, Misfit] = {
         ("close-tournament", {"tournament": CUP, "ended": "2026-11-19"}),
         {"ended_at": "2026-11-20"},
     ),
-    "a rating after the first game": Misfit(
-        "after-the-first-game",
-        (),
-        seeded("2026-11-10", "1600"),
-        (("player", "set"), ("Ann", "--rating", "1600", "--since", "2026-11-10")),
-        ("rating", {"player": "Ann", "to": "1600", "from": "2026-11-10"}),
-        {"effective_at": "2026-10-01"},
-        frozenset({"approve", "put back"}),
-        (("players", "import"), "name,rating,since\nAnn,1600,2026-11-10\n"),
-    ),
     "a closing of a tournament that nobody knows": Misfit(
         "no-such-tournament",
         (),
@@ -308,10 +298,6 @@ def test_each_rule_stands_at_each_door(name: str, door: str, five: Club) -> None
     ("name", "row"),
     [
         ("two ratings of a list", {"identity": "name:ann", "name": "Ann", "rating": "1600", "since": "2026-10-01"}),
-        (
-            "a rating after the first game",
-            {"identity": "name:ann", "name": "Ann", "rating": "1600", "since": "2026-12"},
-        ),
     ],
 )
 def test_a_list_of_players_is_judged_alike(name: str, row: dict[str, str], five: Club) -> None:

@@ -18,11 +18,11 @@ from ledger.answers import explanations, player_games, players, predictions, pub
 from ledger.answers.asking import day
 from ledger.answers.graphs import pages as graph_pages
 from ledger.answers.rows import as_row, as_rows
-from ledger.book.timeline import EraState, Pool
+from ledger.book.timeline import EraState, LaterList, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.periods import DAY_MS
+from ledger.facts.periods import DAY_MS, OPEN
 from ledger.facts.words import Carry, Standing
 from ledger.ledger import Ledger
 from ledger.schemes.scheme import Newcomer, Rhythm, Seed, at_time
@@ -88,8 +88,21 @@ class Rule:
         shown = game[f"{side}_rating"] if takes else None
         return known._replace(declared=float(shown)) if shown else known
 
+    def _lists(self, player: int, last: Row, until: int) -> list[LaterList]:
+        """Lists later than what the batches up to a row took into account: those of their player's first game in it."""
+        batches: dict[tuple[int, str], list[Row]] = {}
+        for row in self.rows[player][: last["n"]]:
+            batches.setdefault((row["rated_ms"], self._games[row["game"]]["batch"]), []).append(row)
+        taken = -(2**62)
+        for (place, _), rows in batches.items():
+            era = self.pool.eras[self.pool.era_at(place)]
+            looks_back = era.settings.get("by_event") and era.scheme.in_force is not None and place != OPEN
+            taken = max(taken, place if looks_back else min(row["ended_ms"] for row in rows))
+        days = [ms for ms in self._seeds_of(player) if taken < ms <= until]
+        return [LaterList(ms, self.who(player, ms)) for ms in days]
+
     def rating(
-        self, player: int, ms: int, *, last: Row | None, by: int | None = None
+        self, player: int, ms: int, *, last: Row | None, by: int | None = None, until: int | None = None
     ) -> tuple[float | None, float | None]:
         """From *last* on, what formulas go on from at an instant, and what a list shows; None where nothing is."""
         number = self.pool.era_at(ms) if by is None else by
@@ -98,18 +111,24 @@ class Rule:
             newcomer: Newcomer | None = self.newcomer(player, ms)
             state = era.scheme.begin(self.newcomer(player, ms), era.numbers)
         else:
-            state, newcomer = self._carried(player, last, number)
+            lists = self._lists(player, last, ms if until is None else until)
+            state, newcomer = self._carried(player, last, number, [*lists])
         if last is None or last["rated_ms"] < ms:
-            state = at_time(era.scheme, era.numbers, state, self.pool.when(number, ms, ms))
+            then = ms if last is None else max([ms, *(later.ms for later in lists)])
+            state = at_time(era.scheme, era.numbers, state, self.pool.when(number, then, then))
         listed = state[0] if era.scheme.listed(state, 0, era.numbers) else None
         begins = newcomer is None or newcomer.seed is not None or (newcomer.has_rating and player in self.rows)
         return listed, listed if begins else None
 
-    def _carried(self, player: int, last: Row, number: int) -> tuple[tuple[float, ...], Newcomer | None]:
+    def _carried(
+        self, player: int, last: Row, number: int, lists: list[LaterList]
+    ) -> tuple[tuple[float, ...], Newcomer | None]:
         first = self.pool.era_at(last["ended_ms"])
         state, newcomer = tuple(last[name] for name in self.pool.eras[first].scheme.state), None
         for to in range(first + 1, number + 1):
             old, new = self.pool.eras[to - 1], self.pool.eras[to]
+            for later in [later for later in lists if later.ms < new.since_ms]:
+                state, newcomer = self._relisted(to - 1, state, lists.pop(lists.index(later))), None
             end = new.since_ms - 1
             until = at_time(old.scheme, old.numbers, state, self.pool.when(to - 1, end, end))
             state = self.pool.carried(EraState(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
@@ -118,7 +137,14 @@ class Rule:
                 same = old.scheme.calendar(old.numbers) == new.scheme.calendar(new.numbers)
             if new.carry is Carry.RESTART or not (same or old.scheme.listed(until, 0, old.numbers)):
                 newcomer = self.who(player, new.since_ms)
+        for later in lists:
+            state, newcomer = self._relisted(number, state, later), None
         return state, newcomer
+
+    def _relisted(self, number: int, state: tuple[float, ...], later: LaterList) -> tuple[float, ...]:
+        era = self.pool.eras[number]
+        then = at_time(era.scheme, era.numbers, state, self.pool.when(number, later.ms, later.ms))
+        return era.scheme.relisted(then, later.who, era.numbers)
 
     def is_closed(self, player: int, ms: int) -> bool:
         """Whether no list of that instant shows the player, whatever the rating is."""
@@ -137,7 +163,7 @@ class Rule:
         """At the time of the last game; a seed without a game counts from its day on, which may be later."""
         latest = max((row["ended_ms"] for rows in self.rows.values() for row in rows), default=TODAY)
         if player in self.rows:
-            return self.rating(player, latest, last=self.rows[player][-1])
+            return self.rating(player, latest, last=self.rows[player][-1], until=max(latest, TODAY))
         since = [ms for ms in self._seeds_of(player) if ms <= max(latest, TODAY)]
         return self.rating(player, max([latest, *since]), last=None, by=self.pool.era_at(latest))
 
@@ -145,13 +171,13 @@ class Rule:
         return [row["effective_ms"] for row in self._seeds if row["player"] == player]
 
     def predicted_on(self, *players: int) -> int | None:
-        """The end of the last day on which anything ended or a list of who has not played came; None: today."""
+        """The end of the last day on which anything ended or a list of the players came; None: today."""
         ends = [row["ended_ms"] for rows in self.rows.values() for row in rows]
         ends += [*self.pool.runs, *(ms for closed in self.pool.closed.values() for ms in closed)]
         if not ends:
             return None
-        unplayed = [self._seeds_of(player) for player in players if player not in self.rows]
-        return instant_end_ms(day(max([*ends, *(ms for seeds in unplayed for ms in seeds if ms <= TODAY)])))
+        lists = [self._seeds_of(player) for player in players]
+        return instant_end_ms(day(max([*ends, *(ms for seeds in lists for ms in seeds if ms <= TODAY)])))
 
     def at(self, player: int, ms: int, *, before: bool = False) -> tuple[float | None, float | None]:
         by_then = [row for row in self.rows.get(player, []) if row["rated_ms"] < ms + (not before)]
@@ -256,8 +282,8 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
     ]
     assert as_rows(rankings.ranking(ledger, rule.pool.name, limit=2, min_games=0)) == everybody[:2]
     places = {row["player"]: row["rank"] for row in ranking}
-    until = rule.predicted_on() or TODAY
     for player in rule.members:
+        until = rule.predicted_on(player) or TODAY
         summary = as_row(players.summary(ledger, ledger.player(str(player)), rule.pool.name))
         assert (summary["rating_now"], summary["rank"]) == (now[player][1], places.get(player))
         in_force = rule.at(player, until)[1] if player in rule.rows else now[player][1]

@@ -198,6 +198,16 @@ POOL_PLANS = {
         "SEARCH current USING PRIMARY KEY (pool=?)",
         "SEARCH history USING PRIMARY KEY (pool=? AND player=? AND n=?)",
     ],
+    "ROWS_BY_LATER_LIST": [
+        "SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)",
+        "SEARCH history USING PRIMARY KEY (pool=? AND player=? AND n=?)",
+    ],
+    "ANY_LIST": ["SEARCH seeds USING COVERING INDEX seeds_by_rating (pool=?)"],  # stops at the first row
+    "EXTREMES": [
+        "SCAN CONSTANT ROW", "SCALAR SUBQUERY 1",
+        "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?)", "SCALAR SUBQUERY 2",
+        "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?)",
+    ],
     "LAST_PLACE": [IN_A_POOL],
     "NEXT_PLACE": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"],
     "POOLS": ["SCAN pools", "SEARCH current USING PRIMARY KEY (pool=?) LEFT-JOIN"],
@@ -217,6 +227,7 @@ POOL_PLANS = {
 
 # What may read a whole table, or all of a pool, and why. Anything else that does is a fault.
 SCANS = {
+    "SELECT EXISTS(SELECT 1 FROM seeds WHERE pool": "stops at the first row",
     " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
     "EXISTS(SELECT 1 FROM seeds)": "the first row is the answer",
     "ORDER BY rated_ms DESC LIMIT 1": "the last row of the index is the answer",
@@ -305,7 +316,7 @@ def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_momen
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         assert plan(ledger.views.connection, game_book.rated_games(ledger.pool("standard"))) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
-            "USE TEMP B-TREE FOR LAST 4 TERMS OF ORDER BY",
+            "USE TEMP B-TREE FOR LAST 5 TERMS OF ORDER BY",
         ]
 
 

@@ -240,10 +240,10 @@ CASES: dict[str, tuple[Case, ...]] = {
     ),
     "after-the-first-game": (
         Case(
-            RatingSeeded(player=1, pool="standard", rating="2344", effective_at="2026-11-21"),
-            "this rating holds from 2026-11-21, after the player's first rated game in pool 'standard', of 2026-11-20, "
-            "so that it could not act; where the player began with it, give 2026-11-20 or an earlier day, and the "
-            "games are rated again",
+            PlayerChanged(player=1, effective_at="2026-11-21", standing=Standing.FULL, declared_rating=2344),
+            "this declared rating holds from 2026-11-21, after the player's first rated game in pool 'standard', of "
+            "2026-11-20, so that it could not act; where the player began with it, give 2026-11-20 or an earlier day, "
+            "and the games are rated again",
         ),
         Case(
             PlayerChanged(player=2, effective_at="2026-12", standing=Standing.FULL, declared_rating=1700),

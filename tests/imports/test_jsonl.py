@@ -122,6 +122,7 @@ GAMES = st.builds(
     white_rating=st.none() | st.integers(0, 5000), black_rating=st.none() | st.integers(0, 5000),
     speed=st.none() | st.sampled_from(SPEEDS), variant=st.sampled_from(["standard", "fromPosition"]),
     text=st.none() | st.just("e4 {[%clk 0:03:00]} e5"), is_made=st.just(value=False),
+    sequence=st.none() | st.integers(1, 2**53 - 1),
 )  # fmt: skip
 
 

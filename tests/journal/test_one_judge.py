@@ -45,6 +45,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "ended_at": INSTANTS,
     "tournament": TEXTS,
     "round": TEXTS,
+    "sequence": st.sampled_from([1, 8, 0]),
     "rated": st.booleans(),
     "white_rating": st.sampled_from([None, 1500, 5001, -1]),
     "black_rating": st.sampled_from([None, 1500, 5001, -1]),
@@ -56,7 +57,7 @@ KEYS = st.sampled_from(["a", "b", "c", "d", "e f", "\u00e9", "x" * 97])
 PLAIN = SourceGame(
     line=1, key="a", white_id="name:ann", white_name="ann", black_id="name:bob", black_name="bob", outcome="white",
     termination="resignation", half_moves=None, started_at=None, ended_at="2026-11-20", tournament=None, round=None,
-    rated=True, white_rating=None, black_rating=None, speed=None, variant="standard", text=None,
+    rated=True, white_rating=None, black_rating=None, speed=None, variant="standard", text=None, sequence=7,
 )  # fmt: skip
 
 

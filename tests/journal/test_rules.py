@@ -13,12 +13,12 @@ from ledger.facts.events import (
     Event,
     GameSupplemented,
     PersonErased,
+    PlayerChanged,
     PlayerRegistered,
     PlayerRenamed,
     RatingSeeded,
     SchemeAdopted,
 )
-from ledger.facts.pasts import Past
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
 from ledger.journal import rules
@@ -120,7 +120,6 @@ WRONG_WAYS: tuple[tuple[str, Event], ...] = (
 )
 LATE: dict[str, Any] = {"rating": "2344", "effective_at": "2026-12"}
 WRONG_SEEDS: tuple[tuple[str, Event], ...] = (
-    ("after-the-first-game", RatingSeeded(player=1, pool="standard", **LATE)),
     ("unknown-player", RatingSeeded(player=9, pool="standard", **LATE)),
     ("unknown-pool", RatingSeeded(player=1, pool="rapid", **LATE)),
 )
@@ -178,7 +177,7 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
             *reversed(WRONG_ADOPTIONS),
             *reversed(WRONG_ACCEPTANCES),
             *WRONG_WAYS,
-            WRONG_SEEDS[0],
+            ("after-the-first-game", None),
             *WRONG_PLACES,
             PROPOSED_LAST,
         )
@@ -290,12 +289,12 @@ def test_a_rating_to_begin_with_that_acts_is_recorded_and_one_that_is_known_is_n
 
 
 def test_whichever_door_it_comes_through_the_same_rule_judges_it(club_of_two: ClubOfTwo) -> None:
-    late = RatingSeeded(player=1, pool="standard", rating="2344", effective_at="2026-12")
+    late = PlayerChanged(player=1, effective_at="2026-12", standing=Standing.FULL, declared_rating=2344)
     told = []
     for door in (
         lambda: club_of_two.ledger.append(late),
         lambda: club_of_two.ledger.append_many([game_recorded("r7"), late]),
-        lambda: club_of_two.ledger.registry.learn(1, past=Past(rating="2344", since="2026-12"), actor="registry"),
+        lambda: club_of_two.ledger.registry.learn(1, declared_rating=2344, since="2026-12", actor="registry"),
     ):
         with pytest.raises(RejectedError) as caught:
             door()

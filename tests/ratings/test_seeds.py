@@ -13,7 +13,7 @@ from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, RatingSee
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry, Outcome, Standing
 from ledger.ledger import Ledger
-from ledger.ratings import recording, views
+from ledger.ratings import views
 from ledger.ratings.player_states import PlayerStates
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Newcomer, Seed
@@ -222,19 +222,16 @@ def _placeless(rows: Sequence[tuple[tuple[str, Any], ...]]) -> list[dict[str, An
     return sorted(told, key=repr)
 
 
-@pytest.mark.parametrize(("since", "acts"), [("2026-06-01", True), ("2026-06-02", False)])
-def test_a_list_of_the_day_of_a_restart_acts_on_who_has_played_before_and_one_of_the_day_after_does_not(
-    since: str, acts: bool, seeded_ledger: Make
-) -> None:
+@pytest.mark.parametrize(("since", "rating"), [("2026-06-01", 1984.0), ("2026-06-02", 1984.0), ("2026-07-02", 2000.0)])
+def test_a_list_acts_from_its_day_on_also_after_a_restart(since: str, rating: float, seeded_ledger: Make) -> None:
     restart = scheme_adopted("elo", effective_from="2026-06-01", carry=Carry.RESTART)
-    games = [game_recorded("a", ended_at="2026-05-01"), game_recorded("b", ended_at="2026-07-01")]
-    ledger = seeded_ledger("elo", [restart, *games])
-    pool, since_ms = ledger.pool(), instant_ms(since)
-    assert recording.judged(pool, instant_ms("2026-05-01"), since_ms).takes is acts
-    before = after(ledger, 1)
-    ledger.append(seeded(1, "2000", effective_at=since))
-    ledger.catch_up()
-    assert (after(ledger, 1) != before) is acts
+    games = [
+        game_recorded("a", ended_at="2026-05-01"),
+        game_recorded("b", ended_at="2026-07-01", outcome=Outcome.BLACK),
+    ]
+    ledger = seeded_ledger("elo", [restart, *games, seeded(1, "2000", effective_at=since), seeded(2, "2000")])
+    states = PlayerStates(ledger.views.connection, ledger.pool())
+    assert states.now(1, instant_ms("2026-12-01")).in_force == rating
 
 
 def test_who_is_on_a_list_and_has_not_played_is_asked_about_at_the_end_of_the_day_of_the_list(

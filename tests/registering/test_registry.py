@@ -56,14 +56,10 @@ def test_nobody_joins_on_another_day_than_before_or_in_the_future(pair_of_player
         pair_of_players.registry.add("id:9", "Ivy", joined="2999", actor="eve")
 
 
-def test_a_rating_that_could_act_no_longer_is_refused_with_all_that_came_with_it(pair_of_players: Ledger) -> None:
-    head = pair_of_players.head()
-    late = Past(rating="2100", pool="standard", since="2021")
-    with pytest.raises(RejectedError, match="after-the-first-game"):
-        pair_of_players.registry.learn(1, birth_year=1990, past=late, actor="eve")
-    assert pair_of_players.head() == head
-    early = Past(rating="2100", pool="standard", since="2019")
-    learnt = pair_of_players.registry.learn(1, birth_year=1990, past=early, actor="eve")
+@pytest.mark.parametrize("since", ["2019", "2021"])
+def test_a_rating_of_a_list_acts_before_and_after_the_first_game(since: str, pair_of_players: Ledger) -> None:
+    listed = Past(rating="2100", pool="standard", since=since)
+    learnt = pair_of_players.registry.learn(1, birth_year=1990, past=listed, actor="eve")
     assert (learnt.recorded, learnt.acts_in) == (2, ("standard",))
 
 

@@ -94,7 +94,6 @@ def test_a_player_is_added_with_a_past_and_the_same_again_is_known(fide_pool: Pa
         (["name:x", "X", "--born", "990"], USAGE, "birth_year must be a whole number from 1700"),
         (["name:x", "X", "--rating", "1800", "--pool", "rapid"], REFUSED, "unknown-pool"),
         (["name:ann", "Ann", "--standing", "guest"], REFUSED, "exists-with-different-standing"),
-        (["name:ann", "Ann", "--rating", "1900", "--since", "2024-03-05"], REFUSED, "after-the-first-game: this"),
     ],
 )
 def test_what_cannot_be_added_is_refused_and_nothing_is_recorded(
@@ -189,7 +188,6 @@ def test_a_fide_list_is_told_by_its_content(text: str, fide_pool: Path, tmp_path
         ("identity,rating\nid:1,1500\nid:2,1500\nid:1,1600\n", "list:4: 'id:1' stands in line 2 already"),
         ("identity,name,born\nname:zoe,Zoe,2000\nname:ann,Ann,x\n", "list:3: born must be a whole number"),
         ("name,standing\nZoe,full\nAnn,guest\n", "list:3: 'name:ann' is full in the ledger, not guest"),
-        ("name,rating,since\nZoe,1500,\nAnn,1900,2024-04\n", "list:3: after-the-first-game: this rating holds from"),
     ],
 )
 def test_a_fault_anywhere_leaves_journal_and_people_as_they_were(
@@ -205,27 +203,21 @@ def test_a_fault_anywhere_leaves_journal_and_people_as_they_were(
         assert ledger.people.numbers() == {1, 2, 3}
 
 
-def test_ratings_that_come_too_late_to_act_can_be_left_out(fide_pool: Path, tmp_path: Path, run: Run) -> None:
-    text = b"name,rating,since,born\nZoe,1500,,\nAnn,1900,2024-04,1990\n"
-    late = written(tmp_path, "list", text)
-    refused = run("players", "import", fide_pool, late)
-    assert (refused.code, "--leave-out-late takes the list without" in refused.err) == (REFUSED, True)
-    done = run("players", "import", fide_pool, late, "--leave-out-late")
-    assert done.code == 0
-    assert "list:3: left out: after-the-first-game: this rating holds from 2024-04" in done.err
-    assert "2 players, 1 of them new, 1 rating, 1 year of birth learnt, 1 rating left out; head" in done.err
-    with Ledger.open(fide_pool) as ledger:
-        seeds = list(ledger.journal.keys("seed:", "seed;"))
-        assert seeds == [f"seed:standard:{ledger.player('Zoe').player}@start"]
-    again = run("players", "import", fide_pool, late, "--leave-out-late")
-    assert (again.code, "0 of them new, 0 ratings, 1 rating left out" in again.err) == (0, True)
+def test_a_list_applies_from_its_day_on_to_who_has_played_before(fide_pool: Path, tmp_path: Path, run: Run) -> None:
+    later = written(tmp_path, "list", b"name,rating,since,born\nZoe,1500,,\nAnn,1900,2024-04,1990\n")
+    done = run("players", "import", fide_pool, later)
+    assert (done.code, "2 players, 1 of them new, 2 ratings, 1 year of birth learnt; head" in done.err) == (0, True)
+    shown = json.loads(run("show", fide_pool, "Ann").out)
+    assert (shown["rating_now"], shown["games"]) == (1900.0, 1)
+    (part,) = json.loads(run("changes", fide_pool, "Ann", "--since", "2024-03-31").out)["parts"]
+    assert (part["kind"], part["rating"]) == ("list", 1900.0)
+    assert run("audit", fide_pool).code == 0
 
 
 @pytest.mark.parametrize(
     ("words", "first", "rest"),
     [
-        ((), "list:2: after-the-first-game: ", "list: and 1 more fault\n"),
-        (("--leave-out-late",), "list:2: left out: after-the-first-game: ", "list: and 1 more left out\n"),
+        ((), "list:2: 'name:ann' is full in the ledger", "list: and 1 more fault\n"),
     ],
 )
 def test_of_many_faults_of_a_list_the_first_are_told_and_how_many_more_there_are(
@@ -238,10 +230,10 @@ def test_of_many_faults_of_a_list_the_first_are_told_and_how_many_more_there_are
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(players, "FAULTS_SHOWN", 1)
-    late = written(tmp_path, "list", b"name,rating,since\nAnn,1900,2024-04\nBob,1800,2024-04\n")
+    late = written(tmp_path, "list", b"name,standing\nAnn,guest\nBob,guest\n")
     done = run("players", "import", fide_pool, late, *words)
     assert first in done.err
-    assert done.err.count("after-the-first-game") == 1
+    assert done.err.count("is full in the ledger") == 1
     assert rest in done.err
 
 

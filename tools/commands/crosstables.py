@@ -177,9 +177,9 @@ def crosstable(
 ) -> None:
     """The cross-table of a tournament: results, tie-breaks, TPR, ER offset and upsets.
 
-    EVENT is the name that its games carry ('tournaments' lists them). The enrolment rating is the one in force before a
-    player's first game there, the closing rating the one after a game. With --ratings shown both TPR and ER offset go
-    by the ratings that the source of the games shows, such as those of FIDE's list.
+    EVENT is the name that its games carry ('tournaments' lists them). The enrolment rating is the one in force when a
+    player's first game there started, the closing rating the one after a game. With --ratings shown both TPR and ER
+    offset go by the ratings that the source of the games shows, such as those of FIDE's list.
 
     The TPR is never bare: its column says which performance rating it is. ER offset is 100 x (TPR / enrolment rating -
     1). "chessworld" is our reading of the ChessWorld FAQ: the mean of a player's own closing ratings. An upset is a win

@@ -10,7 +10,7 @@ import click
 
 from ledger.answers.pools import PoolRow, as_word, era_in_force, to_adopt
 from ledger.answers.pools import pools as pools_of
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice, RankingRow, implausible, ranking_in_full
 from ledger.answers.rows import as_rows
 from ledger.facts.instants import Precision, instant_text
 from ledger.ledger import Ledger
@@ -20,6 +20,7 @@ from .. import limits, output
 from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, instant, level
 
 PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
+MOST_NOTED = 10  # ratings that nobody can have, told one by one
 
 
 @click.command()
@@ -92,10 +93,24 @@ def ratings(
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
             rows = as_rows(ranking_in_full(ledger, choice, details=details))
+            extreme = [] if at else implausible(ledger, pool)
             name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row.players]
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
         if not rows:
             _say_why_empty(ledger, name, filled, by_time=bool(at or active_days))
+        _note_implausible(extreme)
+
+
+def _note_implausible(rows: Sequence[RankingRow]) -> None:
+    """Note ratings that nobody can have: the formulas of some schemes give them after many upsets."""
+    for row in rows[:MOST_NOTED]:
+        rating = f"{row.name} (player {row.player}) has the rating {row.rating:,.0f}"
+        output.remark(
+            f"note: {rating}, which nobody can have; the scheme gives it after many surprising results in one period, "
+            "and settings such as largest_change bound it ('scheme show')"
+        )
+    if len(rows) > MOST_NOTED:
+        output.remark(f"and {len(rows) - MOST_NOTED:,} more such ratings")
 
 
 def _say_why_empty(ledger: Ledger, name: str, pools: Sequence[PoolRow], *, by_time: bool) -> None:

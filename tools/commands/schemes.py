@@ -87,6 +87,8 @@ def list_(fmt: str | None) -> None:
 def show(name: str, fmt: str | None) -> None:
     """One scheme: its settings with defaults, units, meanings and sources.
 
+    If its source allows several readings, "readings" names those that are implemented.
+
     The default is what an adoption means that does not name the setting; "new_pools" is what pools begin with now.
 
     \b
@@ -115,6 +117,7 @@ def _described(chosen: Scheme) -> dict[str, Any]:
         "rates": f"by {chosen.rhythm.value}",
         "version": chosen.version,
         "state": ", ".join(chosen.state),
+        "readings": " ".join(chosen.readings),
     }
 
 

@@ -22,7 +22,7 @@ from ledger.book.timeline import BEGINNING, Edition, Era, Pool
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file
-from ledger.ratings.rated_games import OWN_DAY, first_ends, rateable
+from ledger.ratings.rated_games import OWN_DAY, first_games, rateable
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.lazy import np
@@ -263,9 +263,9 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     else:
         games_in = rateable(pool, MANY, 0, *columns)
     owner = MANY.interleave(white, black)
-    first = first_ends(len(games.players), white, black, ended_ms)
+    first = ended_ms[first_games(MANY, len(games.players), white, black)]
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
-    newcomers = [roster.anew(pool, player, first_ms) for player, first_ms in starts]
+    newcomers = [roster.anew(pool.pool, player, first_ms) for player, first_ms in starts]
     return Order(places, games_in, newcomers, _last_sides(owner, ended_ms, len(games.players)))
 
 

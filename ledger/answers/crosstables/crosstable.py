@@ -424,7 +424,6 @@ def _meetings(event: EventTable, player: int) -> list[Meeting]:
     by_opponent: dict[int, list[EventGame]] = {}
     for game in event.games_of[player]:
         by_opponent.setdefault(game.opponent_of(player), []).append(game)
-    enrolment = event.ratings.enrolment(player)
     meetings = []
     for opponent in sorted(by_opponent, key=event.numbers.__getitem__):
         met = by_opponent[opponent]
@@ -440,7 +439,19 @@ def _meetings(event: EventTable, player: int) -> list[Meeting]:
                 opponent_closing_rating=event.ratings.after(opponent, met[-1]),
                 closing_rating=event.ratings.after(player, met[-1]),
                 performance=worth.rating,
-                er_offset=performances.offset_percent(worth.rating, enrolment),
+                er_offset=_offset_against(event, player, met, worth.rating),
             )
         )
     return meetings
+
+
+def _offset_against(event: EventTable, player: int, met: Sequence[EventGame], rating: float | None) -> float | None:
+    """ER offset of games against one opponent; that of ChessWorld compares the ratings after and before them.
+
+    A mean of closing ratings would hold against the player what games against others brought.
+    """
+    if event.variant != performances.CHESSWORLD:
+        return performances.offset_percent(rating, event.ratings.enrolment(player))
+    counted = [game for game in met if game.is_played and event.ratings.counts(game)]
+    gain = event.ratings.gain(player, counted)
+    return None if gain is None else performances.offset_percent(gain[0] + gain[1], gain[0])

@@ -4,9 +4,9 @@ Everything that shows a tournament takes its games from here. A game that was vo
 themselves, is none of it. Who stands where is said elsewhere. They are found by the index of the games of tournaments,
 a player's rows by a look through those of that player.
 
-The enrolment rating is the one in force before the player's first game in the tournament, the closing rating of a game
-the one after it or, where the scheme rates by period or event, after that. Both are the ledger's own, or those that the
-source of the games shows.
+The enrolment rating is the one in force when the player's first game in the tournament started, the closing rating of
+a game the one after it or, where the scheme rates by period or event, after that. Both are the ledger's own, or those
+that the source of the games shows.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ledger.book import tables
 from ledger.book.timeline import Pool
+from ledger.facts.instants import instant_ms
 from ledger.facts.words import Termination
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
@@ -33,7 +35,7 @@ _OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white
 ENDS = f"SELECT tournament, ended_ms, ended_at FROM games WHERE {_OF_POOL}"
 _READ = f"""
 SELECT tournament, position, key, white, black, half_points, termination, ended_ms, ended_at, round, round_order,
-  reason, white_rating, black_rating
+  reason, white_rating, black_rating, started_at
 FROM games WHERE {_OF_POOL} AND tournament {{}} ORDER BY tournament, round_order, {tables.IN_ORDER_OF_ENDS}
 """
 # Several as one text of JSON: a statement has 32,766 parameters at most, and is prepared once for any number.
@@ -99,6 +101,7 @@ class EventGame(NamedTuple):
         reason: why it does not count for the ratings; None for one that does.
         white_shown: the rating that the source shows of White, points.
         black_shown: the same of Black.
+        started_at: when it began, as far as that is known.
     """
 
     tournament: str
@@ -115,6 +118,7 @@ class EventGame(NamedTuple):
     reason: str | None
     white_shown: int | None
     black_shown: int | None
+    started_at: str | None = None
 
     @property
     def order(self) -> tuple[int, int, str]:
@@ -250,6 +254,9 @@ class EventRatings(Protocol):
     def after(self, player: int, game: EventGame) -> float | None:
         """Of a player after a game, or after the period or event that it was rated with."""
 
+    def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
+        """Of a player before the first of some games, and what they changed."""
+
     def surplus(self, player: int, game: EventGame) -> float | None:
         """How far the opponent's rating before a game was above the player's; None where it counts for no upset."""
 
@@ -284,9 +291,10 @@ class LedgerRatings:
         return game.reason is None
 
     def enrolment(self, player: int) -> float | None:
-        """In force before the first rated game of the player here; of a player who has none, before the first game.
+        """In force when the player's first game here started (seed 004: "at the start of the game").
 
-        Of who has byes alone, in force when the tournament began.
+        If no game tells when it started, the announced start counts, else the instant before the first rated game, of a
+        player who has none before the first game. Of who has byes alone, in force when the tournament began.
         """
         if player not in self._enrolments and player not in self._games:
             self._enrolments[player] = self._states.at(player, self._began_ms, before=True).in_force
@@ -295,8 +303,42 @@ class LedgerRatings:
             # the first in the order in which they were rated, or else the first that ended
             rated = {row["n"]: game for game in games if (row := self._row(player, game)) is not None}
             first = rated[min(rated)] if rated else min(games, key=lambda game: game.ended_ms)
-            self._enrolments[player] = self.before(player, first)
+            self._enrolments[player] = self._at_start(player, games, first)
         return self._enrolments[player]
+
+    def _at_start(self, player: int, games: Sequence[EventGame], first: EventGame) -> float | None:
+        """In force when the first of a player's games started; before *first* if nobody knows when."""
+        starts = [instant_ms(game.started_at) for game in games if game.started_at is not None]
+        if not starts:
+            spans = self._pool.announced(first.tournament).editions()
+            starts = [span.first_ms for span in spans if span.first_ms <= first.ended_ms <= span.last_ms]
+        if not starts or min(starts) >= first.ended_ms:
+            return self.before(player, first)
+        rating = self._states.at(player, min(starts), before=True).in_force
+        row = self._row(player, first)
+        if rating is None and row is not None and row["n"] == 1:
+            # What a source shows beside the first rated game of all is known from its end on, and holds for its start.
+            era = self._pool.eras[self._pool.era_at(first.ended_ms)]
+            return self.before(player, first) if era.from_shown else None
+        return rating
+
+    def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
+        """What the player's rating was before the first of some games, and what these games changed.
+
+        Games that were rated together changed it once. None where a rating is missing.
+        """
+        changes: dict[tuple[int, int], tuple[float, float]] = {}
+        for game in games:
+            row = self._row(player, game)
+            before, after = self.before(player, game), self.after(player, game)
+            if row is None or before is None or after is None:
+                return None
+            place = row["rated_ms"], 0 if not self._pool.rates_alone(row["rated_ms"]) else row["n"]
+            changes.setdefault(place, (before, after))
+        if not changes:
+            return None
+        first, _ = next(iter(changes.values()))
+        return first, fsum(after - before for before, after in changes.values())
 
     def before(self, player: int, game: EventGame) -> float | None:
         """In force before the game."""
@@ -352,6 +394,10 @@ class ShownRatings:
         return self.enrolment(player) if shown is None else float(shown)
 
     def after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
+        """No source shows it."""
+        return None
+
+    def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:  # noqa: ARG002
         """No source shows it."""
         return None
 

@@ -101,7 +101,9 @@ class Meeting:
     opponent_closing_rating: float | None = documented("the opponent's rating after the last of the games, points")
     closing_rating: float | None = documented("the player's rating after the last of the games, points")
     performance: float | None = documented("what the games were worth, points; null: the variant gives none")
-    er_offset: float | None = documented("the same against the player's enrolment rating, per cent above it")
+    er_offset: float | None = documented(
+        "by how many per cent they moved the rating; by other formulas than chessworld that of ``performance``"
+    )
 
 
 @attrs.frozen(kw_only=True)

@@ -105,6 +105,7 @@ GAME_COLUMNS = (
     _column(ColumnKind.INSTANT, _ENDED, "ended", "g.ended_ms", optional=False),
     _of_game("tournament"),
     _of_game("round"),
+    _of_game("sequence", ColumnKind.INTEGER),
     _column(ColumnKind.BOOLEAN, ColumnDoc("whether a rated game was asked for"), "rated", "g.rated", optional=False),
     _column(
         ColumnKind.BOOLEAN, ColumnDoc("whether it counts for ratings"), "counts", "g.reason IS NULL", optional=False
@@ -209,7 +210,9 @@ PLAYER_COLUMNS = (
         "last_ended",
         "c.ended_ms",
     ),
-    _column(ColumnKind.BOOLEAN, ColumnDoc("whether the scheme lists a player with that rating"), "listed", "c.listed"),
+    _column(
+        ColumnKind.BOOLEAN, ColumnDoc("whether the scheme lists a player with that rating"), "listed", "c.listed = 1"
+    ),
 )
 _MERGED = "LEFT JOIN merges AS m ON m.player = p.player"
 _FIRST_POOL = 1
@@ -378,7 +381,7 @@ def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
         ExportColumn(name="player", kind=ColumnKind.INTEGER, meaning=tables.PLAYER, optional=False),
         name,
         _table_column(
-            "enrolment_rating", ColumnKind.NUMBER, "rating before the first game in it", POINTS, optional=True
+            "enrolment_rating", ColumnKind.NUMBER, "rating when the first game in it started", POINTS, optional=True
         ),
         _table_column("closing_rating", ColumnKind.NUMBER, "rating after the last game in it", POINTS, optional=True),
         _table_column("games", ColumnKind.INTEGER, "games in the table", "games"),

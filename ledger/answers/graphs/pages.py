@@ -233,13 +233,13 @@ class _Reader(NamedTuple):
 
     def _ratings_now(self, rows: list[Row]) -> dict[int, float | None]:
         """The opponents' ratings now: as their last rows say, where these say it by themselves, as in rankings."""
-        today, stands_since = self.ledger.now_ms(), self.states.stands_since_ms
+        today = self.ledger.now_ms()
         ratings: dict[int, float | None] = {}
         for row in rows:
             player = row["opponent"]
             if player in ratings:
                 continue
-            if row["now_rated_ms"] >= stands_since:
+            if self.states.says_now(row["now_listed"], row["now_rated_ms"]):
                 ratings[player] = row["now_rating"] if row["now_listed"] else None
             else:
                 ratings[player] = self.states.now(player, today).in_force

@@ -26,6 +26,8 @@ ended_at              date, utc_date_time, end  YYYY, YYYY-MM, YYYY-MM-DD, YYYY-
 started_at            start                     the same; serves for ended_at where that is missing
 tournament            event                     up to 128 characters; ``Rated Blitz game`` is no tournament
 round                                           up to 32 characters; ``?`` and ``-`` are none
+sequence                                        place of the game within its day, from 1; else the number in column
+                                                ``n``, else the row's place among those of the day
 rated                                           1, 0, true, false, yes, no; 1 where missing
 white_rating,         white_elo, black_elo      0 to 5000; 0, ``?`` and empty are none
 black_rating
@@ -257,6 +259,7 @@ def _plan(namespace: str | None, table: CsvHints) -> _Plan:
         "ended_at": (instant, plain_instants),
         "tournament": (Meaning(values.tournament), None),
         "round": (Meaning(values.round_), None),
+        "sequence": (Meaning(values.sequence, pl.Int64), None),
         "rated": (flag, None),
         "white_rating": (rating, points),
         "black_rating": (rating, points),
@@ -492,7 +495,14 @@ class _Converter:
         table = pl.DataFrame([cells["line"], *read.values()]).select(
             "line", *expressions, pl.lit(None, pl.String).alias("text")
         )
-        return table.with_columns(*self._keys(table, cells))
+        return table.with_columns(*self._numbered(table, cells), *self._keys(table, cells))
+
+    def _numbered(self, table: DataFrame, cells: DataFrame) -> list[Expr]:
+        """The sequence within a day of games that are numbered in a column ``n``, as numbers and not as texts."""
+        if self._labels.get("key", "").strip().lower() != "n":
+            return []
+        number = cells["key"].str.strip_chars().str.extract(r"^([0-9]{1,15})$").cast(pl.Int64)
+        return [pl.coalesce(table["sequence"], number.replace(0, None)).alias("sequence")]
 
     def _keys(self, table: DataFrame, cells: DataFrame) -> tuple[Series, Series]:
         """Keys of the file under our prefix; where it has none, one made of what tells games apart. Which are made."""

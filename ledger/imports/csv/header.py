@@ -33,6 +33,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "ended_at": ("date", "utc_date_time", "end"),
     "tournament": ("event",),
     "round": (),
+    "sequence": (),
     "rated": (),
     "white_rating": ("white_elo",),
     "black_rating": ("black_elo",),

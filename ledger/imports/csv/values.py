@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
+from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_WHOLE, is_plain_text
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.tellings import tournament_key
@@ -180,6 +180,11 @@ def _whole(text: str, limit: int) -> int | None:
 def half_moves(text: str) -> int | None:
     """Moves of both sides together."""
     return _whole(text, MAX_HALF_MOVES)
+
+
+def sequence(text: str) -> int | None:
+    """The place of a game within its day, from 1."""
+    return _whole(text, MAX_WHOLE) or None
 
 
 def rating(text: str) -> int | None:
@@ -511,6 +516,7 @@ def rest(columns: frozenset[str]) -> list[Expr]:
         present.get("started_at", none).alias("started_at"),
         present.get("tournament", none).alias("tournament"),
         present.get("round", none).alias("round"),
+        present.get("sequence", pl.lit(None, pl.Int64)).alias("sequence"),
         pl.coalesce(present.get("rated", pl.lit(value=True)), pl.lit(value=True)).alias("rated"),
         pl.coalesce(present.get("variant", none), pl.lit("standard")).alias("variant"),
         *(
