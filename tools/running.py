@@ -67,12 +67,15 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
         code = int(stop.code or 0)
     except (LedgerError, OSError, UnicodeEncodeError) as failure:
         _tell_failure(failure)
+        _tell_notes(failure)
         code = REFUSED
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except (click.exceptions.Abort, KeyboardInterrupt) as stop:
         output.remark("stopped; nothing half done is kept, run the command again")
+        _tell_notes(stop)
         code = REFUSED
     except click.ClickException as failure:
         _tell_misuse(failure)
+        _tell_notes(failure)
         code = failure.exit_code
     for plug_in in plugins.broken():
         output.remark(f"left out: {plug_in}")
@@ -119,6 +122,14 @@ def _tell_failure(failure: LedgerError | OSError | UnicodeEncodeError) -> None:
         output.error(f"{what}: {failure.strerror or failure}")
     else:
         output.error(str(failure))
+
+
+def _tell_notes(failure: BaseException | None) -> None:
+    """Say what had been recorded when the command failed."""
+    while failure is not None:
+        for note in getattr(failure, "__notes__", ()):
+            output.remark(note)
+        failure = failure.__cause__ or failure.__context__  # click has an exception of its own for Ctrl-C
 
 
 def _tell_misuse(failure: click.ClickException) -> None:

@@ -529,6 +529,7 @@ class PostgresJournal(StoredTree):
             self._writer = None
             self._roll_back()
         self._edge = writer.edge
+        self.recorded += writer.added
         if writer.added or writer.saw_any:
             self._settled = max(self._settled, (writer.size, writer.edge.last_leaf), key=lambda settled: settled[0])
         # a single entry is looked for when the next transaction begins

@@ -170,7 +170,9 @@ class Recorder:
                 writer.keep_texts(kept_texts.frames(texts))
         return RecordedEach(recorded, refused)
 
-    def append_judged(self, gate: Gate, actor: str) -> RecordedEvents:
+    def append_judged(
+        self, gate: Gate, actor: str, before_commit: Callable[[], object] = lambda: None
+    ) -> RecordedEvents:
         """Record facts that have a door of their own, as ``rules.OWN_DOORS`` says, in one transaction.
 
         Args:
@@ -178,6 +180,7 @@ class Recorder:
                 there by then and gives the facts to record. Of what is not of those kinds the rules of the journal are
                 asked again.
             actor: who records them.
+            before_commit: called when nothing but the commit is left to do; if it raises, nothing is recorded.
 
         Raises:
             RejectedError: the gate refuses, or one of the facts may not follow what is there.
@@ -185,7 +188,9 @@ class Recorder:
         with self._writing() as writer:
             now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
             batch = list(gate(writer, now))
-            return self._batch(writer, now, None, rules.OWN_DOORS).append(batch, repeat(actor, len(batch)))
+            recorded = self._batch(writer, now, None, rules.OWN_DOORS).append(batch, repeat(actor, len(batch)))
+            before_commit()
+            return recorded
 
     def _batch(
         self, writer: Writer, now_ms: int, accepted: ClockAccepted | None, judged: Container[type[Event]] = ()

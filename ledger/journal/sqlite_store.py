@@ -218,6 +218,7 @@ class SqliteJournal(StoredTree):
                 self._connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
                 self._log_pages = pages
         self._edge = writer.edge
+        self.recorded += writer.added
         # a single entry is looked for when the next transaction begins
         if writer.added > 1:
             with sqlite.storage_errors(self.path):

@@ -51,10 +51,12 @@ class StoredTree(ABC):
     Attributes:
         path: the place as messages name it.
         refusal: why nothing may be written, where whoever opened it found out.
+        recorded: entries that this object committed.
     """
 
     path: str
     refusal: str | None = None
+    recorded: int = 0
     _edge: Edge
 
     @abstractmethod

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -115,6 +115,7 @@ class Tokens:
         expires_at: str | None = None,
         by: str | None = None,
         token: str | None = None,
+        show: Callable[[str], object] = lambda _: None,
     ) -> str:
         """Issue a token to a person; only this answer ever shows it.
 
@@ -127,6 +128,7 @@ class Tokens:
             expires_at: the last instant at which it is taken.
             by: who issues it; once somebody is an approver, the token of one names that person.
             token: that token.
+            show: called with the new token immediately before it is recorded; if it raises, none is issued.
 
         Raises:
             MalformedError: no name for the journal, no role, or an instant that is none or over.
@@ -139,12 +141,19 @@ class Tokens:
             raise MalformedError([f"a token that expires at {expires_at} is over already; give a later day"])
         tried = f"issue a token to {name!r}"
         who = self._issuer(token, by, tried)
-        return self._issue(name, [role.value for role in Role if role in roles], who, tried, expires_at=expires_at)
+        return self._issue(
+            name, [role.value for role in Role if role in roles], who, tried, show, expires_at=expires_at
+        )
 
-    def reset(self, name: str, *, by: str | None = None) -> str:
+    def reset(self, name: str, *, by: str | None = None, show: Callable[[str], object] = lambda _: None) -> str:
         """Issue a new token to an approver whose token is lost, in the place of all that this person had.
 
         It asks for no token, for there may be nobody left who has one; the audit names it for ever.
+
+        Args:
+            name: of the approver.
+            by: who resets it.
+            show: as for ``add``.
 
         Raises:
             UnknownNameError: nobody of that name has a token.
@@ -175,7 +184,8 @@ class Tokens:
         # What was taken from the person by revoking does not come back, unless nothing else is left to give.
         roles = {role for token in valid_tokens for role in token.roles} or roles
         who = Actor(by or UNNAMED, proven=False)
-        return self._issue(name, [role for role in Role if role in roles], who, f"reset tokens of {name!r}", reset=True)
+        tried = f"reset tokens of {name!r}"
+        return self._issue(name, [role for role in Role if role in roles], who, tried, show, reset=True)
 
     def _issue(
         self,
@@ -183,6 +193,7 @@ class Tokens:
         roles: Sequence[str],
         who: Actor,
         tried: str,
+        show: Callable[[str], object],
         *,
         expires_at: str | None = None,
         reset: bool = False,
@@ -216,7 +227,8 @@ class Tokens:
             return [*events, event]
 
         with self.noting(who, tried):
-            self._records.append_judged(gate, who.name)
+            # A process may be killed at any moment: a token that was shown and not recorded is harmless.
+            self._records.append_judged(gate, who.name, lambda: show(made))
         return made
 
     def _to_take_along(self, register: TokenRegister, lost_by: str | None = None) -> list[TokenRow]:

@@ -77,7 +77,12 @@ class OpenLedger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        # A command that fails after a commit looks as if it had recorded nothing.
+        recorded = getattr(self._journal, "recorded", 0)
+        if recorded and isinstance(error, Exception | KeyboardInterrupt):
+            entries = "1 entry was" if recorded == 1 else f"{recorded:,} entries were"
+            error.add_note(f"{self.path}: {entries} recorded before that, and {'stands' if recorded == 1 else 'stand'}")
         self.close()
 
     def close(self) -> None:

@@ -77,6 +77,19 @@ def test_a_token_names_the_person(club_of_two: ClubOfTwo) -> None:
     ]
 
 
+def test_a_token_is_shown_before_it_is_recorded_and_not_recorded_where_it_cannot_be(club_of_two: ClubOfTwo) -> None:
+    tokens, size = tokens_of(club_of_two), club_of_two.ledger.head().size
+
+    def show(_: str) -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        tokens.add("eve", [Role.APPROVER], show=show)
+    assert (club_of_two.ledger.head().size, tokens.list()) == (size, ())
+    shown: list[str] = []
+    assert [tokens.add("eve", [Role.APPROVER], show=shown.append)] == shown
+
+
 def test_whoever_shows_none_or_a_wrong_one_is_refused_and_noted(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     eve = tokens.add("eve", [Role.CORRECTOR])

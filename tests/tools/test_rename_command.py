@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
 from tests.kit.harmless import ALLOWED, raw_in
 from tests.kit.source_files import written
@@ -24,6 +25,15 @@ def _numbered_club(tmp_path: Path, run: Run) -> Path:
     assert run("init", path).code == 0
     assert run("import", path, written(tmp_path, "games.csv", GAMES)).code == 0
     return path
+
+
+def test_a_rename_that_fails_after_recording_says_what_it_recorded(numbered_club: Path, run: Run) -> None:
+    beside(numbered_club, "views").write_bytes(b"no views")
+    done = run("player", "rename", numbered_club, "FIDE 7", ADA)
+    assert done.code == REFUSED
+    first, *_, last = done.err.splitlines()
+    assert first.startswith("player 1 (fide:7) is Quill, Ada now; head 7 ")
+    assert last == f"{numbered_club}: 1 entry was recorded before that, and stands"
 
 
 @pytest.mark.slow

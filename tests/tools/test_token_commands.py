@@ -46,6 +46,20 @@ def test_a_token_is_shown_once_and_said_to_be_asked_for(sample_club: Path, run: 
     assert "from now on" not in run("token", "add", sample_club, "adam", "--role", "approver").err
 
 
+@pytest.mark.parametrize("words", [["add", "--role", "approver"], ["reset", "--yes"]])
+def test_a_token_is_shown_whatever_fails_after_it_was_recorded(sample_club: Path, run: Run, words: list[str]) -> None:
+    verb, *options = words
+    if verb == "reset":
+        run("token", "add", sample_club, "adam", "--role", "approver")
+    size = int(run("head", sample_club).out.split()[0])
+    beside(sample_club, "views").write_bytes(b"no views")
+    done = run("token", verb, sample_club, "adam", *options)
+    assert (done.code, done.out[:4]) == (REFUSED, "rlt_")
+    assert done.err.splitlines()[-1] == f"{sample_club}: 1 entry was recorded before that, and stands"
+    assert int(run("head", sample_club).out.split()[0]) == size + 1
+    assert run("rebuild", sample_club).code == 0
+
+
 def test_the_environment_and_a_file_give_a_token(
     sample_club: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

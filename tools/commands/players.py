@@ -216,7 +216,6 @@ def rename(db_path: str, player: str, name: str, actor: str) -> None:
         with _usage():
             number = person_named(ledger, player).player
             renamed = ledger.registry.rename(number, name, **recorded_by(ledger, actor))
-        _rate(ledger)
         person = renamed.person
         word = "now" if renamed.recorded else "already"
         output.remark(f"player {person.player} ({person.identity}) is {person.name} {word}; head {ledger.head()}")
@@ -226,6 +225,7 @@ def rename(db_path: str, player: str, name: str, actor: str) -> None:
             output.remark(
                 f"{ledger.names.file.path}: {ledger.names.file.STILL_READ} the old name: the next command takes it away"
             )
+        _rate(ledger)
 
 
 def _rate(ledger: Ledger) -> None:

@@ -69,15 +69,14 @@ def add(
         first = not ledger.tokens.are_set_up()
         token = token_given(ledger, token_file)
         try:
-            made = ledger.tokens.add(name, [Role(role) for role in roles], expires_at=expires, by=by, token=token)
+            ledger.tokens.add(name, [Role(role) for role in roles], expires_at=expires, by=by, token=token, show=_show)
         except MalformedError as error:
             raise click.UsageError(str(error)) from None
-        ledger.catch_up()
         until = f", until {expires}" if expires else ""
         output.remark(f"{db_path}: a token of {name!r} ({', '.join(roles)}{until}); this is the only time it shows")
         if first:
             output.remark(f"from now on corrections here ask for a token, by {VARIABLE} or --token-file")
-        output.answer(made)
+        ledger.catch_up()
 
 
 @token.command("list")
@@ -111,8 +110,8 @@ def revoke(db_path: str, who: str, by: str | None, token_file: str | None) -> No
     """
     with Ledger.open(db_path) as ledger:
         taken = ledger.tokens.revoke(who, by=by, token=token_given(ledger, token_file))
-        ledger.catch_up()
         output.remark(f"{db_path}: {counted(len(taken), 'token')} of {who!r} revoked")
+        ledger.catch_up()
 
 
 @token.command()
@@ -134,12 +133,11 @@ def reset(db_path: str, name: str, by: str | None, *, yes: bool) -> None:
     with Ledger.open(db_path) as ledger:
         confirmed(f"Reset the tokens of {name!r}? 'audit' will name it for ever.", yes=yes)
         try:
-            made = ledger.tokens.reset(name, by=by)
+            ledger.tokens.reset(name, by=by, show=_show)
         except MalformedError as error:
             raise click.UsageError(str(error)) from None
-        ledger.catch_up()
         output.remark(f"{db_path}: a new token of {name!r}, who has no other now; this is the only time it shows")
-        output.answer(made)
+        ledger.catch_up()
 
 
 @token.command()
@@ -160,6 +158,13 @@ def log(db_path: str, limit: int | None, fmt: str | None) -> None:
         _warn(ledger)
         rows = [row._asdict() for row in ledger.tokens.log()]
         limits.write(rows, fmt, limits.shown(limit, fmt, ROWS_IN_A_TABLE), newest_last=True)
+
+
+def _show(token: str) -> None:
+    """Print a new token, which cannot be asked again, before it is recorded; none is if nobody can read it."""
+    output.answer_at_once(token)
+    if output.undelivered() is not None:
+        raise click.ClickException("the token could not be shown, so none was issued; nothing was recorded")
 
 
 def _warn(ledger: Ledger) -> None:
