@@ -14,6 +14,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports import chess_com, jsonl, lichess
 from ledger.imports.csv import games as csv_games
 from ledger.imports.csv.games import CsvHints
+from ledger.imports.doubles import without_second_opponents
 from ledger.imports.files import FORMATS, Source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading, frames, without_byes
@@ -40,7 +41,7 @@ class SaidOfFile:
         day: when the games of a tournament report were played that names no day.
         dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
         speeds_by_clock: whether speed classes go by Lichess's rule in archives of chess.com, too, which have their own.
-        headings, results: of CSV files, as of ``csv.games.CsvHints``.
+        headings, results, equal_rows: of CSV files, as of ``csv.games.CsvHints``.
     """
 
     source: str | None = None
@@ -49,6 +50,7 @@ class SaidOfFile:
     speeds_by_clock: bool = False
     headings: Mapping[str, str] = attrs.field(factory=dict)
     results: Mapping[str, str | None] = attrs.field(factory=dict)
+    equal_rows: bool = False
 
 
 def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> Iterator[DataFrame]:
@@ -59,13 +61,17 @@ def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> It
         fmt: one of ``FORMATS``.
         said: what somebody says of it.
     """
+    return without_second_opponents(_frames(source, fmt, said), source.reading)
+
+
+def _frames(source: Source, fmt: str, said: SaidOfFile) -> Iterator[DataFrame]:
     if fmt == "csv":
         return csv_games.frames(
             source.stream(),
             source.reading,
             key_prefix=said.source or "csv",
             player_namespace=said.source,
-            table=CsvHints(headings=said.headings, results=said.results, dates=said.dates),
+            table=CsvHints(headings=said.headings, results=said.results, dates=said.dates, equal_rows=said.equal_rows),
         )
     if fmt == "chess-com":  # a whole document may stand on one line
         games = chess_com.games(source.chunks(), source.reading, by_clock=said.speeds_by_clock)

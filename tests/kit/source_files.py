@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from ledger.facts.source_games import frame_schema
-from ledger.imports.csv.games import frames
+from ledger.imports.csv.games import CsvHints, frames
 from ledger.imports.csv.rows import BATCH_CSV
 from ledger.imports.reading import Reading
 from tools import cli
@@ -85,6 +85,7 @@ def read_csv(
 ) -> tuple[list[dict[str, Any]], list[tuple[int, str]], Mapping[str, int]]:
     stored = content.encode() if isinstance(content, str) else content
     reading = Reading("games.csv")
+    options.setdefault("table", CsvHints(equal_rows=True))  # rows are looked at, and many are written alike
     got = list(frames(io.BytesIO(stored), reading, size, **options))
     for frame in got:
         assert dict(frame.schema) == frame_schema()

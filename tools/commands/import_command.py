@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
+import attrs
 import click
 
 from ledger.answers.import_previews import ImportPreview
@@ -84,6 +85,7 @@ from .importing import ImportWish, check_files, import_file, save_differences, s
     metavar="WORD=RESULT",
     help="What a word of a CSV file means, such as Sieg=1-0; repeatable.",
 )
+@click.option("--equal-rows", is_flag=True, help="Equal rows of a CSV file tell several games, as of a blitz evening.")
 @click.option(
     "--day", metavar="INSTANT", help="When the games of a TRF that tells no day were played: 2024-05-04, 2024."
 )
@@ -109,6 +111,7 @@ def import_(
     speeds: str,
     columns: Sequence[str],
     results: Sequence[str],
+    equal_rows: bool,
     day: str | None,
     encoding: str | None,
     actor: str,
@@ -137,7 +140,7 @@ def import_(
     asked = proposing.wish()
     if asked is not None and not open_tournaments:
         raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
-    said = _said(source, dates, speeds, day, columns, results)
+    said = attrs.evolve(_said(source, dates, speeds, day, columns, results), equal_rows=equal_rows)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:

@@ -68,6 +68,7 @@ from ledger.imports.csv.values import (
     plain_numbers,
     plain_whole,
 )
+from ledger.imports.doubles import FirstLines, without_equal_rows
 from ledger.imports.no_opponent import LETTERS_OF_BYES, is_nobody, said_to_bring, taken_as_bye
 from ledger.imports.reading import OF_NO_TOURNAMENT, Faults, Reading, brings, name_identity, round_number
 from ledger.runtime.lazy import np, pl
@@ -85,11 +86,13 @@ class CsvHints:
         headings: by our name of a column, its heading, as of ``header.headings_given``.
         results: by a word of the file, as of ``values.result_word``, what it means.
         dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
+        equal_rows: True if rows without a key that are equal tell several games.
     """
 
     headings: Mapping[str, str] = attrs.field(factory=dict)
     results: Mapping[str, str | None] = attrs.field(factory=dict)
     dates: str | None = None
+    equal_rows: bool = False
 
     def result(self, text: str) -> str | None:
         """What a cell of the column of results means, as of ``values.result``."""
@@ -335,6 +338,7 @@ class _Converter:
         self._namespace = player_namespace
         self._people: set[str] = set()  # names that were looked at and mean somebody
         self._repeats = Tally()
+        self._earlier = None if table.equal_rows else FirstLines()
         self._named = Meaning(lambda name: name_identity(name, player_namespace))
         self._plan = _plan(player_namespace, table)
         # Several columns share a meaning, and in a set each counts once against what may be remembered.
@@ -359,8 +363,13 @@ class _Converter:
             _count(reading, table, cells, unfinished, nobody)
         bad, faults = complained_of(table["line"], self._complaints(table, columns), left_out)
         good = table.filter(~bad) if bad.any() else table
+        equal: list[FileFault] = []
+        if self._earlier is not None and not good["is_keyed"].all():
+            keyed, others = good.filter("is_keyed"), good.filter(~pl.col("is_keyed"))
+            others, equal = without_equal_rows(others, self._earlier)
+            good = pl.concat([keyed, others]).sort("line") if len(keyed) else others
         games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
-        return games, Faults([*faults.first, *wrong_byes.first], faults.more + wrong_byes.more)
+        return games, Faults([*faults.first, *wrong_byes.first, *equal], faults.more + wrong_byes.more)
 
     def _columns(self, cells: DataFrame) -> dict[str, Column]:
         """What the columns of the file mean."""
@@ -504,8 +513,8 @@ class _Converter:
         number = cells["key"].str.strip_chars().str.extract(r"^([0-9]{1,15})$").cast(pl.Int64)
         return [pl.coalesce(table["sequence"], number.replace(0, None)).alias("sequence")]
 
-    def _keys(self, table: DataFrame, cells: DataFrame) -> tuple[Series, Series]:
-        """Keys of the file under our prefix; where it has none, one made of what tells games apart. Which are made."""
+    def _keys(self, table: DataFrame, cells: DataFrame) -> tuple[Series, Series, Series]:
+        """Keys under our prefix, if the file has none made of the game's facts; which are made; which the file has."""
         # A key that an earlier release made, and that a table written by it gives, is made.
         keys = pl.Series("key", [None], pl.String).new_from_index(0, table.height)
         if "key" in self._known:
@@ -516,15 +525,17 @@ class _Converter:
             older = cells.select(text.str.contains(f"^{OUR_PLAIN_KEY}$").fill_null(value=False)).to_series()
         missing = keys.is_null()
         is_made = (missing if "key" not in self._known else missing | older).alias("is_made")
+        is_keyed = (~missing).alias("is_keyed")
         if not missing.any():
-            return keys, is_made
+            return keys, is_made, is_keyed
         parts = [pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")]
         same = table.filter(missing).select(pl.concat_str(parts, separator="\x1f")).to_series()
         # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
         numbers = pl.Series(self._repeats.numbers(same.hash().to_numpy()))
         texts = pl.select(pl.concat_str(pl.lit(same), pl.lit(numbers), separator="\x1f")).to_series()
         made = (f"{self._prefix}{sha256(text.encode()).hexdigest()[:24]}" for text in texts.to_list())
-        return pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String), is_made
+        keys = pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String)
+        return keys, is_made, is_keyed
 
     def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[Complaint]:
         """All that can be wrong with rows: which rows, the text to show, and the words."""
