@@ -45,14 +45,6 @@ def _ours(columns: Columns, name: str, given: dict[str, int | bool | str] | None
     return rating_run(cut(columns, scheme, numbers), scheme, numbers)()[:: len(scheme.state)]
 
 
-def _ours_singly(columns: Columns, name: str, given: dict[str, int | bool | str]) -> Any:
-    """Each game is a batch of its own, all in one period."""
-    scheme, count = named(name), len(columns["white"])
-    games = cut(columns, sections_schemes.PLAIN_ELO, None)
-    games = games._replace(starts=np.arange(count + 1), period=np.zeros(count), closing=games.day)
-    return rating_run(games, scheme, scheme.numbers_from(given))()[:: len(scheme.state)]
-
-
 @pytest.mark.slow
 class TestLoops:
     """The bare loops compute what our schemes compute, so their figures may stand beside ours."""
@@ -70,14 +62,6 @@ class TestLoops:
         scheme = named("chessworld")
         ours = rating_run(cut(columns, scheme, None), scheme, scheme.numbers_from({}))
         np.testing.assert_allclose(loop_run("chessworld", columns, with_columns=True)().ravel(), ours(), rtol=1e-12)
-
-    def test_glicko_by_game_gives_the_ratings_of_our_scheme(self, columns: Columns) -> None:
-        glicko = loop_run("glicko", columns)()[:, 0]
-        assert np.allclose(glicko, _ours_singly(columns, "glicko", {"rd_floor": 0}), rtol=0, atol=1e-9)
-
-    def test_us_chess_rates_one_game_as_its_formula_does(self) -> None:
-        one: Columns = {"white": np.zeros(1, np.int32), "black": np.ones(1, np.int32), "score": np.ones(1)}
-        assert loop_run("uschess", one)().tolist() == [[1900.0, 1.0], [1100.0, 1.0]]
 
 
 @pytest.mark.nightly

@@ -62,8 +62,7 @@ def main(
     and 1 M games and the real ones, within 25 minutes; large, 10 M as well, in hours.
 
     Each quotient is ours divided by the rival's. A missed bound is printed; the exit code does not tell. A section that
-    fails is named, the others are measured all the same, and the exit code is 1. At the end stand the seconds of each
-    section, of the clock and of the processor.
+    fails is named, the others are measured all the same, and the exit code is 1.
 
     The table of tools/bench/README.md is made of a file of figures:
 

@@ -1,9 +1,9 @@
 """Other people's ratings: in plain Python, in Rust, in bare loops compiled by Numba, and in Python packages.
 
-The compiled loops are the least that a rating system can cost here. They have no rules, no newcomers, no checks, the
-platform's ``exp`` and ``pow``, and are compiled as our kernels are. Each keeps all fields of both players after every
-game. All work on the columns of ``datasets``; a function prepares a run, only the run is timed, and it returns the
-final state. Elo begins at 1500 and has K = 32. The packages are each as fast as the public interface allows:
+The compiled loops are the least that a rating system can cost here: no rules, no newcomers, no checks, the platform's
+``pow``, compiled as our kernels are, all fields of both players kept after every game. A function prepares a run over
+the columns of ``datasets``; only the run is timed. Elo begins at 1500 and has K = 32. The packages are each as fast as
+the public interface allows:
 
 * riix 0.0.5 works on arrays: Elo, Glicko, Glicko-2, each after every game of a period in turn (``iterative``) or after
   the period, as published (``batched``).
@@ -17,7 +17,6 @@ paper's; openskill has none of these systems.
 from __future__ import annotations
 
 import importlib
-import math
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -39,9 +38,6 @@ from .rival_stores import START, K
 Run = Callable[[], Any]
 WEEKLY = Calendar(days=7)
 ESTABLISHED = 50  # games behind every rating, for formulas that ask
-Q = math.log(10.0) / 400.0
-Q2 = Q * Q
-G = 3.0 * Q2 / (math.pi * math.pi)
 
 
 def players_of(columns: Columns) -> int:
@@ -66,15 +62,11 @@ def evalica_run(columns: Columns) -> Run:
 
 # Compiled loops: of each system a step for one game, and the loop around it.
 
-STARTS = {"elo": [START], "glicko": [START, 350.0], "uschess": [START, 0.0], "chessworld": [1400.0, 0.0, 0.0]}
+STARTS = {"elo": [START], "chessworld": [1400.0, 0.0, 0.0]}  # rating; rating, games and sum of game points
 
 
 def loop_run(system: str, columns: Columns, *, with_columns: bool = False) -> Run:
-    """Prepare a compiled loop over single games; *with_columns* it keeps the columns that our rows have.
-
-    ``elo``: rating. ``glicko``: rating and RD, which does not grow by time. ``uschess``, the standard formula without
-    bonus: rating and games. ``chessworld``: rating, games and sum of game points.
-    """
+    """Prepare a compiled loop over single games; *with_columns* it keeps the columns that our rows have."""
     start, white, black, score = STARTS[system], columns["white"], columns["black"], columns["score"]
     loop, total = _of(globals()[f"_{system}"], len(start), with_columns), players_of(columns)
     history, sides = np.empty((2 * len(white), len(start))), 2 * len(white) if with_columns else 0
@@ -128,28 +120,6 @@ def _elo(state: Any, w: int, b: int, score: float) -> Any:
     change = 32.0 * (score - e)
     state[w, 0] += change
     state[b, 0] -= change
-    return e
-
-
-def _glicko(state: Any, w: int, b: int, score: float) -> float:
-    difference, rd_w, rd_b = state[w, 0] - state[b, 0], state[w, 1], state[b, 1]
-    g_w, g_b = 1.0 / math.sqrt(1.0 + G * rd_b * rd_b), 1.0 / math.sqrt(1.0 + G * rd_w * rd_w)
-    e_w, e_b = 1.0 / (1.0 + math.exp(-Q * g_w * difference)), 1.0 / (1.0 + math.exp(Q * g_b * difference))
-    precision_w = 1.0 / (rd_w * rd_w) + Q2 * g_w * g_w * e_w * (1.0 - e_w)
-    precision_b = 1.0 / (rd_b * rd_b) + Q2 * g_b * g_b * e_b * (1.0 - e_b)
-    state[w, 0] += Q / precision_w * g_w * (score - e_w)
-    state[b, 0] += Q / precision_b * g_b * (1.0 - score - e_b)
-    state[w, 1], state[b, 1] = math.sqrt(1.0 / precision_w), math.sqrt(1.0 / precision_b)
-    return e_w
-
-
-def _uschess(state: Any, w: int, b: int, score: float) -> Any:
-    e = 1.0 / (1.0 + 10.0 ** ((state[b, 0] - state[w, 0]) / 400.0))
-    for p, surprise in ((w, score - e), (b, e - score)):
-        short = 2569.0 - state[p, 0]
-        worth = 50.0 if short <= 214.0 else 50.0 / math.sqrt(0.662 + 0.00000739 * short * short)
-        state[p, 0] += surprise * 800.0 / (min(state[p, 1], worth) + 1.0)
-        state[p, 1] += 1.0
     return e
 
 

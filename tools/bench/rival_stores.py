@@ -107,17 +107,16 @@ def rewrite_tables(source_db: Path, target_db: Path, *, synchronous: str = "NORM
         page_size = source.execute("PRAGMA page_size").fetchone()[0]
         for setting in (f"page_size = {page_size}", "journal_mode = WAL", f"synchronous = {synchronous}"):
             target.execute(f"PRAGMA {setting}")
-        shadows = {name for _, name, sort, *_ in source.execute("PRAGMA table_list") if sort != "table"}
-        found = source.execute("SELECT type, name, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
-        schema = [row for row in found if not row[1].startswith("sqlite_") and row[1] not in shadows]
+        no_tables = [name for _, name, sort, *_ in source.execute("PRAGMA table_list") if sort != "table"]
+        schema = source.execute("SELECT type, name, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
+        schema = [row for row in schema if not row[1].startswith("sqlite_") and row[1] not in no_tables]
         tables, indexes = ({name: sql for kind, name, sql in schema if kind == sort} for sort in ("table", "index"))
         cost = cost_of(lambda: [target.execute(sql) for sql in tables.values()])
         for table in tables:
             info = source.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
-            columns = [f'"{name}"' for _, name, _, _, _, _, hidden in info if not hidden]
-            names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-            insert = f'INSERT INTO "{table}" ({names}) VALUES ({marks})'
+            names = ", ".join(f'"{name}"' for _, name, *_, hidden in info if not hidden)
             cursor = source.execute(f'SELECT {names} FROM "{table}"')
+            insert = f'INSERT INTO "{table}" ({names}) VALUES ({", ".join("?" * len(cursor.description))})'
             while rows := cursor.fetchmany(READ_CHUNK):
                 cost = cost.plus(cost_of(partial(_write, target, insert, rows)))
         return cost.plus(cost_of(lambda: [target.execute(sql) for sql in indexes.values()]))
@@ -160,42 +159,36 @@ class BareRows:
 
     def __init__(self, views: Path, folder: Path) -> None:
         """Copy the views as they are before the correction, with nothing in their log."""
-        self._views = views
+        self._views, self.rows = views, 0
         self._copy = Path(shutil.copyfile(views, folder / "bare.db"))
         self._connection = sqlite.connect(self._copy)
-        self._changed: list[tuple[str, list[int], str, list[Row], list[Row]]] = []
-
-    @property
-    def rows(self) -> int:
-        """The number of rows that are written."""
-        return sum(len(after) for *_, after in self._changed)
+        self._changed: list[tuple[str, list[list[Row]], str, list[list[Row]]]] = []  # rows forth and back
 
     def compare(self) -> None:
         """Find the rows that differ before and after the correction."""
         execute = self._connection.execute
         execute("ATTACH ? AS corrected", (str(self._views),))
-        for table in [table for table in tables(self._connection) if table not in self.KEPT_APART]:
+        for table in sorted(set(tables(self._connection)) - self.KEPT_APART):
             before, after = (
                 list(map(tuple, execute(f'SELECT * FROM {a}."{table}" EXCEPT SELECT * FROM {b}."{table}"')))
                 for a, b in (("main", "corrected"), ("corrected", "main"))
             )
-            if before or after:
-                columns = [(row[5], row[0], row[1]) for row in execute(f'PRAGMA table_info("{table}")')]
-                keys = sorted(column for column in columns if column[0])
-                where = " AND ".join(f'"{name}" = ?' for *_, name in keys)
-                places = [place for _, place, _ in keys]
-                delete = f'DELETE FROM "{table}" WHERE {where}'
-                insert = f'INSERT OR REPLACE INTO "{table}" VALUES ({", ".join("?" * len(columns))})'
-                self._changed.append((delete, places, insert, before, after))
+            columns = execute(f'PRAGMA table_info("{table}")').fetchall()
+            keys = sorted((column[5], column[0], column[1]) for column in columns if column[5])
+            where = " AND ".join(f'"{name}" = ?' for *_, name in keys)
+            delete = f'DELETE FROM "{table}" WHERE {where}'
+            insert = f'INSERT OR REPLACE INTO "{table}" VALUES ({", ".join("?" * len(columns))})'
+            gone = [[tuple(row[place] for _, place, _ in keys) for row in rows] for rows in (before, after)]
+            self._changed.append((delete, gone, insert, [after, before]))
+            self.rows += len(after)
         execute("DETACH corrected")
 
     def change(self, *, back: bool = False) -> None:
         """Delete the rows before, insert those after (or *back*: the other way round), and commit."""
         with sqlite.immediate(self._connection, self._copy):
-            for delete, places, insert, before, after in self._changed:
-                gone, come = (after, before) if back else (before, after)
-                self._connection.executemany(delete, [tuple(row[place] for place in places) for row in gone])
-                self._connection.executemany(insert, come)
+            for delete, gone, insert, come in self._changed:
+                self._connection.executemany(delete, gone[back])
+                self._connection.executemany(insert, come[back])
 
     def close(self) -> None:
         """Close the copy."""

@@ -36,7 +36,7 @@ from ledger.runtime.ledger_files import beside
 from ledger.runtime.table_reader import ReadingProcess, TableScan
 
 from . import ours
-from .datasets import SAMPLE, WORKS, GameSet, Run
+from .datasets import SAMPLE, WORKS, GameSet, Run, write_tournaments
 from .measuring import FREE, Figure, Worked, both_lines, compared, cost_of, in_a_process, in_turns, installed, timed
 from .rival_events import documented_figures
 from .rival_ratings import python_chess
@@ -45,8 +45,6 @@ from .table import Line, line
 
 PEAK_ALLOWED = 1.5  # GiB
 MINUTE_MS = 60_000
-TOURNAMENTS_AT_ONCE = 50
-DAYS = 10  # of a tournament
 Works = dict[str, Callable[[], Worked]]
 
 
@@ -160,20 +158,15 @@ def early(run: Run) -> Iterator[Line]:
 def scheme_builds(run: Run) -> Iterator[Line]:
     """The first build under schemes that rate games in other ways than one by one, beside the rows that it wrote.
 
-    The games are dealt out to tournaments of ten days that lie across the ends of months, with ratings beside the
-    names, so that whole tournaments, sections, weeks and new players have something to be rated by.
+    The games are made-up tournaments, with ratings beside the names, so that whole tournaments, sections, weeks and new
+    players have something to be rated by.
     """
     folder = run.new_folder("schemes")
-    day, player = pl.col("ended_at").str.slice(0, 10).str.to_date(), pl.col("white").str.slice(1).cast(pl.Int64)
-    frame = pl.read_csv(run.part.csv()).with_columns(
-        event=pl.format("Open {} of {}", player % TOURNAMENTS_AT_ONCE, day.to_physical() // DAYS),
-        **{f"{side}_elo": 1400 + pl.col(side).str.slice(1).cast(pl.Int64) * 7919 % 900 for side in ("white", "black")},
-    )
-    frame.write_csv(folder / "tournaments.csv")
+    write_tournaments(csv := folder / "tournaments.csv.gz", run.size.part)
     for scheme, settings in WORKS["builds"].items():
         path = folder / f"{scheme}.db"
         with Ledger.create(path, scheme=scheme, settings=settings) as ledger:
-            ours.take_csv(ledger, folder / "tournaments.csv")
+            ours.take_csv(ledger, csv)
         views = path.with_suffix(".views.db")
         works: Works = {"ours": partial(in_a_process, "build", path), "bare": partial(_rewritten, run, views)}
         costs, _ = _costs(works, run.rounds)

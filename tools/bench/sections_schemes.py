@@ -1,8 +1,6 @@
 """Sections ``replay`` and ``schemes``: ratings in memory, columns to full history, one core, for speed and accuracy.
 
-Compiled loops are measured in turns with ours, Python packages once and on the last games of a set. Games by period are
-cut by the scheme's own calendar or another one; games by event by month and tournament, or by month alone if the games
-name none.
+Compiled loops are measured in turns with ours, Python packages once and on the last games of a set.
 """
 
 from __future__ import annotations
@@ -135,12 +133,6 @@ def last_games(columns: Columns, count: int) -> Columns:
 Prepare = Callable[[Columns], rival_ratings.Run]
 WORLD_ALLOWED = 10e6  # games/s
 FEW = 200  # games that load and compile what a package needs
-ELO = ("bare Numba Elo, history", partial(loop_run, "elo"))
-GLICKO = ("bare Numba Glicko, by game", partial(loop_run, "glicko"))
-USCHESS = ("bare Numba US Chess, by game", partial(loop_run, "uschess"))
-BARE = {  # without a loop of its system a scheme stands beside the nearest one, or plain Elo
-    "glicko by week": GLICKO, "glicko2 by week": GLICKO, "lichess by game": GLICKO, "uschess by event": USCHESS,
-}  # fmt: skip
 
 
 def replay(run: Run) -> Iterator[Line]:
@@ -201,13 +193,13 @@ def schemes(run: Run) -> Iterator[Line]:
 
 
 def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
-    """Games/s of every scheme beside those who have the same system, or else the bare Elo loop."""
+    """Games/s of every scheme beside those who have the same system, and the bare Elo loop."""
     for what, scheme, numbers, declared in variants():
-        games, (bare, prepare) = cut(columns, scheme, numbers), BARE.get(what, ELO)
+        games = cut(columns, scheme, numbers)
         ours = rating_run(games, scheme, numbers, shown(columns) if declared else None)
-        rates = _paces(data, {"ours": ours, "bare": prepare(columns)}, run)
+        rates = _paces(data, {"ours": ours, "bare": loop_run("elo", columns)}, run)
         words = f"{what}, with history"
-        yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=words, rival=bare)
+        yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=words)
         for rival, package in _packages(what):
             pace = _pace(package, columns, run)
             yield line("scheme-python", data.name, rates["ours"], pace, what=words, rival=rival)

@@ -6,7 +6,6 @@ import asyncio
 import http.client
 import resource
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -216,12 +215,9 @@ def _with_a_writer(folder: Path, work: Callable[[Ask], Awaitable[T]], program: S
             await client.close()
 
     with meeting() as met:
-        process = subprocess.Popen([sys.executable, *program, Serving(path=club, folder=met).as_json()])  # noqa: S603
-        try:
+        command = [sys.executable, *program, Serving(path=club, folder=met).as_json()]
+        with server(command, folder / "log", says=""):
             return asyncio.run(connected(met))
-        finally:
-            process.terminate()
-            process.wait(60)
 
 
 def _facts(client: int, number: int) -> Mapping[str, Any]:

@@ -1,12 +1,9 @@
-"""The lines of the benchmark: how they are judged, printed, and kept as JSON, of which the README's table is made.
-
-A figure that no run printed cannot get into that table: it has nothing but the file. No measuring, nothing heavy.
-"""
+"""The lines of the benchmark: how they are judged, printed, and kept as JSON. No measuring, nothing heavy."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,8 +13,6 @@ import orjson
 import tabulate
 from attrs.validators import and_, deep_iterable, gt, min_len, optional
 
-from ..wording import counted
-
 AIM, AT_LEAST, MISSED, NOTHING_WANTED = "aim", "at least", "MISSED", ""  # what a ratio reached
 CPU = " CPU"  # ends the unit of a figure by the processor
 LEGEND = """\
@@ -25,8 +20,7 @@ ours / rival: our figure divided by the rival's, both in the unit of the line, m
 of rounds: the lowest and the highest quotient of a single round. Times and memory should give a small quotient
 (<=), rates a large one (>=). CPU: of the processor, all processes together; without it: of the clock.
 """
-FILE = Path(__file__).with_name("figures.json")  # what the table of the README is made of
-NOT_MEASURED = "not measured"
+FILE = Path(__file__).with_name("figures.json")  # of which tools.docs makes the table of the README
 EVEN = "an even score for both"  # the rival of every prediction
 _quotient: Any = attrs.field(default=None, validator=optional(gt(0)))
 _figures: Any = attrs.field(validator=and_(min_len(1), deep_iterable(gt(0))))
@@ -212,46 +206,3 @@ def seconds(sections: Mapping[str, Section]) -> str:
     rows = [(name, section.seconds, section.cpu) for name, section in sections.items()]
     rows.append(("all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
     return "\n".join(f"{name:<14}{clock:>8,.1f} s{cpu:>8,.1f} s CPU" for name, clock, cpu in rows)
-
-
-def readme(sections: Mapping[str, Any]) -> str:
-    """Return the table of the README: a row for each bound that is judged, and when it was measured."""
-    table = ["| what (unit) | divided by | bound (aim) | quotient |", "|---|---|---|---|"]
-    for bound in [bound for bound in BOUNDS if bound.is_judged]:
-        at_least, aim = bound.written()
-        wanted = f"{at_least} ({aim})" if at_least and aim else at_least or f"({aim})"
-        ratios = _ratios(bound, sections.get(bound.section, {"lines": (), "failed": None}))
-        table.append(f"| {bound.what} ({bound.unit}) | {bound.rival} | {wanted} | {ratios} |")
-    errors = sorted(
-        (line["ours"], line["what"].partition(",")[0])
-        for line in sections.get("schemes", {"lines": ()})["lines"]
-        if (line["bound"], line["rival_name"], line["unit"]) == ("scheme-accuracy", EVEN, "log-loss")
-    )
-    words = ", ".join(f"`{scheme}` {error:.3f}" for error, scheme in errors) or NOT_MEASURED
-    predictions = f"Predictions over the same games (log-loss; 0.693 is {EVEN}): {words}."
-    return "\n".join([*_runs(sections), "", *table, "", predictions])
-
-
-def _runs(sections: Mapping[str, Any]) -> Iterator[str]:
-    for began in sorted({section["run"]["began"] for section in sections.values()}):
-        of_run = {name: section for name, section in sections.items() if section["run"]["began"] == began}
-        run, minutes = next(iter(of_run.values()))["run"], sum(section["seconds"] for section in of_run.values()) / 60
-        names = "every section" if set(of_run) == set(SECTIONS) else ", ".join(of_run)
-        size = f"size `{run['size']}`, {counted(run['rounds'], 'round')}, {run['cores']} cores"
-        yield f"Run of {began}, {size}, Python {run['python']}, {minutes:.0f} minutes: {names}."
-
-
-def _ratios(bound: Bound, section: Mapping[str, Any]) -> str:
-    lines = [line for line in section["lines"] if line["bound"] == bound.name]
-    judged = [line for line in lines if line["reached"] is not None]
-    missed = sum(line["reached"] == MISSED for line in judged)
-    if not judged:
-        why = f"; the section failed: {section['failed']}" if section["failed"] else ""
-        return f"{NOT_MEASURED}{' at this size' if lines else ''}{why}"
-    if len(judged) > 2:  # the lowest and the highest alone
-        ratios = [line["ratio"] for line in judged]
-        words = f", {missed} of {len(judged)} missed" if missed else ""
-        return f"{number(min(ratios))} to {number(max(ratios))}{words}"
-    wheres = (f"{line['where']}: " if line["where"] else "" for line in judged)
-    ratios = (number(line["ratio"]) + (", missed" if line["reached"] == MISSED else "") for line in judged)
-    return "; ".join(map("".join, zip(wheres, ratios, strict=True)))
