@@ -1,7 +1,5 @@
 """What the tests of several rooms share: running a command, and the clubs that they begin with."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil
@@ -79,9 +77,6 @@ def club_of_two(tmp_path: Path) -> Iterator[ClubOfTwo]:
         yield club
 
 
-# --- servers of PostgreSQL ----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="session")
 def folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that all workers of this run have."""
@@ -99,9 +94,6 @@ def each_server(request: pytest.FixtureRequest, folder_of_the_run: Path) -> Serv
 def oldest_server(folder_of_the_run: Path) -> Server:
     """The run's server of the oldest version."""
     return postgres.shared(folder_of_the_run)
-
-
-# --- a disk that refuses ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -129,15 +121,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     golden_views.check(item)
 
 
-# --- what runs, and in which order --------------------------------------------------------------------------
-
 # Their single tests take longest: begun last, one of them would keep one worker busy when the others have ended.
-BEGUN_FIRST = (
-    "test_packaging.py",
-    "test_power_cuts.py",
-    "test_memory.py",
-    "test_drawn_histories.py",
-)
+BEGUN_FIRST = ("test_packaging.py", "test_power_cuts.py", "test_memory.py", "test_drawn_histories.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,8 +5,6 @@
 Numba keeps what it compiles beside the sources; a second run takes seconds.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -56,8 +56,6 @@ _COMPARED: dict[type[ast.cmpop], str] = {
 _RECKONED: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "//", ast.FloorDiv: "*", ast.Div: "*"}
 
 
-# --- which test runs which line: hooks of pytest for the run under coverage ---
-
 _seconds: dict[str, float] = {}
 
 

@@ -18,8 +18,6 @@ names it: ``quick`` (the default), ``ci`` for ``--all``, or ``nightly``. The fir
 the third draws new ones.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The ledger that several tests of answers ask."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Ann, Bob and Cleo come with 60 games behind ratings of 1600, 1900 and 1500. They
 of 20, then under ``nothingbutchess``, which takes their ratings over.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The board of a game: the answer, the command, the picture."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The calculator against published examples and against each scheme's own kernels, and as a command."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Closed accounts: off every list from an instant on, while games, ratings and opponents stay what they were."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from itertools import product

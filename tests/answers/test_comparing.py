@@ -41,9 +41,6 @@ GAMES = 600
 FIRST = datetime(2019, 11, 1, tzinfo=UTC)
 
 
-# --- against the views --------------------------------------------------------------------------------------
-
-
 def games_of_four_years() -> Iterator[SourceGame]:
     """Some four years of a club; the first five players are strong, the last one plays two games only."""
     random = Random(8)
@@ -288,9 +285,6 @@ def test_the_games_come_from_their_index(club_of_four_years: Path) -> None:
     ]
 
 
-# --- pictures -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.outside  # matplotlib
 @pytest.mark.parametrize(("kind", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])
 def test_the_same_comparison_gives_the_same_bytes(kind: str, begins: bytes, club_of_four_years: Path) -> None:
@@ -345,9 +339,6 @@ def test_who_declares_nothing_may_begin_with_the_rating_that_the_source_shows_be
         assert shown.expected[first] == pytest.approx(1 / (1 + 10 ** (-difference / 400)), abs=0.2)
         assert plain.expected[:first].tolist() == shown.expected[:first].tolist()
         assert abs(shown.expected[first] - 0.5) > abs(plain.expected[first] - 0.5)
-
-
-# --- real games ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

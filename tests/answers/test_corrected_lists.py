@@ -1,7 +1,5 @@
 """Published lists and corrections: the original stays, the revised follows, and the difference names the correction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How two lists differ: who was created, unchanged, changed or removed, and steps that lead from number to number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

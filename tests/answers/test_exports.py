@@ -1,7 +1,5 @@
 """Exports: the same rows in every format, those of one moment, harmless text, no names unless they are asked for."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess
@@ -80,9 +78,6 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else str(value)
-
-
-# --- rows -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", [*PREPARED, "current", "eras", "corrections", "seeds"])
@@ -254,9 +249,6 @@ def test_an_export_takes_nothing_from_what_sqlite_has_beside_an_older_one(
     assert path.read_bytes() == plain.read_bytes()
 
 
-# --- names ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_names_stand_in_an_export_where_they_are_asked_for(fmt: str, exported_from: Ledger, tmp_path: Path) -> None:
     names = dict(exported_from.people.names())
@@ -269,9 +261,6 @@ def test_names_stand_in_an_export_where_they_are_asked_for(fmt: str, exported_fr
         assert [name for name in without[0] if name.endswith(("name", "identity", "birth_year"))] == []
         said = (tmp_path / f"{what}.{fmt}").read_bytes()
         assert [name for name in names.values() if len(name) > 4 and name.encode() in said] == []
-
-
-# --- one moment, one whole file -----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -353,9 +342,6 @@ def test_files_of_a_ledger_are_never_written_over(exported_from: Ledger, club_to
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.name in before} == before
 
 
-# --- what is asked ------------------------------------------------------------------------------------------------
-
-
 def test_what_does_not_go_together_is_refused(exported_from: Ledger, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     with pytest.raises(MalformedError, match="'since' does not go with 'players'; it can be chosen by"):
@@ -389,9 +375,6 @@ def test_a_text_of_its_own_joins_by_one_line(
     assert path.read_text() == "012 Cup\n"
     with pytest.raises(MalformedError, match="does not go with"):
         export(exported_from, ["tournament"], path, asked=ExportFilter(player=1))
-
-
-# --- text -------------------------------------------------------------------------------------------------------
 
 
 def test_evil_names_are_harmless_in_csv_and_json_and_exact_elsewhere(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Predictions: made before the game is known, from states brought to its time, the same bits in both ways to run."""
 
-from __future__ import annotations
-
 import math
 from random import Random
 from typing import Any

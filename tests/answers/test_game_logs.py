@@ -1,7 +1,5 @@
 """What is told of one game: every entry that concerns it, with who, whether proven, and why."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

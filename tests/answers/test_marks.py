@@ -1,7 +1,5 @@
 """What marks a game that was corrected or does not count, wherever games are told of."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

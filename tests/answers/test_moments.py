@@ -5,8 +5,6 @@ same files, approves or undoes one correction. The answer must be, to the letter
 writes.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Opponent statistics: batches of 50 from the newest game, colours, strengths, results against one opponent."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

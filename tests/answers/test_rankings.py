@@ -1,7 +1,5 @@
 """Rankings with all that is told beside the rating, now and at any instant, against what can be counted by hand."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Collection, Mapping

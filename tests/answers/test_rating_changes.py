@@ -1,7 +1,5 @@
 """What made the difference between a rating then and now: the parts add up, and each is what its entries did."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Which entries followed a position, and whom each is about, however far away the game is that it speaks of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

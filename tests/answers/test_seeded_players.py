@@ -1,7 +1,5 @@
 """Players who came with the rating of a list and have no rated game yet: every command tells the same of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial

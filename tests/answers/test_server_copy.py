@@ -1,7 +1,5 @@
 """The documented tables on a server of PostgreSQL, 15 and the newest: the rows of the views to the last bit."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import threading
@@ -228,9 +226,6 @@ def test_the_name_of_a_schema_may_have_any_letters(tmp_path: Path, one_database:
 def test_what_can_be_no_schema_is_refused(schema: str, says: str, full_club: Ledger, one_database: str) -> None:
     with pytest.raises((MalformedError, StorageError), match=says):
         copy_tables(full_club, one_database, schema)
-
-
-# --- tables whose columns change ----------------------------------------------------------------------------
 
 
 def noted(name: str, version: int, key: tuple[Kept, ...], columns: tuple[Kept, ...], text: str = "a") -> FactProjector:

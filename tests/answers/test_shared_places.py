@@ -1,7 +1,5 @@
 """Equals share a place, 1, 1, 3, 3, wherever one is told, whoever was registered first; older lists keep their form."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What was in force on a day: predictions by the scheme of that day, ratings before a closing, who is listed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -54,9 +52,6 @@ def both(ledger: Ledger) -> tuple[Person, Person]:
     return ledger.player("Ann"), ledger.player("Bob")
 
 
-# --- a day has its scheme and its ratings -----------------------------------------------------------------------
-
-
 def test_a_prediction_on_a_day_is_that_of_a_ledger_that_ends_with_that_day(make: Made) -> None:
     early = ("2018-11-01", "2018-12-01", "2018-12-19")
     full, ended = make("chessworld"), make("chessworld")
@@ -105,9 +100,6 @@ def test_of_events_that_close_at_one_instant_each_is_explained_from_the_one_befo
         for row in ledger.rows("history", "player = ?", (person.player,)):
             told = as_row(explanations.explain(ledger, person, keys[row["game"]]))
             assert (told["before"], told["after"]) == (row["rating_before"], row["rating"]), keys[row["game"]]
-
-
-# --- lists: in force, and after the period ----------------------------------------------------------------------
 
 
 def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_is_named_apart(make: Made) -> None:
@@ -199,9 +191,6 @@ def test_a_game_that_would_not_be_rated_promises_nothing(make: Made) -> None:
         told = as_row(predictions.predict(ledger, *sides, at=at))
         assert told["not_rated"] is None
         assert told["win"]["change"] > 0 > told["loss"]["change"]
-
-
-# --- who is listed ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("games", [1, 3, 12, 31])

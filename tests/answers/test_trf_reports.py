@@ -1,7 +1,5 @@
 """A tournament written as TRF16: its columns, what it cannot hold, and that it reads back as the same games."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``python -m tests.attacks [FOLDER]``: attack a copy of a ledger, and report what held and what did not."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The ledgers that are attacked, in files and on a server, each with its judge."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -14,8 +14,6 @@ held before. A file that was cut may be found uncut; then nothing is found that 
 Memory is lost: files mapped as shared memory are not there any more.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterable
 from enum import Enum

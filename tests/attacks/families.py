@@ -1,7 +1,5 @@
 """The families of attacks by name: what each tries, and how to try some of it on a history. No attack is made here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice

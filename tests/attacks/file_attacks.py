@@ -5,8 +5,6 @@ No SQL is used. A write-ahead log is a head of 32 bytes and frames of 24 bytes a
 (sqlite.org/fileformat2.html#rollbackjournal).
 """
 
-from __future__ import annotations
-
 import shutil
 import struct
 import sys

@@ -3,8 +3,6 @@
 Changes of values and rows are made on a server, too (``stores``); its objects are attacked in ``server_attacks``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import product

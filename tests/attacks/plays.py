@@ -1,7 +1,5 @@
 """What an attack is, and the commands that are run on a ledger that it spoilt. Nothing is attacked or judged here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from zlib import crc32

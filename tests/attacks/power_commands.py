@@ -5,8 +5,6 @@ registers players, appends games one by one, says every few games how many entri
 promised to whoever reads it, and brings the views level now and then.
 """
 
-from __future__ import annotations
-
 import sys
 from datetime import date, timedelta
 from pathlib import Path

@@ -9,8 +9,6 @@ What is demanded of every image of the disk (``disk`` says how images are made):
   command must be run again, which then succeeds; an audit says TRUE, and so does ``truth``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import shutil

@@ -3,8 +3,6 @@
 Needs Linux and a C compiler. Nothing is judged here, and what a disk makes of it is the business of ``disk``.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import struct

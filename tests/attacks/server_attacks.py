@@ -3,8 +3,6 @@
 Of a ledger in files there is nothing to attack here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path

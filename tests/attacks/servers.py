@@ -15,7 +15,7 @@ from zlib import crc32
 
 from ledger.journal.settings_file import ServerPlace, SettingsFile, server_of
 from ledger.runtime.lazy import psycopg
-from tests.kit.postgres_journals import SCHEMA
+from tests.kit.server_ledgers import SCHEMA
 from tests.kit.tampering import Statement
 from tools.postgres_servers import USER
 

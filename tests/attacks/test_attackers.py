@@ -1,7 +1,5 @@
 """The attackers themselves: an untouched ledger holds, the judge sees what is false, and no original is touched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path

@@ -3,8 +3,6 @@
 One attack of each stands among the quick tests; ``python -m tests.attacks`` makes as many as one likes.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.attacks.families import ALL_PLAYS, BY_NAME, FITS_SERVERS

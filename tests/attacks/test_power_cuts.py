@@ -4,8 +4,6 @@ The commands are recorded as they are; the disk is a model (``disk``). That the 
 copies of the program that do without a flush: their losses must be found.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,9 +64,6 @@ def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(judge: Atta
     assert (tried.made, [finding.attack for finding in tried.findings]) == (1, ["image 17"])
     with pytest.raises(ValueError, match="ends with no number"):
         family.tries(judge, 20, only="image")
-
-
-# --- the model bites ----------------------------------------------------------------------------------------------
 
 
 # What is left out of a copy of the program -> where, what stands there, what takes its place, the command that then
@@ -133,9 +128,6 @@ def test_a_program_that_leaves_a_flush_out_is_found(mutant: str, judge: AttackJu
         if any(finding in what for what in found):
             return
     raise AssertionError(found)
-
-
-# --- the model ----------------------------------------------------------------------------------------------------
 
 
 def of(*records: Record, **before: bytes) -> Disk:

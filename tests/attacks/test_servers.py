@@ -1,7 +1,5 @@
 """A ledger on a server, changed by its superuser: found by an audit, refused or harmless, as one in files is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

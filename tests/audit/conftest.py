@@ -1,7 +1,5 @@
 """Journals and ledgers that the tests of the audit begin with."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

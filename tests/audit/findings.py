@@ -1,7 +1,5 @@
 """What an audit finds, in short, and where things stand in the ledger of 300 games."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

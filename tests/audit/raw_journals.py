@@ -1,7 +1,5 @@
 """Journals written by a few lines that share no code with the library, and the tree of RFC 6962."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
@@ -11,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledger.audit.reader import (
-    verify_journal,
-)
+from ledger.audit.reader import verify_journal
 from ledger.errors import LedgerError
 from ledger.facts.words import TreeHead
 from tests.audit.sqlite_library import sqlite3

@@ -1,7 +1,5 @@
 """The audit of a real ledger: true when nothing was touched, and every way of touching it named."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json
@@ -24,8 +22,6 @@ from tests.audit.findings import GAMES, PLAYERS, TABLES, body_at, false_places, 
 from tests.kit.games import game_recorded
 from tests.kit.plugins import WIN_STREAKS
 from tests.kit.tampering import edit
-
-# --- true ledgers -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -120,9 +116,6 @@ def test_progress_tells_of_the_journal_the_build_and_each_table(club_of_300_game
     audit(club_of_300_games, progress=lambda what, _done, _total: told.append(what))
     assert told[0] == "journal"
     assert {f"table {table}" for table in TABLES} <= set(told)
-
-
-# --- the journal touched ------------------------------------------------------------------------------------
 
 
 def test_triggers_refuse_what_a_plain_connection_tries_first(club_of_300_games: Path) -> None:
@@ -220,9 +213,6 @@ def test_a_sealed_entry_from_which_nothing_follows_is_named(
     assert falsehood.table == "journal"
     assert falsehood.position_or_key in {position, f"1..{position}"}
     assert falsehood.message.startswith(message)
-
-
-# --- the people touched -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ Whatever is done to the three files, the audit ends with exit code 3 and names i
 changed by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -40,9 +38,6 @@ def dump(path: Path) -> list[str]:
         return [
             repr(sorted(connection.execute(f"SELECT * FROM {name.decode()}").fetchall(), key=repr)) for (name,) in names
         ]
-
-
-# --- every table and column -----------------------------------------------------------------------------------------
 
 
 def another(value: object, kind: str) -> object:
@@ -167,9 +162,6 @@ def test_a_position_that_is_not_that_of_the_rows_is_no_truth(
     assert "TRUE" not in done.out
 
 
-# --- bits flipped in every page -------------------------------------------------------------------------------------
-
-
 def flipped(path: Path) -> Iterator[tuple[int, bytes]]:
     """The file with one bit flipped, and where: in each byte of its header and at places of every page."""
     whole = path.read_bytes()
@@ -249,9 +241,6 @@ def test_a_bit_flipped_in_an_index_of_the_views_is_named(index: str, copy_with_e
     assert done.code == FALSE
     assert f"FALSE {copy_with_every_table} views file integrity: " in done.out
     assert index in done.out
-
-
-# --- tables dropped, files spoilt -----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

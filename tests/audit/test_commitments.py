@@ -1,7 +1,5 @@
 """Names against their commitments: changed, swapped, missing and erased people."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Mapping
 from contextlib import closing

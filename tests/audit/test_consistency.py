@@ -1,7 +1,5 @@
 """Proofs that a tree grew out of an earlier one: made from the tiles, verified by other code, and those alone."""
 
-from __future__ import annotations
-
 import base64
 from itertools import pairwise
 from pathlib import Path

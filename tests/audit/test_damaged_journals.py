@@ -1,7 +1,5 @@
 """The auditor's reader on files that are damaged, locked, or no journals."""
 
-from __future__ import annotations
-
 import resource
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The auditor's reader on what is sealed and yet no entry: times, forms, types, and tables that are not ours."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

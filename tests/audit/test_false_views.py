@@ -1,7 +1,5 @@
 """Views that do not follow from the journal: every column, row, table and index is compared."""
 
-from __future__ import annotations
-
 import struct
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The audit on four eyes: entries that got past the gate against the policy then in force, and the book beside it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,21 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
-from ledger.facts import codec
+from ledger.facts import codec, events
 from ledger.facts.changes import Change, Verb
-from ledger.facts.events import (
-    BirthYearLearnt,
-    ClockAccepted,
-    CorrectionDecided,
-    CorrectionProposed,
-    Decision,
-    Event,
-    PlayerChanged,
-    PolicySet,
-    RatingSeeded,
-    SchemeAdopted,
-    TournamentClosed,
-)
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
 from ledger.journal import rules
@@ -41,14 +26,14 @@ from tools.commands import FALSE
 VOID = Change(do=Verb.ANNUL, fact="game:r1-b1", entry=4)
 
 
-def proposal(number: int, *changes: Change, proven: bool = False) -> CorrectionProposed:
-    return CorrectionProposed(
+def proposal(number: int, *changes: Change, proven: bool = False) -> events.CorrectionProposed:
+    return events.CorrectionProposed(
         proposal=number, part=1, parts=1, changes=changes or (VOID,), reason="0" * 64, proven=proven
     )
 
 
-def approval(number: int, *, proven: bool = False) -> CorrectionDecided:
-    return CorrectionDecided(proposal=number, decision=Decision.APPROVED, proven=proven)
+def approval(number: int, *, proven: bool = False) -> events.CorrectionDecided:
+    return events.CorrectionDecided(proposal=number, decision=events.Decision.APPROVED, proven=proven)
 
 
 @contextmanager
@@ -63,8 +48,8 @@ def unsealed_names() -> Iterator[None]:
     codec._head.cache_clear()
 
 
-def policy(number: int, *, on: bool, tokens: bool = False) -> PolicySet:
-    return PolicySet(policy="four-eyes", number=number, settings={"on": on, "tokens": tokens})
+def policy(number: int, *, on: bool, tokens: bool = False) -> events.PolicySet:
+    return events.PolicySet(policy="four-eyes", number=number, settings={"on": on, "tokens": tokens})
 
 
 def named(path: Path) -> dict[str, str]:
@@ -114,7 +99,7 @@ def test_the_policy_is_not_changed_by_who_is_alone(club_of_two: ClubOfTwo) -> No
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     off = ledger.policies.proposed("four-eyes", {"on": False})
     number = ledger.propose([ledger.corrections.drafts.add(off)], reason="we are one", by="eve").proposal
-    ledger.decide(number, Decision.APPROVED, by="adam")
+    ledger.decide(number, events.Decision.APPROVED, by="adam")
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     assert named(club_of_two.path) == {}
     position = sealed(ledger, "eve", policy(4, on=False))
@@ -123,31 +108,31 @@ def test_the_policy_is_not_changed_by_who_is_alone(club_of_two: ClubOfTwo) -> No
     assert found[f"entry {position}"].startswith("sets the policy that is in force, by nobody's approval; ask both")
 
 
-BACK: tuple[Event, ...] = (
-    SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026"),
-    SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-20T23:59:59Z"),
+BACK: tuple[events.Event, ...] = (
+    events.SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026"),
+    events.SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-20T23:59:59Z"),
     run_closed("2026-10"),
     run_closed("2025"),
     tournament_closed("2026-11-20"),
     tournament_opened("2026-11-20", "2026-11-30"),
     tournament_opened("2026-10", "2026-12"),
-    PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST),
-    BirthYearLearnt(player=1, birth_year=1990),
-    RatingSeeded(player=1, pool="standard", rating="2300"),
-    RatingSeeded(player=1, pool="standard", rating="2300", effective_at="2026-11"),
+    events.PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST),
+    events.BirthYearLearnt(player=1, birth_year=1990),
+    events.RatingSeeded(player=1, pool="standard", rating="2300"),
+    events.RatingSeeded(player=1, pool="standard", rating="2300", effective_at="2026-11"),
 )
-ON: tuple[Event, ...] = (
-    SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-21"),
+ON: tuple[events.Event, ...] = (
+    events.SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-21"),
     run_closed("2026-11-21"),
     tournament_closed("2026-11-21T10:00:00Z"),
     tournament_opened("2026-11-21", "2026-11-30"),
-    PlayerChanged(player=1, effective_at="2026-11-21", standing=Standing.GUEST),
+    events.PlayerChanged(player=1, effective_at="2026-11-21", standing=Standing.GUEST),
 )
 
 
 @pytest.mark.parametrize("event", BACK, ids=lambda event: event.key)
 def test_what_reaches_back_without_an_approval_is_false(
-    club_of_two: ClubOfTwo, event: Event, monkeypatch: pytest.MonkeyPatch
+    club_of_two: ClubOfTwo, event: events.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = club_of_two.ledger
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
@@ -169,10 +154,12 @@ def test_what_reaches_back_by_a_clock_that_was_set_back_and_accepted_is_false(
     joined = json.loads(ledger.journal.find(["player:1"])["player:1"].body)["recorded_at"]
     today = clock.now
     clock.now -= timedelta(days=20)
-    ledger.append(ClockAccepted(entry=ledger.journal.size()))
-    adopted = ledger.append(SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-10"))
+    ledger.append(events.ClockAccepted(entry=ledger.journal.size()))
+    adopted = ledger.append(
+        events.SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-10")
+    )
     clock.now = datetime.fromisoformat(joined)
-    seeded = ledger.append(RatingSeeded(player=1, pool="standard", rating="2300"))
+    seeded = ledger.append(events.RatingSeeded(player=1, pool="standard", rating="2300"))
     assert set(named(club_of_two.path)) >= {f"entry {seeded.position}"}
     clock.now = today
     ledger.register("name:dan", "Dan")
@@ -190,8 +177,8 @@ def test_a_clock_that_was_years_ahead_makes_nothing_false_that_is_recorded_after
     ledger.register_many([("name:dan", "Dan"), ("name:fay", "Fay")])  # the first of them is named by no acceptance
     clock.now -= timedelta(days=3650)
     monkeypatch.setattr(rules, "check_reach", lambda *_: None)
-    ledger.append(ClockAccepted(entry=ledger.journal.size()))
-    ledger.append(SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-12-01"))
+    ledger.append(events.ClockAccepted(entry=ledger.journal.size()))
+    ledger.append(events.SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-12-01"))
     assert named(club_of_two.path) == {}
 
 
@@ -220,16 +207,16 @@ def test_a_name_with_a_letter_that_nobody_sees_is_the_same_persons(club_of_two: 
 
 
 @pytest.mark.parametrize("event", BACK + ON, ids=lambda event: event.key)
-def test_what_was_approved_or_holds_from_today_on_is_true(club_of_two: ClubOfTwo, event: Event) -> None:
+def test_what_was_approved_or_holds_from_today_on_is_true(club_of_two: ClubOfTwo, event: events.Event) -> None:
     ledger = club_of_two.ledger
-    if event in BACK and isinstance(event, TournamentClosed):
+    if event in BACK and isinstance(event, events.TournamentClosed):
         ledger.append(tournament_opened("2026-11-10", "2026-11-20"))
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     if event in ON:
         ledger.append(event)
     else:
         number = ledger.propose([ledger.corrections.drafts.add(event)], reason="late", by="eve").proposal
-        ledger.decide(number, Decision.APPROVED, by="adam")
+        ledger.decide(number, events.Decision.APPROVED, by="adam")
     assert audit(club_of_two.path).falsehoods == ()
 
 

@@ -1,7 +1,5 @@
 """Checkpoints under outsiders' eyes: who signed them, and that a later one goes on from an earlier one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Proofs that an entry is in the tree: those of the definition, and no others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -70,9 +70,6 @@ def test_what_becomes_known_later_makes_no_list_false(lists: Path) -> None:
     assert (verdict.falsehoods, verdict.lists_recomputed) == ((), 2)
 
 
-# --- kept rows --------------------------------------------------------------------------------------------------
-
-
 def kept(club: Path) -> list[bytes]:
     """The SHA-256 of each text that is kept of lists."""
     unpacked = zstandard.ZstdDecompressor()
@@ -120,9 +117,6 @@ def test_a_text_that_says_that_it_is_a_terabyte_is_named_and_not_unpacked(lists:
         every = [ledger.publications.named(told) for told in (FIRST, SECOND)]
         with pytest.raises(CorruptError, match="longer than any that this program keeps"):
             assert [list(ledger.publications.rows(publication)) for publication in every]
-
-
-# --- lists that do not follow -----------------------------------------------------------------------------------
 
 
 def publish_falsely(club: Path, change: Callable[[ListPublished, Rows], ListPublished]) -> None:
@@ -220,9 +214,6 @@ def test_without_kept_rows_the_digest_tells(lists: Path) -> None:
     verdict = audit(lists, lists=True)
     assert places(verdict) == [("texts", FALSE_LIST), (FALSE_LIST, "digest")]
     assert f"is {'ab' * 32}, the" in verdict.falsehoods[1].message
-
-
-# --- other versions ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The auditor's reader against journals written by a few lines of this file, then tampered with."""
 
-from __future__ import annotations
-
 import os
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Receipts: what they prove, and that of a receipt which was changed in any byte nothing is believed."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable
@@ -45,9 +43,6 @@ def refusal(content: bytes | str, *keys: VerifierKey) -> NotAProofError:
     with pytest.raises(NotAProofError) as caught:
         verify_receipt(content.encode() if isinstance(content, str) else content, keys or (VERIFIER,))
     return caught.value
-
-
-# --- what is written ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "player"), [(PLAIN, None), (NAMED, "bob")])
@@ -143,9 +138,6 @@ def test_a_journal_that_was_changed_gives_none(edit: str, words: str, receipt_cl
     run_sql(receipt_club.path, "DROP TRIGGER journal_never_updates", edit)
     with pytest.raises((CorruptError, StorageError), match=words):
         receipt_of(receipt_club.ledger, "r1-b1")
-
-
-# --- what is believed ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [PLAIN, NAMED])
@@ -266,9 +258,6 @@ def signed_tree(*bodies: bytes) -> str:
 )
 def test_a_log_that_signs_something_else_than_games_proves_no_game(body: bytes) -> None:
     assert refusal(signed_tree(body)).line == 2
-
-
-# --- keys and checkpoints -----------------------------------------------------------------------------------
 
 
 def test_a_receipt_under_another_key_proves_nothing() -> None:

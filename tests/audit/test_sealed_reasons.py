@@ -1,7 +1,5 @@
 """Reasons of corrections against their commitments: changed, moved, forged, missing and erased ones."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What stands in the schemas of a ledger on a server and is not of this program, or is missing there, is told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +10,7 @@ from ledger.journal.postgres_tables import Roles
 from ledger.journal.postgres_tokens import PostgresTokens
 from ledger.players.postgres_people import PostgresPeople
 from tests.kit.postgres import Server, needed, running
-from tests.kit.postgres_journals import SCHEMA, run_as_superuser
+from tests.kit.server_ledgers import SCHEMA, run_as_superuser
 
 pytestmark = pytest.mark.outside  # PostgreSQL
 

@@ -1,7 +1,5 @@
 """Rows that are kept of tokens on a server: what no program writes, or the journal denies, is told by an audit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The auditor's reader on journals that were edited: rows, leaves, nodes and tails, with and without a kept head."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Movetext against its hashes: texts that are missing, changed, or packed to fill the memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

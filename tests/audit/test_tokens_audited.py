@@ -1,7 +1,5 @@
 """The audit on tokens: its own reader and the game book find the same decisions proven, whatever the entries say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 

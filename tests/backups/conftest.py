@@ -1,7 +1,5 @@
 """A ledger of 120 games, backups of it, and copies to work with or to spoil."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The commands ``backup`` and ``restore``: what they say, and what they ask before they replace a ledger."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

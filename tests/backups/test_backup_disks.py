@@ -1,7 +1,5 @@
 """Backups and restores on other disks: full, read-only, limited."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

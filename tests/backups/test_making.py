@@ -3,8 +3,6 @@
 Crashes and processes at work are in ``test_backups_under_load``.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A restore in the place of a ledger: what is lost is told first, what was there is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path

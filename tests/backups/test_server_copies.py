@@ -1,7 +1,5 @@
 """A ledger copied from files onto a server and back: every row as it stands, proven, resumed, judged by the audit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from functools import cache
@@ -31,7 +29,7 @@ from tests.kit.clubs import copied
 from tests.kit.corrections import approve, ask
 from tests.kit.games import source_games
 from tests.kit.postgres import Server
-from tests.kit.postgres_journals import SCHEMA
+from tests.kit.server_ledgers import SCHEMA
 
 pytestmark = pytest.mark.outside  # PostgreSQL
 
@@ -269,9 +267,6 @@ def test_a_file_that_stands_there_is_never_overwritten(
     with pytest.raises(StorageError, match="exists already; a ledger is never overwritten"):
         copy_to_files(address, SCHEMA, club_for_a_server)
     assert club_for_a_server.read_bytes() == before
-
-
-# --- stopped, and gone on with ------------------------------------------------------------------------------
 
 
 @pytest.fixture

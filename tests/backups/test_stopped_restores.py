@@ -1,7 +1,5 @@
 """A restore that was stopped anywhere is completed by the same command, or given up."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table of lines, quotients and their judgement, and the texts that are made of figures."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What works cost, peaks of processes, and the sets of games."""
 
-from __future__ import annotations
-
 import csv
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The rivals of the benchmark do the work they are measured for."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -61,9 +59,7 @@ class TestLoops:
         by_player = rival_ratings.dict_run(columns)()
         expected = [by_player[player] for player in range(60)]
         ours = rating_run(
-            cut(columns, sections_schemes.PLAIN_ELO, None),
-            sections_schemes.PLAIN_ELO,
-            sections_schemes.EloNumbers(),
+            cut(columns, sections_schemes.PLAIN_ELO, None), sections_schemes.PLAIN_ELO, sections_schemes.EloNumbers()
         )
         for run in (ours, loop_run("elo", columns), loop_run("elo", columns, with_columns=True)):
             assert np.allclose(run().ravel(), expected, rtol=0, atol=1e-9)
@@ -116,9 +112,7 @@ class TestPackages:
         "prepare", [lambda columns: riix(columns, "Elo", "game"), lambda columns: elote(columns, "Elo")]
     )
     def test_elo_of_a_package_expects_what_ours_expects(
-        self,
-        columns: Columns,
-        prepare: Callable[[Columns], rival_ratings.Riix | rival_ratings.Elote],
+        self, columns: Columns, prepare: Callable[[Columns], rival_ratings.Riix | rival_ratings.Elote]
     ) -> None:
         elo, score, expected = named("elo"), columns["score"], prepare(columns).expected()
         ours = judged(columns, elo, elo.numbers_from({}))
@@ -202,11 +196,7 @@ class TestSchemes:
 class TestStoreRivals:
     @pytest.mark.parametrize("script", [rival_stores.dict_loop_executemany, rival_stores.dict_loop_sqlite_utils])
     def test_the_simple_scripts_write_two_rows_a_game(
-        self,
-        script: Callable[[Path, Path], None],
-        columns: Columns,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
+        self, script: Callable[[Path, Path], None], columns: Columns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(rival_stores, "CHUNK", 1_500)
         write_csv(columns, tmp_path / "games.csv")

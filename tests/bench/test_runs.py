@@ -1,7 +1,5 @@
 """Runs of the benchmark: a section on a few games, all of them nightly, and failures that lose no figure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

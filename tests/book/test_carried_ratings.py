@@ -1,7 +1,5 @@
 """What a player brings into the next era, and what the state is at an instant."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 from hypothesis import given
@@ -17,8 +15,6 @@ from ledger.schemes.scheme import Newcomer, Scheme
 from tests.kit import strategies
 from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, FORGETFUL
 from tests.kit.strategies import era, map_of, nobody, pool
-
-# --- conversions ----------------------------------------------------------------------------------------------
 
 MAPS = (map_of("0.6", "800"), map_of("1", "0", "2000"), map_of("-0.5", "3600.25", "2400.5"))
 
@@ -46,9 +42,6 @@ def test_one_range_converts_each_rating(rating: float, ranges: tuple[ConversionR
     assert era(BY_GAME, "2006", Carry.CONVERT, *ranges).converted(rating) == (
         float(fitting[-1].factor) * rating + float(fitting[-1].offset)
     )
-
-
-# --- what a player brings along -------------------------------------------------------------------------------
 
 
 def test_nothing_changes_within_an_era() -> None:
@@ -158,9 +151,6 @@ def test_eras_that_begin_together_are_gone_through_one_after_the_other() -> None
         era(BY_GAME, "2006-01-01", Carry.CONVERT, map_of("2", "0")),
     )
     assert where.carried(EraState(0, (1600.0, 12.0), 12), where.era_at(instant_ms("2006")), nobody) == (3400.0, 12.0)
-
-
-# --- at an instant --------------------------------------------------------------------------------------------
 
 
 def test_a_state_at_an_instant_is_that_of_its_era_brought_to_it() -> None:

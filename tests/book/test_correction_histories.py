@@ -3,8 +3,6 @@
 Any history at all is asked for in ``tests/histories/test_drawn_histories.py``.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Four eyes: which decisions break the policy, and from where on it holds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import product
@@ -119,8 +117,6 @@ def test_it_holds_from_its_entry_on_and_never_backwards() -> None:
     found = [in_force(Policies(rows), position).on for position in range(4, 11)]
     assert found == [False, False, True, True, True, False, False]
 
-
-# --- adoptions and closings ---------------------------------------------------------------------------------
 
 BACK: tuple[Event, ...] = (
     later(effective_from="2026-11-20", settings={}),

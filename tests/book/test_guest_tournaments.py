@@ -1,7 +1,5 @@
 """ChessWorld's Guest Welcoming Tournaments: in them guests are rated, by a setting that older ledgers do not have."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

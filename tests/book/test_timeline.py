@@ -1,7 +1,5 @@
 """A pool's timeline: which era a game lies in, when it is rated, and with what time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -20,8 +18,6 @@ from ledger.schemes.scheme import Rhythm, When
 from tests.kit import strategies
 from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, FORGETFUL
 from tests.kit.strategies import ending, era, place, pool
-
-# --- eras -----------------------------------------------------------------------------------------------------
 
 THREE = pool(era(BY_GAME), era(BY_EVENT, "2006"), era(BY_PERIOD, "2010-07-01T12:00:00Z"))
 
@@ -57,9 +53,6 @@ def test_a_pool_goes_by_runs_when_a_scheme_by_period_is_set_so_in_any_era() -> N
     assert not THREE.by_runs
     assert not pool(era(BY_EVENT, by_runs=True)).by_runs
     assert pool(era(BY_PERIOD, by_runs=True), era(BY_GAME, "2006")).by_runs
-
-
-# --- places and batches ---------------------------------------------------------------------------------------
 
 
 def test_a_game_of_a_scheme_by_game_takes_its_place_when_it_ends() -> None:
@@ -208,9 +201,6 @@ def test_of_two_games_without_a_tournament_the_later_never_takes_its_place_first
     first, second = sorted((one, other))
     places = [where.place(ms, None)[:2] for ms in (first, second)]
     assert places == sorted(places)
-
-
-# --- the time of a batch --------------------------------------------------------------------------------------
 
 
 def test_kernels_see_the_number_of_the_period_and_the_day_on_which_it_closes() -> None:

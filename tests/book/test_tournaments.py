@@ -1,7 +1,5 @@
 """Which games make up an edition of a tournament, when it began and when it was over."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -23,8 +23,6 @@ the leader's disk is full                                     10.1    10.6
 ================================================== =============== =======
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -85,10 +83,7 @@ def _club_on_three(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -
 def _nodes_that_follow(
     club_on_three: ServerPlace, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[Follower]]:
-    with (
-        a_folder(tmp_path_factory, "following") as folder,
-        followers.following(club_on_three, folder) as following,
-    ):
+    with a_folder(tmp_path_factory, "following") as folder, followers.following(club_on_three, folder) as following:
         yield following
 
 
@@ -96,10 +91,7 @@ def _nodes_that_follow(
 def _load(
     club_on_three: ServerPlace, nodes_that_follow: list[Follower], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Load]:
-    with (
-        a_folder(tmp_path_factory, "load") as folder,
-        judging.running(club_on_three.address, SCHEMA, folder) as load,
-    ):
+    with a_folder(tmp_path_factory, "load") as folder, judging.running(club_on_three.address, SCHEMA, folder) as load:
         load.wait_for_more(50)
         yield load
 

@@ -1,7 +1,5 @@
 """What is written twice for speed, once for a value and once for a column, means the same in both."""
 
-from __future__ import annotations
-
 import unicodedata
 from typing import Any
 
@@ -62,9 +60,6 @@ def is_an_event(row: dict[str, Any]) -> bool:
     return True
 
 
-# --- instants and rounds ------------------------------------------------------------------------------------
-
-
 def ms_or_none(text: str | None) -> int | None:
     try:
         return None if text is None else instant_ms(text)
@@ -95,8 +90,6 @@ def test_a_column_of_rounds_is_its_values(rounds: list[str | None]) -> None:
     assert column.dtype == pl.Int64
     assert column.to_list() == [round_order(one) for one in rounds]
 
-
-# --- what a game may be -------------------------------------------------------------------------------------
 
 WILD: dict[str, st.SearchStrategy[Any]] = {
     "game": strategies.game_keys() | strategies.wild_texts() | st.sampled_from(["a" * 96, "a" * 97, "a\n", ".a"]),
@@ -172,9 +165,6 @@ def test_a_fault_says_which_field_what_is_wanted_and_what_was_given(name: str, v
     (found,) = faults([{**GOOD, name: value}])
     assert found is not None
     assert fault in found
-
-
-# --- how a game is written ----------------------------------------------------------------------------------
 
 
 @given(

@@ -1,7 +1,5 @@
 """The contract suites over everything built in, and over a plug-in as an outside author would write it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import nan
@@ -213,9 +211,6 @@ class TestLedgerJsonl(ImporterContract):
 
     def make(self) -> Importer:
         return jsonl.games
-
-
-# --- the suites find what breaks them ---------------------------------------------------------------------------
 
 
 def with_a_memory_of_its_own(state: Any, p: int, columns: Any, side: int, met: list[int] = []) -> None:  # noqa: B006

@@ -6,8 +6,6 @@ it, the approval of one that was in order when it was proposed, a correction tha
 it back; and a file that is imported, of what files tell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -336,9 +334,6 @@ def test_the_same_said_again_of_the_same_instant_is_no_refusal(five: Club) -> No
     five.ledger.append(attrs.evolve(tournament_opened("2026-11-10", "2026-11-19"), starts_at="2026-11-10T00:00:00Z"))
     five.ledger.append_many([tournament_closed("2026-11-04"), tournament_closed("2026-11-04T23:59:59Z")])
     assert five.run("audit", five.path).out.startswith("TRUE")
-
-
-# -- what one door takes and another refuses, and why --------------------------------------------------------------
 
 
 def test_append_takes_an_end_before_its_games_for_facts_come_in_any_order(tmp_path: Path, run: Run) -> None:

@@ -1,7 +1,5 @@
 """What a program in Python meets at the front door: names, threads, limits, answers after an append."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial

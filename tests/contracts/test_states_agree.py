@@ -5,8 +5,6 @@ the ranking. Each is compared with what the rows of the history say by the rule 
 module that all of them ask.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """The club of four that is corrected."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Facts that are recorded at once elsewhere, and by a proposal where four eyes are on: both ways say the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every answer can be asked as if a proposal were approved: it is the one that the approval brings."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Files of corrections: every row read, every fault at once with its line, nothing proposed where there is one."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.correcting.verbs import COLUMNS, VERBS, read_batch

@@ -1,7 +1,5 @@
 """One person who may write the folder: by the commands and calls alone no decision of theirs is proven."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 
@@ -66,9 +64,6 @@ def approval(number: int, by_token: int | None = None) -> CorrectionDecided:
     return CorrectionDecided(proposal=number, decision=Decision.APPROVED, proven=True, by_token=by_token)
 
 
-# --- the road of two people ---------------------------------------------------------------------------------
-
-
 def test_two_people_with_their_tokens_are_proven_by_entries(scene: Scene) -> None:
     scene.ledger.decide(scene.proposal, Decision.APPROVED, token=scene.tokens["adam"])
     kinds = ("correction-proposed", "correction-decided")
@@ -100,9 +95,6 @@ def test_an_expiry_is_judged_at_the_door_and_never_in_a_replay(scene: Scene) -> 
     scene.ledger.rebuild()
     assert scene.is_voided()
     assert scene.falsehoods() == {}
-
-
-# --- the thief at the doors ---------------------------------------------------------------------------------
 
 
 def refuses_everything(scene: Scene, token: str | None, name: str | None = None) -> None:
@@ -216,9 +208,6 @@ def test_no_proposal_touches_a_token(scene: Scene) -> None:
             scene.ledger.append(event)
 
 
-# --- two processes ------------------------------------------------------------------------------------------
-
-
 def test_a_token_that_is_revoked_while_it_is_used_decides_nothing(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,9 +243,6 @@ def test_of_two_who_both_begin_one_is_the_approver(club_of_two: ClubOfTwo, monke
     with pytest.raises(RejectedError, match="needs-a-token"):
         ledger.tokens.add("mallory", [Role.APPROVER])
     assert [row.name for row in ledger.tokens.list()] == ["adam"]
-
-
-# --- past the gate, by a program of one's own ---------------------------------------------------------------
 
 
 def forged(scene: Scene) -> dict[str, tuple[str, list[Event], str]]:
@@ -335,9 +321,6 @@ def test_a_revocation_by_nobody_takes_nothing_back(scene: Scene) -> None:
     scene.ledger.decide(scene.proposal, Decision.APPROVED, token=scene.tokens["adam"])
     assert scene.is_voided()
     assert list(scene.falsehoods()) == [f"entry {position}"]
-
-
-# --- tokens of earlier releases -----------------------------------------------------------------------------
 
 
 def test_tokens_of_an_earlier_release_hold_until_the_first_entry_which_takes_them_along(club_of_two: ClubOfTwo) -> None:

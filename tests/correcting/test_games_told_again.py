@@ -1,7 +1,5 @@
 """A corrected game that a source tells again: as it was recorded or as it stands now, it is a repeat."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import attrs

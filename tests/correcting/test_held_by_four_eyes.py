@@ -1,7 +1,5 @@
 """Corrections under four eyes: the gate refuses, what got past it has no effect, two people change the policy."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import attrs
@@ -45,9 +43,6 @@ def reason_of_the_game(ledger: Ledger) -> str | None:
 
 def rules_of(error: pytest.ExceptionInfo[ProposalError]) -> list[str]:
     return [refusal.rule for refusal in error.value.refusals]
-
-
-# --- the gate -----------------------------------------------------------------------------------------------
 
 
 def test_who_proposed_is_refused_and_somebody_else_is_not(club_of_two: ClubOfTwo) -> None:
@@ -94,9 +89,6 @@ def test_a_word_does_not_approve_what_a_token_proposed(club_of_two: ClubOfTwo) -
     assert reason_of_the_game(ledger) == "voided"
 
 
-# --- what got past the gate ---------------------------------------------------------------------------------
-
-
 def sealed_past_the_gate(ledger: Ledger, number: int, by: str) -> None:
     decided = CorrectionDecided(proposal=number, decision=Decision.APPROVED, proven=False)
     ledger.record_judged(lambda *_: [decided], by)
@@ -121,9 +113,6 @@ def test_a_decision_against_the_policy_has_no_effect_in_any_way_to_fold(club_of_
     with closing(sqlite.connect(beside(club_of_two.path, "views"))) as connection:
         assert table_digests(connection) == folded
     assert ledger.corrections.proposal(first).state == "undone", "decisions before the policy stand as they were made"
-
-
-# --- adoptions, closings and policies -----------------------------------------------------------------------
 
 
 def test_what_reaches_back_comes_in_by_a_proposal_that_another_person_approves(club_of_two: ClubOfTwo) -> None:

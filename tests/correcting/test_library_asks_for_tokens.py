@@ -1,7 +1,5 @@
 """Where tokens are set up the library asks for them as the commands do: to record, set policies, publish, erase."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The impact of a correction on published lists: those that would differ as revised are told; what it says comes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The impact of a correction before it is approved: what it says, that it writes nothing, and when it is refused."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -143,9 +141,6 @@ def test_the_largest_moves_stand_first_and_who_would_go_before_them(many: Ledger
     assert impact.seconds > 0
 
 
-# --- what it leaves alone -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("verb", few_quick(VERBS, "result"))
 def test_no_byte_of_any_file_changes(verb: str, many: Ledger) -> None:
     number = many.propose(VERBS[verb](many), reason="because", by="eve").proposal
@@ -239,9 +234,6 @@ def test_a_folder_that_cannot_be_written_is_enough(four: Ledger) -> None:
             assert as_plain(ledger.preview(number)) == as_plain(impact)
     finally:
         four.path.parent.chmod(0o755)
-
-
-# --- what it knows ------------------------------------------------------------------------------------------
 
 
 def test_what_was_recorded_since_is_counted_but_for_proposals(four: Ledger) -> None:

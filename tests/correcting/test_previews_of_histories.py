@@ -1,7 +1,5 @@
 """Any proposal, in any history: the preview says what its approval then makes, to the last bit, and writes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 

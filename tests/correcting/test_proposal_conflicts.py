@@ -1,7 +1,5 @@
 """Two facts of one kind cannot come to stand at one instant: the proposal that would do it is refused by name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

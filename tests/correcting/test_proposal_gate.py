@@ -1,7 +1,5 @@
 """What may not be proposed or decided: each rule provoked, named, all faults at once, the journal untouched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import attrs

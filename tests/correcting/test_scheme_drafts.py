@@ -1,7 +1,5 @@
 """A scheme that a correction puts in says every setting, as one that is adopted does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

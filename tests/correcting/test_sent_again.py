@@ -1,7 +1,5 @@
 """Proposals that are sent again under the same word: recorded once, whatever was stopped between."""
 
-from __future__ import annotations
-
 from typing import NoReturn
 
 import pytest

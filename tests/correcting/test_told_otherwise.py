@@ -1,7 +1,5 @@
 """Files that tell known games otherwise than they stand: the batch of corrections that would take their word."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

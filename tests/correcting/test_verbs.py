@@ -1,7 +1,5 @@
 """Each verb: what it makes of the facts, against a ledger in which these had been recorded right at once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from hashlib import sha256

@@ -3,8 +3,6 @@
 Two ledgers have the same last games; before them one has few others and one has ten times as many, of as many players.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout

@@ -3,8 +3,6 @@
 A table read from end to end (SCAN) is found by running the program and asking about whatever it ran.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import closing

@@ -4,14 +4,12 @@ A verb that is added here is killed by ``tests/crashes/test_killed_verbs.py``. `
 ``{folder}`` its folder, in which the files of ``FILES`` lie. The games are ``made:1-N``, the players ``made:pN``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 Steps = tuple[tuple[str, ...], ...]
 GAMES, BATCH = "games.jsonl", "corrections.csv"
 FILES: Mapping[str, str] = {
-    BATCH: "verb,game,to,player,which\nresult,made:1-5,0-1,,\nvoid,made:1-7,,,\nannul,,,made:p2,all\n",
+    BATCH: "verb,game,to,player,which\nresult,made:1-5,0-1,,\nvoid,made:1-7,,,\nannul,,,made:p2,all\n"
 }  # GAMES holds a few games of a tournament that the ledger does not know
 
 
@@ -54,10 +52,7 @@ VERBS: Mapping[str, Steps] = {
     "rebuild": (("rebuild", "{club}"),),
     "policy set": (("policy", "set", "{club}", "upsets", "margin=250", "--from", "2014-01-01"),),
     "publish": (("publish", "{club}", "--at", "2018-06-30", "--despite-complaints"),),
-    "token": (
-        ("token", "add", "{club}", "eve", "--role", "corrector"),
-        ("token", "revoke", "{club}", "eve"),
-    ),
+    "token": (("token", "add", "{club}", "eve", "--role", "corrector"), ("token", "revoke", "{club}", "eve")),
     "checkpoint": (("checkpoint", "{club}"), _IMPORT, ("checkpoint", "{club}")),
     "correct result": _correction("result", "made:1-3", "--to", "1/2-1/2", "--termination", "agreement"),
     "correct game": _correction("game", "made:1-3", "--field", "ended_at", "--to", "2012-05-06"),

@@ -3,8 +3,6 @@
 Kill -9 stands for every way to stop without warning.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -49,9 +47,6 @@ SCENARIOS = {
 
 # What a run that nothing disturbed has left is read once.
 expected_facts, expected_rows = cache(facts), cache(derived)
-
-
-# --- killed -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +121,6 @@ def test_making_a_ledger_is_whole_or_begun_again(tmp_path: Path) -> None:
             assert ledger.catch_up() == 1
         assert sorted(path.name for path in folder.glob("*.making*")) == []
         assert len(check_journal(folder)) == 1
-
-
-# --- many at once -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

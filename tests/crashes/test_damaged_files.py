@@ -1,7 +1,5 @@
 """Files that are locked or damaged, and a clock that goes backwards: one clear line, and nothing is lost."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -21,8 +19,6 @@ from tests.kit.clubs import NOW, open_ledger
 from tests.kit.crashes import audited, check_journal, derived
 from tests.kit.games import source_games
 from tests.tiers import few_quick, times
-
-# --- locked -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -58,9 +54,6 @@ def test_a_file_that_another_keeps_locked_is_named(
         act(ledger)
         ledger.catch_up()
     assert audited(copy_of_600_games) == ()
-
-
-# --- damaged ------------------------------------------------------------------------------------------------
 
 
 def everything(folder: Path) -> None:
@@ -175,9 +168,6 @@ def test_views_that_know_more_than_the_journal_say_so(copy_of_600_games: Path, f
         shutil.copy(folder_of_600_games / name, copy_of_600_games / name)
     with open_ledger(copy_of_600_games / "club.db") as ledger, pytest.raises(CorruptError, match="an older copy"):
         ledger.catch_up()
-
-
-# --- the clock ----------------------------------------------------------------------------------------------
 
 
 def test_a_clock_that_goes_backwards_is_refused_and_nothing_recorded(copy_of_600_games: Path) -> None:

@@ -4,8 +4,6 @@ The kills of a path through the program are spread over its verbs and their stat
 ``tests.crashes.killed_verbs``.
 """
 
-from __future__ import annotations
-
 import shutil
 import signal
 from collections.abc import Callable, Iterator

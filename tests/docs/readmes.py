@@ -1,7 +1,5 @@
 """The committed texts: which there are, their blocks, their sections and links."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

@@ -1,15 +1,15 @@
-"""The committed texts: their sizes, where things stand, where links lead; and what the site adds to them."""
-
-from __future__ import annotations
+"""The committed texts: sizes, links, parts that follow from the code, pictures; and what the site adds to them."""
 
 import re
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
 from ledger.answers.exports.datasets import PREPARED
 from ledger.answers.published_schemas import ANSWERS
 from ledger.book import proposal_gate
+from ledger.book.policies import POLICIES
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.journal import rules
@@ -20,7 +20,8 @@ from tests.docs import readmes
 from tests.kit.code import sources
 from tests.kit.places import ROOT
 from tools.cli import COMMANDS
-from tools.docs import site
+from tools.docs import __main__ as docs
+from tools.docs import drawing, parts, site
 from tools.serve.settings import SETTINGS, word_of
 
 pytestmark = pytest.mark.quick
@@ -86,9 +87,6 @@ def test_a_readme_that_a_message_or_a_help_names_is_there() -> None:
     assert {name for name in named if not (ROOT / name).is_file()} == set()
 
 
-# -- the pages of the site, before Sphinx reads them -----------------------------------------------------------------
-
-
 def test_every_section_of_every_readme_stands_on_one_page() -> None:
     pages = [page for page in site.pages().values() if isinstance(page, site.Readme)]
     for name in TEXTS:
@@ -125,3 +123,52 @@ def test_every_command_has_a_page_made_from_its_help() -> None:
         text = site.text_of(f"reference/commands/{name}")
         assert text.startswith(".. click:: tools.commands.")
         assert f":prog: rating-ledger {name}\n" in text
+
+
+@pytest.mark.parametrize("readme", parts.PARTS)
+def test_a_readme_is_as_the_code_says(readme: str) -> None:
+    text = readmes.texts()[readme]
+    assert parts.rewritten(readme, text) == text, "run 'python -m tools.docs parts'"
+
+
+def test_every_verb_and_every_policy_has_its_row() -> None:
+    texts = readmes.texts()
+    assert all(f"| `correct DB {verb}" in texts["ledger/correcting/README.md"] for verb in VERBS)
+    assert all(f"| `{policy}` | " in texts["ledger/policies/README.md"] for policy in POLICIES)
+
+
+def test_the_command_writes_the_parts_that_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert docs.main(["parts", "--check"]) == 0
+    readme = "ledger/policies/README.md"
+    (other := tmp_path / readme).parent.mkdir(parents=True)
+    marks = "".join(f"{parts.BEGIN.format(mark)}\nold\n{parts.END.format(mark)}\n" for mark in parts.PARTS[readme])
+    other.write_text(f"# Title\n{marks}rest\n", "utf-8")
+    monkeypatch.setattr(parts, "ROOT", tmp_path)
+    monkeypatch.setattr(parts, "PARTS", {readme: parts.PARTS[readme]})
+    assert docs.main(["parts", "--check"]) == 1
+    assert f"{readme}: differs from the code; run 'python -m tools.docs parts'" in capsys.readouterr().err
+    assert docs.main(["parts"]) == 0
+    assert docs.main(["parts", "--check"]) == 0
+    assert other.read_text("utf-8").startswith("# Title\n")
+    assert other.read_text("utf-8").endswith("\nrest\n")
+
+
+def test_the_pictures_are_up_to_date_and_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert docs.main(["pictures", "--check"]) == 0
+    drawn = {path.name: path.read_bytes() for path in drawing.FOLDER.iterdir()}
+    shown = {
+        readmes.target(name, link)[0].resolve()
+        for name, text in readmes.texts().items()
+        for link in readmes.links(text)
+    }
+    assert {drawing.FOLDER / name for name in drawn} <= shown
+    monkeypatch.setattr(drawing, "FOLDER", tmp_path / "pictures")
+    monkeypatch.setattr(drawing, "pictures", lambda: {name: text.decode() for name, text in drawn.items()})
+    assert docs.main(["pictures", "--check"]) == 1
+    assert "emma.svg: differs" in capsys.readouterr().err
+    assert docs.main(["pictures"]) == 0
+    assert {path.name: path.read_bytes() for path in drawing.FOLDER.iterdir()} == drawn

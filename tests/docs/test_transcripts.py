@@ -1,7 +1,5 @@
 """The transcripts of the READMEs are executed and compared, word for word except for ``...``."""
 
-from __future__ import annotations
-
 import doctest
 import json
 import os

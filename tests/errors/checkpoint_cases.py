@@ -1,7 +1,5 @@
 """The error catalogue's cases about keys, checkpoints and receipts: by name what is done until the ledger refuses."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 

@@ -16,7 +16,7 @@ from ledger.runtime.lazy import psycopg
 from ledger.runtime.ledger_files import beside
 from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.postgres_journals import SCHEMA
+from tests.kit.server_ledgers import SCHEMA
 
 Provoke = Callable[[ClubOfTwo], object]
 

@@ -12,7 +12,7 @@ from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime.lazy import psycopg
 from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.postgres_journals import SCHEMA, run_as_superuser
+from tests.kit.server_ledgers import SCHEMA, run_as_superuser
 
 Provoke = Callable[[ClubOfTwo], object]
 TWO = {"id:ann": "Ann", "id:bob": "Bob"}

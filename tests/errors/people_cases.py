@@ -3,8 +3,6 @@
 The scene is the club of two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import closing
 

@@ -1,7 +1,5 @@
 """The error catalogue's cases about journals on PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any
@@ -15,7 +13,7 @@ from ledger.testing.journal_contract import append, filled, sealed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.poolers import pooling
 from tests.kit.postgres import Server, needed, running
-from tests.kit.postgres_journals import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
+from tests.kit.server_ledgers import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
 
 Provoke = Callable[[ClubOfTwo], object]
 

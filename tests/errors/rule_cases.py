@@ -1,7 +1,5 @@
 """The named refusals: by rule, facts that it refuses of the club of two, and in which words."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The error catalogue's cases about ledgers whose journal is on a server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ledger.backups import move_to_files, move_to_server

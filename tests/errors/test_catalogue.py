@@ -4,8 +4,6 @@ The tables of cases (``rule_cases`` and the others here) say by name what is don
 the error on its first line and its message below. Each class of ``ledger.errors`` and each rule has at least one case.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The error catalogue's cases about tokens: by name what is done in the club of two until the ledger refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 

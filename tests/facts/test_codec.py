@@ -1,6 +1,4 @@
-"""Canonical bytes: pinned for every kind, the same as another library writes, and read back without any coercion."""
-
-from __future__ import annotations
+"""Canonical bytes, pinned for every kind, and the published JSON Schemas, of one mind with the codec on bad entries."""
 
 import json
 from collections.abc import Mapping
@@ -13,12 +11,15 @@ import pytest
 import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from ledger.errors import MalformedError
 from ledger.facts import codec
 from ledger.facts.codec import assemble, canonical, decode, facts, facts_mapping, structure_event
 from ledger.facts.events import (
+    BY_KIND,
     EVENTS,
+    OLD_KINDS,
     ConversionRange,
     Event,
     PlayerRegistered,
@@ -26,12 +27,12 @@ from ledger.facts.events import (
     SchemeAdopted,
     TournamentClosed,
 )
+from ledger.facts.json_schemas import documents, entry_schema
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from tests.kit import strategies
-from tests.kit.entries import CAFE_KOEK, LATER_RANGE, RECORDED_AT, a_game, body, problems_of
+from tests.kit.entries import CAFE_KOEK, LATER_RANGE, RECORDED_AT, REFUSED, a_game, body, problems_of
 from tests.kit.golden_entries import FOLDER, GOLDEN
-
-# --- the bytes ----------------------------------------------------------------------------------------------
+from tools.schemas import PUBLISHED
 
 
 @pytest.mark.parametrize("name", GOLDEN)
@@ -128,9 +129,6 @@ def test_two_tournaments_of_a_pool_have_two_keys_and_so_have_two_editions_of_one
     known = [(event.pool, event.tournament, event.ended_at) for event in both]
     assert (one.key == other.key) == (known[0] == known[1])
     assert (attrs.evolve(one, ended_at=other.ended_at).key == one.key) == (one.ended_at == other.ended_at)
-
-
-# --- refusals when built and written ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -230,9 +228,6 @@ def test_a_body_may_have_65535_bytes_and_not_one_more() -> None:
         assemble(1, RECORDED_AT, "ledger", "k/1", "k:1", b"x" * (65_536 - bare))
 
 
-# --- old kinds ----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def old_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two kinds that are no longer written: registrations that had a ``level``, games that had a ``result``."""
@@ -281,3 +276,98 @@ def test_facts_that_no_old_kind_had_are_refused(level: object) -> None:
 def test_an_old_kind_is_unknown_where_nothing_carries_it_forward() -> None:
     (problem,) = problems_of(registered_0(1))
     assert problem.startswith("unknown kind 'player-registered/0', expected one of ['birth-year-learnt/1', ")
+
+
+KINDS = (*BY_KIND, *OLD_KINDS)
+VALIDATORS = {kind: Draft202012Validator(entry_schema(kind)) for kind in KINDS}
+
+# What a schema cannot say; the codec alone refuses these.
+BEYOND_A_SCHEMA = {
+    "a float without fraction",  # JSON Schema counts 5.0 among the whole numbers
+    "a lone surrogate",  # some JSON readers take such an escape
+    "a day that does not exist",
+    "a time of recording that does not exist",
+    "decomposed letters",
+    "an actor in decomposed letters",
+    "a key of another fact",
+    "a run of a day that does not exist",
+    "a run of another day",
+    "a clock of another entry",
+    "a tournament in decomposed letters",
+    "a tournament under another key",
+    "ranges out of order",
+    "two ranges of one beginning",
+    "a first range that begins somewhere",
+    "a later range without a beginning",
+    "a repeated field of a range",
+    "another order in a range",
+    "more than 65,535 bytes",
+    "a blank behind it",
+    "blanks inside",
+    "another order",
+    "an escape too many",
+    "a repeated part",
+    "a repeated field",
+    "a repeated setting",
+    "minus zero",
+}
+
+
+def is_valid(body: bytes) -> bool:
+    """What the schema of its kind says of a body; False where it is no JSON or of no known kind."""
+    try:
+        entry = json.loads(body, parse_constant=_refuse)
+    except ValueError:
+        return False
+    kind = entry.get("kind") if isinstance(entry, dict) else None
+    return isinstance(kind, str) and kind in VALIDATORS and VALIDATORS[kind].is_valid(entry)
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def is_decoded(body: bytes) -> bool:
+    try:
+        codec.decode(body)
+    except MalformedError:
+        return False
+    return True
+
+
+def test_the_published_schemas_are_those_of_the_classes() -> None:
+    published = {path.name: path.read_text("utf-8") for path in (PUBLISHED / "events").glob("*.json")}
+    assert published == documents(), "run 'python -m tools.schemas'"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_is_itself_valid_and_says_what_each_field_is(kind: str) -> None:
+    schema = entry_schema(kind)
+    Draft202012Validator.check_schema(schema)
+    assert schema["title"] == kind
+    facts = schema["properties"].pop("facts")
+    fields = {**schema["properties"], **facts["properties"]}
+    assert [name for name, field in fields.items() if not field.get("description")] == []
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_pinned_entries_are_valid(name: str) -> None:
+    entry = json.loads((FOLDER / f"{name}.json").read_bytes())
+    VALIDATORS[entry["kind"]].validate(entry)
+
+
+@given(strategies.events(), strategies.recorded_ats(), strategies.actors())
+def test_whatever_the_codec_writes_is_valid(event: Event, recorded_at: str, actor: str) -> None:
+    body = codec.assemble(1, recorded_at, actor, event.KIND, event.key, codec.facts(event))
+    VALIDATORS[event.KIND].validate(json.loads(body))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_schema_and_codec_agree_on_what_is_wrong(name: str) -> None:
+    body, _ = REFUSED[name]
+    assert not is_decoded(body)
+    assert is_valid(body) == (name in BEYOND_A_SCHEMA)
+
+
+def test_the_exceptions_are_cases() -> None:
+    assert REFUSED.keys() >= BEYOND_A_SCHEMA

@@ -1,6 +1,4 @@
-"""Which names are spellings of one name."""
-
-from __future__ import annotations
+"""Which names are spellings of one name; one spelling of an identity, whoever gives it."""
 
 from itertools import pairwise
 
@@ -8,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.facts.person_names import folded, may_be
+from ledger.facts.person_names import are_apart, folded, may_be, spelt
+from ledger.imports.reading import name_identity
 
 
 def is_same(name: str, other: str) -> bool:
@@ -79,3 +78,55 @@ def test_names_that_fit_are_found_where_one_of_them_searches(words: list[str], o
     name, other = folded(" ".join(words)), folded(" ".join(other_words))
     if may_be(name, other):
         assert name.places & other.searched or name.searched & other.places
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("name:Ann", "name:ann"),
+        ("name:ann", "name:ann"),
+        ("NAME:Ann  Lee ", "name:ann lee"),
+        ("name: ann lee", "name:ann lee"),
+        ("name: Ann Lee", "name:ann lee"),
+        ("name:ann ", "name:ann"),
+        ("lichess: ann", "lichess:ann"),
+        ("name:Stra\u00dfe", "name:strasse"),
+        ("name:E\u0301mile", "name:\u00e9mile"),
+        ("lichess:Ann", "lichess:ann"),
+        ("fics:ANN", "fics:ann"),
+        ("chesscom:Ann", "chesscom:ann"),
+        ("fide:1503014", "fide:1503014"),
+        ("fide:0001503014", "fide:1503014"),
+        ("FIDE:01503014", "fide:1503014"),
+        ("fide:000", "fide:000"),
+        ("fide:0a", "fide:0a"),
+        ("id:007", "id:007"),  # a code, of which every digit may count
+        ("club:Ann", "club:Ann"),  # a code, of which every letter may count
+        ("id:A7", "id:A7"),
+        ("Ann", "Ann"),
+    ],
+)
+def test_names_and_users_of_servers_are_without_case(given: str, expected: str) -> None:
+    assert spelt(given) == expected
+    assert spelt(expected) == expected
+
+
+@pytest.mark.parametrize("name", ["Ann", "  ann lee", "\u00c9MILE", "Stra\u00dfe"])
+def test_a_name_gives_the_identity_that_the_rule_spells(name: str) -> None:
+    assert name_identity(name) == spelt(name_identity(name)) == spelt(f"name:{name}")
+
+
+@pytest.mark.parametrize(
+    ("identity", "other", "apart"),
+    [
+        ("fide:1503014", "fide:4100018", True),
+        ("fide:1503014", "fide:01503014", False),
+        ("lichess:Ann", "lichess:ann", False),
+        ("fide:1503014", "lichess:ann", False),
+        ("name:ann", "name:bob", False),
+    ],
+)
+def test_two_identities_of_one_register_are_two_people_but_not_two_spellings_of_one(
+    identity: str, other: str, apart: bool
+) -> None:
+    assert are_apart(identity, other) == apart

@@ -1,7 +1,5 @@
 """Entries that are refused when they are read: every fault at once, each with its place."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

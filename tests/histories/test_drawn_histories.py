@@ -5,8 +5,6 @@ policies and restarts, in any order; every night new ones. LEDGER_SHRINK=1 makes
 minutes.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -4,8 +4,6 @@ A failure names the tables whose rows changed. The histories use every scheme, e
 corrections.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shlex

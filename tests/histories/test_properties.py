@@ -1,7 +1,5 @@
 """What must hold for any facts in any order: the views depend on the facts alone, not on how they came in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -17,10 +15,7 @@ from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, take_decoded
 from ledger.book.judging import Fresh
 from ledger.facts import codec
-from ledger.facts.events import (
-    Event,
-    GameRecorded,
-)
+from ledger.facts.events import Event, GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
@@ -36,8 +31,6 @@ from tests.kit.games import source_game
 from tests.kit.lived_histories import WAYS, all_rows, forced
 from tests.kit.strategies import told_often
 from tests.tiers import examples
-
-# --- ledgers ------------------------------------------------------------------------------------------------
 
 
 def rebuilt(events: Sequence[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -63,9 +56,6 @@ def small_blocks(size: int) -> Iterator[None]:
         yield
 
 
-# --- properties ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @given(st.data(), clubs())
 def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
@@ -82,10 +72,7 @@ def test_any_slicing_of_the_facts_gives_the_rows_of_one_rebuild(data: st.DataObj
 @given(st.data(), clubs())
 def test_processes_that_take_turns_give_the_rows_of_one_rebuild(data: st.DataObject, club: list[Event]) -> None:
     expected, _ = rebuilt(club)
-    with (
-        new_ledger() as one,
-        takes_misfits(Ledger.open(one.path, projectors=PROJECTORS, clock=lambda: NOW)) as other,
-    ):
+    with new_ledger() as one, takes_misfits(Ledger.open(one.path, projectors=PROJECTORS, clock=lambda: NOW)) as other:
         for part in data.draw(slices(club)):
             writer, reader = data.draw(st.permutations((one, other)))
             writer.append_many(part)
@@ -258,9 +245,6 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
                 if counting:
                     assert one_fresh.start_ms[pool.pool] <= counting[0][2]
                     assert other_fresh.start_ms[pool.pool] <= counting[0][2]
-
-
-# --- imports: numbers are given in order of arrival, identities stay ------------------------------------------
 
 
 @st.composite

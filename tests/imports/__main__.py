@@ -4,8 +4,6 @@ With atheris (the dependency group ``attack``) the run is led by the code that t
 ``--`` are libFuzzer's; without it Hypothesis draws new files, and shows a small one that breaks a demand.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """What is demanded of each importer for any bytes whatever. Which bytes, is the business of ``spoiled_files``."""
 
-from __future__ import annotations
-
 import io
 import resource
 import time

@@ -3,8 +3,6 @@
 What is demanded of the importers is in ``demands``.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
@@ -140,9 +138,6 @@ def _packed(data: bytes) -> Iterator[bytes]:
     for packed in (gzip.compress(data, mtime=0), bz2.compress(data), zstd):
         yield packed
         yield packed + packed[: len(packed) // 2]
-
-
-# -- drawn files -----------------------------------------------------------------------------------------------------
 
 
 BUNDLED = {"csv"}  # formats of which each reading takes long to begin: most files are bundles of spoiled lines

@@ -1,7 +1,5 @@
 """Byes as files write them: rounds without a game, never players; who has a number is a person of whatever name."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Archives of chess.com as its API gives them: what each field means, what is refused, and how a document is cut up."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -214,9 +212,6 @@ def test_a_key_that_a_game_gives_twice_is_a_fault_and_the_others_are_read() -> N
     games, reading = read(twice)
     assert len(games) == 1
     assert [fault.message for fault in reading.faults] == ["the key is given twice: $.rated @ $.games[0]"]
-
-
-# --- documents --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 17, 1000, 10**6])

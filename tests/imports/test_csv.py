@@ -22,8 +22,6 @@ from tests.kit.places import DATA
 from tests.kit.source_files import BASE, FOUR_COLUMNS, SIZES, csv_text, good_game, read_csv
 from tests.tiers import examples
 
-# ---- keys --------------------------------------------------------------------------------------------------
-
 
 def test_a_key_is_kept_under_the_prefix_unless_it_has_one() -> None:
     assert good_game(game_id="abcd1234")["key"] == "csv:abcd1234"
@@ -168,9 +166,6 @@ def test_rows_are_the_same_wherever_care_gives_way_to_speed(
     monkeypatch.setattr(csv_rows, "_STRETCH", stretch)
     assert read_csv(content, size) == expected
     assert expected[1][-1][0] == content.count("\n")
-
-
-# ---- real files --------------------------------------------------------------------------------------------
 
 
 def real(name: str) -> tuple[int, Reading, Counter[str]]:

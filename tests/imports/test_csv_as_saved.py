@@ -1,7 +1,5 @@
 """Tables as LibreOffice and Excel save them: titles above the header, sums below, years of two digits, their days."""
 
-from __future__ import annotations
-
 import codecs
 import re
 import zipfile
@@ -28,9 +26,6 @@ HEADINGS = headings_given(["white=Weiß", "black=Schwarz", "result=Ergebnis", "d
 
 def table(**options: Any) -> dict[str, Any]:
     return {"table": CsvHints(headings=HEADINGS, dates="dmy", **options)}
-
-
-# --- above the header -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [7, BATCH_CSV])
@@ -70,9 +65,6 @@ def test_without_a_header_near_the_top_the_first_line_is_blamed() -> None:
     _, faults, _ = read_csv("Title\n" * 30 + FOUR_COLUMNS + "Ann,Bob,1-0,2024\n")
     assert [line for line, _ in faults] == [1]
     assert "The header is: Title" in faults[0][1]
-
-
-# --- below it ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [7, BATCH_CSV])
@@ -166,9 +158,6 @@ def test_a_table_with_something_below_it_is_imported_whole(kind: str, run: Run, 
     assert (done.code, "2 games recorded" in done.err) == (0, True)
 
 
-# --- cells ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "order", "instant"),
     [
@@ -227,9 +216,6 @@ def test_a_list_of_players_names_no_option_that_its_command_lacks() -> None:
         "since may be 2024-05-04 or 2024-04-05: write YYYY-MM-DD",
         "since has a year of two digits: write YYYY-MM-DD",
     ]
-
-
-# --- no table at all --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("inside", ["[Content_Types].xml", "mimetype"])

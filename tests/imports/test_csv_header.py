@@ -1,7 +1,5 @@
 """CSV files of games: columns by each of their names, and how players are told."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.imports.csv.header import COLUMNS, read_header
@@ -33,8 +31,6 @@ def test_the_smallest_file_gives_a_whole_game() -> None:
         "text": None,
     }
 
-
-# ---- header ------------------------------------------------------------------------------------------------
 
 VALUES = {
     "key": ("g7", "key", "csv:g7"),
@@ -136,9 +132,6 @@ def test_a_file_in_utf_16_is_a_fault_that_says_so() -> None:
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n\n"])
 def test_a_header_alone_is_no_games_and_no_fault(end: str) -> None:
     assert read_csv(f"white,black,result,date{end}") == ([], [], {})
-
-
-# ---- players -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

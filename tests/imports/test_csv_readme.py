@@ -1,7 +1,5 @@
 """The table that says what is read of a CSV file says all of it, and each word of it is read."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

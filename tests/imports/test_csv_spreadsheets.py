@@ -1,7 +1,5 @@
 """CSV as people's spreadsheets write it: dates either way round, words for results, their own headings, ragged rows."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from pathlib import Path
@@ -44,9 +42,6 @@ def test_a_league_table_is_read_as_it_was_saved(size: int) -> None:
         ("2024-05-13", "1", None),
     ]
     assert (faults, dict(skipped)) == ([], {"rows without a game": 1})
-
-
-# --- dates ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -93,9 +88,6 @@ def test_rows_whose_day_may_be_two_are_named_and_the_option_with_them() -> None:
     assert [line for line, words in faults if "--dates dmy" in words] == [2, 4]
 
 
-# --- results ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("word", "outcome"),
     [("1:0", "white"), ("0 : 1", "black"), ("½-½", "draw"), ("½:½", "draw"), ("0,5", "draw"), ("0.5", "draw"),
@@ -118,9 +110,6 @@ def test_other_words_for_results_are_given_by_whoever_imports() -> None:
     for bad in (["Sieg"], ["=1-0"], ["Sieg="], ["Sieg=maybe"], ["Sieg=1-0", "sieg=0-1"]):
         with pytest.raises(ValueError, match=r"takes WORD=RESULT|two meanings|must be 1-0"):
             results_given(bad)
-
-
-# --- headings ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -160,8 +149,6 @@ def test_headings_that_are_missing_or_doubled_are_named(header: str, said: str) 
     assert "The header is: " in faults[0][1]
 
 
-# --- rows -------------------------------------------------------------------------------------------------------
-
 FIVE = "white;black;result;date;white_elo;note\n"
 
 
@@ -200,8 +187,6 @@ def test_what_stands_above_the_header_of_a_spreadsheet(first: str) -> None:
     assert (game["line"], faults) == (2 + first.count("\n"), [])
 
 
-# --- letters ----------------------------------------------------------------------------------------------------
-
 TABBED = "white\tblack\tresult\tdate\r\nŽáček\tAnn\t½-½\t2024-05-04\r\n"
 
 
@@ -231,9 +216,6 @@ def test_bytes_that_are_no_text_of_the_encoding_end_the_reading(tmp_path: Path) 
     assert (fault.line, source.reading.is_cut) == (2, True)
     assert "are no text in ascii" in fault.message
     assert "name the right --encoding" in fault.message
-
-
-# --- the command ------------------------------------------------------------------------------------------------
 
 
 def test_the_command_takes_headings_words_and_dates(empty_club: Path, tmp_path: Path, run: Run) -> None:

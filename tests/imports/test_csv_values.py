@@ -1,12 +1,8 @@
 """CSV files of games: every value that is understood, and every one that is a fault."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.kit.source_files import BASE, SIZES, csv_text, fault_of, good_game, read_csv
-
-# ---- result and ending -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -99,9 +95,6 @@ def test_an_ending_that_cannot_be_is_a_fault(fields: dict[str, str], words: str)
     assert words in fault_of(**fields)
 
 
-# ---- time --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "instant"),
     [
@@ -183,9 +176,6 @@ def test_a_game_cannot_end_before_it_starts() -> None:
     # Only what both give can contradict.
     for start, end in (("2013-06-04T10:00:00Z", "2013-06-04"), ("2013-06-04T10:00:00.250Z", "2013-06-04T10:00:00Z")):
         assert good_game(start=start, date=end)["ended_at"] == end
-
-
-# ---- other columns -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Opening files: packing and format told by content, damage told as a fault."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

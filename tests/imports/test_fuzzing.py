@@ -1,7 +1,5 @@
 """Spoiled files against every importer: the short form of ``python -m tests.imports IMPORTER``."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Lines of JSON: a key that is given twice is found however it is written, and nothing else is taken for one."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

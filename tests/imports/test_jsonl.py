@@ -1,7 +1,5 @@
 """The ledger's own JSON lines: strict in, the same out."""
 
-from __future__ import annotations
-
 import orjson
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Lichess game objects, one a line, read into source games."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

@@ -1,7 +1,5 @@
 """The limits of the importers: what is larger is a fault that names the limit, quickly, and the rest is as before."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import hashlib
@@ -124,9 +122,6 @@ def test_packed_pieces_come_to_the_same_however_they_are_read(parts: list[bytes]
         assert source.reading.faults == []
 
 
-# --- lines ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [100, 2**16, MAX_LINE])
 def test_the_longest_line_is_read_and_a_longer_one_is_not_however_the_bytes_come(size: int) -> None:
     for length, lines in ((MAX_LINE, 3), (MAX_LINE + 1, 1)):
@@ -149,9 +144,6 @@ def test_a_flood_of_blanks_ends_the_reading_at_once(blank: bytes) -> None:
         assert read(start + blank * (MIB // 5 // len(blank)))[1].faults == []
 
 
-# --- a file that is cut off -------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_the_game_at_which_a_file_was_cut_off_is_not_recorded() -> None:
     whole = TAGS + b"1. e4 e5 2. Nf3 1-0\n\n"
@@ -171,8 +163,6 @@ def test_the_row_at_which_a_file_was_cut_off_is_not_recorded() -> None:
         assert {(game.ended_at, game.half_moves) for game in games} == {("2013-06-04", 123)}
     assert len(read_csv(rows[:-1])[0]) == 200  # a file that merely lacks its last line end
 
-
-# --- PGN --------------------------------------------------------------------------------------------------------
 
 GOOD = TAGS + b"1. e4 1-0\n\n"
 
@@ -304,9 +294,6 @@ def test_frames_are_small_where_the_texts_are_long() -> None:
     assert [frame.height for frame in frames([game] * 100, size=30)] == [30, 30, 30, 10]
 
 
-# --- CSV --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("header", "words"),
     [
@@ -391,9 +378,6 @@ def test_texts_are_refused_before_they_are_tidied(value: Callable[[str], object]
     with pytest.raises(ValueError, match="must be at most"):
         value("a\u0301\u0323" * 80_000)
     assert value("  a\u0301   b ") == "á b"
-
-
-# --- TRF --------------------------------------------------------------------------------------------------------
 
 
 def test_player_lines_are_bounded() -> None:

@@ -1,7 +1,5 @@
 """Memory stays under 500 MB whatever the file: floods of every kind, imported one by one in a process apart."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pools that an import makes: with the first game that is taken into each, and not without one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """PGN of every dialect and every kind of damage, read into source games."""
 
-from __future__ import annotations
-
 import csv
 import io
 

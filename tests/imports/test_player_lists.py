@@ -1,7 +1,5 @@
 """Lists of players: CSV, FIDE's text and XML, to source players; what is wrong is told with its line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from pathlib import Path
@@ -30,9 +28,6 @@ def read(text: str | bytes, kind: str = "standard", since: str | None = SINCE) -
 def faults(text: str, **asked: Any) -> list[str]:
     """The faults as they are shown."""
     return [f"{fault.line}: {fault.message}" for fault in read(text, **asked)[1].faults]
-
-
-# --- FIDE ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -120,9 +115,6 @@ def test_formats_are_told_by_how_a_file_begins() -> None:
     ]
     assert formats.detect(b"ID Number,Name,Rating\n") == "csv"
     assert COMBINED.index("SRtng") == OF_SEPTEMBER.index("SEP26") == 113
-
-
-# --- CSV ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_csv_of_all_columns_under_other_names_is_read() -> None:

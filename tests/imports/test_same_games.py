@@ -1,7 +1,5 @@
 """The same games from several sources: a telling with less is known already, whoever told first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Tournament reports, TRF16 and TRF26, as games: who played whom, when, and what of it is rated."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -237,8 +235,6 @@ def test_namesakes_with_fide_numbers_are_two_people_and_a_number_of_0_is_none() 
     assert read(file, namespace="lichess")[0][0].black_id == "lichess:ann"
 
 
-# --- when -------------------------------------------------------------------------------------------------------
-
 TWO = [player(1, "Ann", "2 w 1", "2 b ="), player(2, "Bob", "1 b 0", "1 w =")]
 
 
@@ -296,9 +292,6 @@ def test_a_report_without_a_day_is_a_fault_of_the_file(lines: list[str], words: 
 
 def test_who_knows_the_day_says_it() -> None:
     assert [game.ended_at for game in read(dated(), day="2024-05")[0]] == ["2024-05"] * 2
-
-
-# --- the other lines --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -400,9 +393,6 @@ def test_keys_know_nothing_of_ranks_results_or_later_rounds() -> None:
     assert [game.outcome for game in before + after] == ["white", "black"]
 
 
-# --- letters ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
 def test_letters_beyond_english(encoding: str) -> None:
     file = report([player(1, "Müller, Jörg", "2 w 1", rating="2100"), player(2, "Bob", "1 b 0")])
@@ -428,9 +418,6 @@ def test_a_report_is_known_by_its_first_lines(first: str) -> None:
     assert detect(first.encode()) == "trf"
     assert detect(b"\xef\xbb\xbf" + first.encode()) == "trf"
     assert detect(b'[Event "012"]\n' + first.encode()) == "pgn"
-
-
-# --- into a ledger ----------------------------------------------------------------------------------------------
 
 
 def test_a_report_is_imported_with_its_days_and_again_is_nothing_new(
@@ -503,8 +490,6 @@ def test_wrong_usage(empty_club: Path, tmp_path: Path, run: Run) -> None:
         done = run("import", empty_club, file, *words)
         assert (done.code, said in done.err) == (2, True)
 
-
-# --- real reports -----------------------------------------------------------------------------------------------
 
 # Games, of them forfeits, and what is left out: counted by hand from the files with other tools.
 REAL = {

@@ -1,7 +1,5 @@
 """The 001 line of TRF16 and TRF26: what each column means, what may be blank, and what is refused in which words."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 from hypothesis import given
@@ -156,9 +154,6 @@ def test_a_round_is_told_when_the_line_reaches_its_result_or_says_anything_of_it
     read = player_line(EXAMPLE + tail)
     assert len(read.rounds) == rounds
     assert all(one.result == "Z" for one in read.rounds[3:])
-
-
-# --- refusals -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("line", ["", "\n", "001", "001    ", "00", "013    1", "USA    2", "0011   2 w", "### SSSS s"])

@@ -1,7 +1,5 @@
 """A ledger of three players and a game, whose files are moved and replaced."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

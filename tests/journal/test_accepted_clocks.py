@@ -1,7 +1,5 @@
 """A clock that jumped forward once: the way out is a recorded act, allowed where it is needed and nowhere else."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -48,9 +46,6 @@ def _club_with_a_future_entry(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
 
 def stamps(club: Ledger) -> list[str]:
     return [entry.recorded_at[:16] for entry in club.entries()]
-
-
-# --- the act ------------------------------------------------------------------------------------------------
 
 
 def test_until_it_is_accepted_nothing_can_be_recorded_and_both_ways_out_are_told(
@@ -185,9 +180,6 @@ def test_ratings_are_those_of_a_ledger_without_it(
     assert club_with_a_future_entry.views.position() == 7
 
 
-# --- several at once ----------------------------------------------------------------------------------------
-
-
 def test_two_who_accept_it_at_once_are_both_right_and_it_is_recorded_once(
     club_with_a_future_entry: Ledger, clock: Clock
 ) -> None:
@@ -235,9 +227,6 @@ def test_an_import_that_waits_for_the_word_goes_on(club_with_a_future_entry: Led
     assert club_with_a_future_entry.import_games(games_and_then_the_word()).recorded == 20  # type: ignore[arg-type]
 
 
-# --- the commands -------------------------------------------------------------------------------------------
-
-
 def future_club(folder: Path) -> Path:
     """A ledger whose last entry a clock recorded that was years ahead of the machine's."""
     path = folder / "club.db"
@@ -281,9 +270,6 @@ def test_the_command_refuses_where_the_clock_is_not_behind(tmp_path: Path, run: 
     assert (done.code, "clock-not-behind" in done.err) == (REFUSED, True)
     assert run("accept-clock", path).code == REFUSED  # it does not ask first
     assert run("head", path).out == head
-
-
-# --- listing entries ----------------------------------------------------------------------------------------
 
 
 def test_log_lists_entries_of_a_kind_the_newest_or_all(club_with_a_future_entry: Ledger, run: Run) -> None:

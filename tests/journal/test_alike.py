@@ -1,7 +1,5 @@
 """Games that come under another key than the one that they are known by: matched, held back, or other games."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Facts of several people recorded at once: what stands then is what one append after another would have brought."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

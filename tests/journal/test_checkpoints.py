@@ -1,7 +1,5 @@
 """Checkpoints: signed as published, kept one after another, and held against the journal when it is opened."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil
@@ -51,9 +49,6 @@ def opened_for_reading(path: Path, words: str) -> Ledger:
     """The ledger, opened with the warning."""
     with pytest.warns(CheckpointWarning, match=words):
         return Ledger.open(path, projectors=())
-
-
-# --- the key ------------------------------------------------------------------------------------------------
 
 
 def test_key_and_signature_are_those_of_the_example_of_go(tmp_path: Path) -> None:
@@ -125,9 +120,6 @@ def test_there_is_no_key_yet(club_of_two: ClubOfTwo) -> None:
         club_of_two.ledger.checkpoints.make(club_of_two.folder)
     assert club_of_two.ledger.checkpoints.make_if_configured() is None
     assert not (club_of_two.folder / "club.checkpoints").exists()
-
-
-# --- making and keeping -------------------------------------------------------------------------------------
 
 
 def test_the_bytes_of_a_checkpoint_are_pinned(tmp_path: Path) -> None:
@@ -323,9 +315,6 @@ def test_a_new_ledger_does_not_take_up_the_checkpoints_of_a_lost_one(tmp_path: P
             Ledger.create(tmp_path / "club.db")
         left.unlink()
     Ledger.create(tmp_path / "club.db").close()
-
-
-# --- a journal that does not fit its last checkpoint --------------------------------------------------------
 
 
 def assert_only_read(path: Path, words: str) -> None:

@@ -1,7 +1,5 @@
 """A game told again with another day, other colours or a misspelt name is named and held back where it looks so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A writer counts what its files took: rows that vanish are no success."""
 
-from __future__ import annotations
-
 import re
 from contextlib import closing
 from pathlib import Path

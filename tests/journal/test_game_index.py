@@ -1,7 +1,5 @@
 """A few games are recognised by an index of the views, with the answers that the reading of the whole journal gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """A game is found by its key, by the id that its server gave it, and by its web address."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

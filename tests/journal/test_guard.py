@@ -1,7 +1,5 @@
 """A writer knows its file: strangers' triggers, changed tables, moved files; and it counts what the file took."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

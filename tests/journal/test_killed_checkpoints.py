@@ -1,7 +1,5 @@
 """Killed at any call of the system while a checkpoint is made: the ledger opens, and the next checkpoint is made."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess

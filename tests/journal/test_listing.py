@@ -1,7 +1,5 @@
 """Entries of one kind: by their keys where there are few, so that a long journal costs no more; the same entries."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

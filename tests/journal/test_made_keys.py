@@ -1,7 +1,5 @@
 """Keys made of facts: keyed under the ledger's secret; another game of the same facts gets the next one."""
 
-from __future__ import annotations
-
 import hmac
 from contextlib import closing
 from pathlib import Path
@@ -96,9 +94,6 @@ def test_a_result_that_was_corrected_in_the_file_is_a_contradiction_still(
 def test_a_key_that_the_source_gave_is_never_changed(club_of_two: ClubOfTwo) -> None:
     assert counts(club_of_two, source("club:1", half_moves=40, ended_at="2026-11-17")) == (1, 0, 0, 0)
     assert counts(club_of_two, source("club:1", half_moves=41, ended_at="2026-11-17")) == (0, 0, 0, 1)
-
-
-# --- the secret ---------------------------------------------------------------------------------------------
 
 
 @given(st.binary(min_size=32, max_size=32), st.sampled_from(["csv", "hand", "our.club-1"]), st.integers(0, 2**96 - 1))

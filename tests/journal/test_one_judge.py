@@ -1,7 +1,5 @@
 """Games of a file are judged as the same games recorded one by one: the same verdicts in the same words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime

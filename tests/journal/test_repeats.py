@@ -1,7 +1,5 @@
 """The same fact told again is success and writes nothing; another fact under its key is a conflict."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any

@@ -1,7 +1,5 @@
 """The named refusals, in their order: one event at a time, many at once, and as columns of an import."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -91,8 +89,6 @@ def test_an_import_takes_the_good_games_around_a_refused_one(club_of_two: ClubOf
     assert [fault.line for fault in strict.faults] == [6]
     assert (strict.recorded, club_of_two.ledger.head().size) == (0, 6)
 
-
-# --- precedence ---------------------------------------------------------------------------------------------
 
 FUTURE = {"started_at": "2030-01-02", "ended_at": "2030-01-01"}
 # What is wrong with one game, adding one rule at a time from the last to the first.
@@ -206,9 +202,6 @@ def test_an_import_names_the_same_rule_first(club_of_two: ClubOfTwo, rule: str, 
     assert [fault.message.partition(": ")[0] for fault in outcome.faults] == [rule]
 
 
-# --- all or nothing -----------------------------------------------------------------------------------------
-
-
 def test_many_are_recorded_in_one_go_and_may_lean_on_each_other(club_of_two: ClubOfTwo) -> None:
     registered = PlayerRegistered(player=3, joined_at="2026", standing=Standing.FULL, commitment="0" * 64)
     receipts = club_of_two.ledger.append_many(
@@ -281,9 +274,6 @@ def test_creating_a_ledger_runs_the_same_rules(tmp_path: Path) -> None:
             attempt()
         assert caught.value.rule == rule
         assert list(tmp_path.iterdir()) == []
-
-
-# --- ratings to begin with --------------------------------------------------------------------------------------
 
 
 def test_a_rating_to_begin_with_that_acts_is_recorded_and_one_that_is_known_is_no_refusal(

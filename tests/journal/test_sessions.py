@@ -1,7 +1,5 @@
 """Sessions: a token is typed once; the word that stands for it ends by time, by its token, by leaving."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat
@@ -44,9 +42,6 @@ def assert_is_over(tokens: Tokens, word: str) -> None:
     with pytest.raises(RejectedError, match="session-over: this session is over; sign in again"):
         tokens.who(word, None, Role.CORRECTOR, "try")
     assert len(tokens.log()) == before
-
-
-# --- what a session is ------------------------------------------------------------------------------------------
 
 
 def test_the_word_of_a_session_is_taken_wherever_its_token_is(club_of_two: ClubOfTwo, tokens: Tokens) -> None:
@@ -120,9 +115,6 @@ def test_without_tokens_nobody_signs_in(tokens: Tokens) -> None:
         tokens.sign_in("rlt_x", HERE)
     assert tokens.session(sessions.new_word()) is None
     assert not tokens.path.exists()
-
-
-# --- when it is over --------------------------------------------------------------------------------------------
 
 
 def test_it_is_over_when_nobody_used_it_for_half_an_hour(club_of_two: ClubOfTwo, tokens: Tokens) -> None:
@@ -230,9 +222,6 @@ def test_another_token_at_the_place_of_the_first_does_not_take_its_session_over(
     assert tokens.session(word) is None
 
 
-# --- files of earlier releases ----------------------------------------------------------------------------------
-
-
 @pytest.fixture(name="first_layout")
 def _first_layout(monkeypatch: pytest.MonkeyPatch, club_of_two: ClubOfTwo) -> str:
     """A token in a file of the first layout."""
@@ -272,9 +261,6 @@ def test_a_revoked_one_ends_its_sessions_too(tokens: Tokens, first_layout: str) 
     word, _ = tokens.sign_in(first_layout, HERE)
     tokens.revoke("eve")
     assert tokens.session(word) is None
-
-
-# --- forms ------------------------------------------------------------------------------------------------------
 
 
 def test_the_token_of_a_form_is_taken_from_its_session_and_for_that_form_alone() -> None:

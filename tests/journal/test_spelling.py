@@ -1,7 +1,5 @@
 """Players whose identity is spelt in several ways: one person everywhere, and old spellings stay valid."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A game told again with more: what is new is recorded, by import and by append alike, and nothing is contradicted."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tiles and bundles of entries: their names, what they hold, and what a head covers."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import pytest

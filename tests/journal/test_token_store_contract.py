@@ -1,7 +1,5 @@
 """The contract of what is kept of tokens, over the file and over each version of PostgreSQL that is here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tokens: who acts, what is refused and noted, and a file that nobody else may write."""
 
-from __future__ import annotations
-
 import hmac
 import os
 import shutil
@@ -48,9 +46,6 @@ def refused(tokens: Tokens, token: str | None, claimed: str | None = None, role:
     assert [(row.tried, row.claimed, row.rule) for row in noted] == [("try", claimed, caught.value.rule)]
     assert noted[0].reason in str(caught.value)
     return caught.value.rule
-
-
-# --- who acts -----------------------------------------------------------------------------------------------
 
 
 def test_without_tokens_a_name_is_a_word_and_no_file_is_made(club_of_two: ClubOfTwo) -> None:
@@ -159,9 +154,6 @@ def test_a_name_is_one_that_the_journal_takes(club_of_two: ClubOfTwo, name: str)
     assert not tokens_of(club_of_two).path.exists()
 
 
-# --- corrections --------------------------------------------------------------------------------------------
-
-
 def test_corrections_are_proposed_and_decided_by_who_is_proven(club_of_two: ClubOfTwo) -> None:
     ledger, tokens = club_of_two.ledger, tokens_of(club_of_two)
     ledger.policies.set("four-eyes", {"on": True, "tokens": True}, actor="admin")
@@ -200,9 +192,6 @@ def test_what_is_refused_for_another_cause_is_no_attempt_without_a_right(club_of
     with pytest.raises(ProposalError, match="there is no proposal 9"):
         club_of_two.ledger.decide(9, Decision.APPROVED, token=adam)
     assert tokens_of(club_of_two).log() == ()
-
-
-# --- the file -----------------------------------------------------------------------------------------------
 
 
 def test_the_journal_keeps_a_salted_digest_and_the_token_stands_nowhere(club_of_two: ClubOfTwo) -> None:

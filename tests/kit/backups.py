@@ -70,8 +70,6 @@ def edited(folder: Path, change: Callable[[Any], object], *, sealed: bool) -> No
     (folder / disk.NAME).write_bytes(orjson.dumps(members))
 
 
-# --- copies of the tables on a server ---
-
 Rows = list[tuple[Any, ...]]
 Where = Union[str, "Connection[Any]"]
 SCHEMA = "ratings"

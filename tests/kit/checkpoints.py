@@ -1,7 +1,5 @@
 """Signed checkpoints: a key that is always the same, ledgers signed by it, and a second reader of the public log."""
 
-from __future__ import annotations
-
 import tarfile
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -41,8 +39,6 @@ def signed(club: ClubOfTwo) -> ClubOfTwo:
     club.ledger.checkpoints.make()
     return club
 
-
-# --- a reader of logs that does what RFC 6962 and C2SP tlog-tiles say, and no more ---
 
 Fetch = Callable[[str], bytes]
 

@@ -1,7 +1,5 @@
 """Small ledgers for the beginning of a test, the clocks that they are made under, and their secrets."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -144,8 +142,6 @@ def copied(folder: Path, target: Path) -> Path:
     shutil.copytree(folder, target, dirs_exist_ok=True)
     return target / NAME
 
-
-# --- one secret for all ledgers under test, so that tests can write down the keys that they expect ---
 
 SECRET = b"the one secret of ledgers we test"[:32]
 _drawn = people.new_secret

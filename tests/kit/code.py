@@ -1,7 +1,5 @@
 """Reading source code as the tests of its shape do."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from functools import cache

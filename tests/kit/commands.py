@@ -1,7 +1,5 @@
 """Running a command of ``tools`` within the test: what the fixture ``run`` gives."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -33,9 +31,6 @@ def in_columns(answer: dict[str, Any]) -> dict[str, Any]:
     for name, value in answer.items():
         flat |= {f"{name}_{part}": inner for part, inner in value.items()} if isinstance(value, dict) else {name: value}
     return flat
-
-
-# --- packages that are not installed ---
 
 
 class Missing:

@@ -222,8 +222,6 @@ class Drawing:
         return told
 
 
-# --- the oracle of the corrections: what a journal says in the end, as plain facts ---
-
 # What the world was told, rules of the house, names, clocks: no rating follows from them.
 NOT_RATED = (PolicySet, ListPublished, PersonErased, PlayerRenamed, ClockAccepted)
 _OF_GAME = {"game", "entry", "number"}  # of a supplement, what names the game

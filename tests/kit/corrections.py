@@ -1,7 +1,5 @@
 """Corrections as a ledger records them: proposed by one person and approved by another; a club to be corrected."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path

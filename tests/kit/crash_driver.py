@@ -9,8 +9,6 @@ FOLDER, and the verb's commands run on the copy. After each of them the size of 
 ``acknowledged`` there, and at the end the number of statements.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil
@@ -96,9 +94,6 @@ def append_batches(ledger: Ledger, games: int, size: int) -> None:
         say(f"acknowledged {first + size}")
 
 
-# --- steps ---
-
-
 def import_games(ledger: Ledger, arguments: argparse.Namespace) -> None:
     """Import all games at once."""
     found = frames(source_games(arguments.games, arguments.seed), arguments.batch)
@@ -182,9 +177,6 @@ def run_steps(arguments: argparse.Namespace) -> None:
                 LEDGER_STEPS[step](ledger, arguments)
                 say(step)
     say(f"steps {arguments.die_at - left[0]}")
-
-
-# --- verbs ---
 
 
 def words_of(step: Sequence[str], folder: Path) -> list[str]:

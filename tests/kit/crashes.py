@@ -1,7 +1,5 @@
 """Runs of the crash driver, and what must hold of the files whatever has happened to them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

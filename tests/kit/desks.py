@@ -1,7 +1,5 @@
 """An officer at the desk of a server: signs in with a token, sends forms as a browser does, and looks at pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import unescape

@@ -1,7 +1,5 @@
 """Disks under test: file systems that are full or read-only, which only root can mount, and no waiting for flushes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

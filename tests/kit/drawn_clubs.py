@@ -1,7 +1,5 @@
 """Hypothesis strategies for the facts of a small club, in any order and in slices, and ledgers that record them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -292,8 +290,6 @@ def slices(draw: st.DrawFn, events: Sequence[Event]) -> list[Sequence[Event]]:
     cuts = sorted({0, len(events), *draw(st.lists(st.integers(0, len(events)), max_size=5))})
     return [events[first:last] for first, last in pairwise(cuts)]
 
-
-# --- ledgers that record drawn clubs ---
 
 PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES)
 

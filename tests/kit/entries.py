@@ -1,7 +1,5 @@
 """Bodies of entries, written here by hand, and those that are refused, each with its one fault."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any
@@ -10,9 +8,7 @@ import pytest
 
 from ledger.errors import MalformedError
 from ledger.facts.codec import decode
-from ledger.facts.events import (
-    GameRecorded,
-)
+from ledger.facts.events import GameRecorded
 from tests.kit.games import game_recorded
 
 RECORDED_AT = "2026-11-21T03:15:13.123Z"
@@ -51,11 +47,7 @@ def game_body(**changes: Any) -> bytes:
 
 
 def adoption_body(given_settings: object) -> bytes:
-    return body(
-        kind="scheme-adopted/2",
-        key="scheme:standard@start",
-        facts={**ADOPTED, "settings": given_settings},
-    )
+    return body(kind="scheme-adopted/2", key="scheme:standard@start", facts={**ADOPTED, "settings": given_settings})
 
 
 def change_body(**changes: object) -> bytes:

@@ -1,7 +1,5 @@
 """A ledger that has a row in every table: what an audit must look at."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

@@ -1,20 +1,10 @@
 """One builder for each kind of fact: a test names the fields that it is about, the others are plain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from ledger.facts.events import (
-    GameRecorded,
-    RatingRunClosed,
-    RatingSeeded,
-    RoundWithoutGame,
-    SchemeAdopted,
-    TournamentClosed,
-    TournamentOpened,
-)
+from ledger.facts import events
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Brings, Outcome, Termination
 
@@ -22,32 +12,32 @@ PLAYERS = 40
 GAMES_A_NEWCOMER = 30
 
 
-def game_recorded(key: str, **facts: Any) -> GameRecorded:
+def game_recorded(key: str, **facts: Any) -> events.GameRecorded:
     """Player 1 has beaten player 2, who resigned, on 20 November 2026; *facts* are set instead."""
-    return GameRecorded(**{
+    return events.GameRecorded(**{
         "game": key, "pool": "standard", "white": 1, "black": 2, "outcome": Outcome.WHITE,
         "termination": Termination.RESIGNATION, "ended_at": "2026-11-20", "rated": True, **facts,
     })  # fmt: skip
 
 
-def scheme_adopted(scheme: str = "chessworld", **facts: Any) -> SchemeAdopted:
+def scheme_adopted(scheme: str = "chessworld", **facts: Any) -> events.SchemeAdopted:
     """The first scheme of the pool ``standard`` with its own settings; *facts* are set instead."""
-    return SchemeAdopted(**{"pool": "standard", "scheme": scheme, "settings": {}, **facts})
+    return events.SchemeAdopted(**{"pool": "standard", "scheme": scheme, "settings": {}, **facts})
 
 
-def run_closed(as_of: str, pool: str = "standard") -> RatingRunClosed:
+def run_closed(as_of: str, pool: str = "standard") -> events.RatingRunClosed:
     """A rating run of that day."""
-    return RatingRunClosed(pool=pool, as_of=as_of)
+    return events.RatingRunClosed(pool=pool, as_of=as_of)
 
 
-def tournament_closed(ended_at: str, pool: str = "standard", tournament: str = "Club cup") -> TournamentClosed:
+def tournament_closed(ended_at: str, pool: str = "standard", tournament: str = "Club cup") -> events.TournamentClosed:
     """The end of a tournament."""
-    return TournamentClosed(pool=pool, tournament=tournament, ended_at=ended_at)
+    return events.TournamentClosed(pool=pool, tournament=tournament, ended_at=ended_at)
 
 
-def tournament_opened(starts_at: str, ends_at: str, tournament: str = "Club cup") -> TournamentOpened:
+def tournament_opened(starts_at: str, ends_at: str, tournament: str = "Club cup") -> events.TournamentOpened:
     """The days of a tournament of the pool ``standard`` are announced."""
-    return TournamentOpened(pool="standard", tournament=tournament, starts_at=starts_at, ends_at=ends_at)
+    return events.TournamentOpened(pool="standard", tournament=tournament, starts_at=starts_at, ends_at=ends_at)
 
 
 def source_game(key: str, white: str = "Ann", black: str = "Bob", **fields: Any) -> SourceGame:
@@ -85,17 +75,17 @@ def source_games(count: int, seed: int = 1) -> Iterator[SourceGame]:
         )
 
 
-def game_of_2020(key: str) -> GameRecorded:
+def game_of_2020(key: str) -> events.GameRecorded:
     """The same game on a day that was over when the clubs of made-up games play."""
     return game_recorded(key, ended_at="2020-01-01")
 
 
-def bye(player: int = 1, **facts: Any) -> RoundWithoutGame:
+def bye(player: int = 1, **facts: Any) -> events.RoundWithoutGame:
     """A round without a game of the club cup."""
     told = {"pool": "standard", "tournament": "Club cup", "edition": "2026-11-01", "round": 1, "brings": Brings.HALF}
-    return RoundWithoutGame(player=player, **{**told, **facts})
+    return events.RoundWithoutGame(player=player, **{**told, **facts})
 
 
-def seeded(player: int, rating: str, **facts: Any) -> RatingSeeded:
+def seeded(player: int, rating: str, **facts: Any) -> events.RatingSeeded:
     """The rating of a list in the pool ``standard``, from the beginning."""
-    return RatingSeeded(player=player, pool="standard", rating=rating, **facts)
+    return events.RatingSeeded(player=player, pool="standard", rating=rating, **facts)

@@ -1,36 +1,10 @@
 """The entries whose bytes are pinned under ``tests/golden``: every kind in its shortest and its fullest form."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
+from ledger.facts import events
 from ledger.facts.changes import Change, Verb, Which
 from ledger.facts.codec import assemble, facts
-from ledger.facts.events import (
-    BirthYearLearnt,
-    ClockAccepted,
-    ConversionRange,
-    CorrectionDecided,
-    CorrectionProposed,
-    Decision,
-    Event,
-    GameRecorded,
-    GameSupplemented,
-    ListPublished,
-    PersonErased,
-    PlayerChanged,
-    PlayerRegistered,
-    PlayerRenamed,
-    PolicySet,
-    RatingRunClosed,
-    RatingSeeded,
-    RoundWithoutGame,
-    SchemeAdopted,
-    TokenIssued,
-    TokenRevoked,
-    TournamentClosed,
-    TournamentOpened,
-)
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from tests.kit.places import TESTS
 
@@ -41,7 +15,7 @@ class Golden(NamedTuple):
     position: int
     recorded_at: str
     actor: str
-    event: Event
+    event: events.Event
     old_kind: str = ""  # where it is of a kind that is no longer written
 
     def body(self) -> bytes:
@@ -59,8 +33,6 @@ SETTINGS_OF_EVERY_SHAPE: dict[str, int | bool | str] = {
     "big": -(2**53 - 1),
 }
 
-
-# --- corrections, policies, published lists and erasures ---
 
 EVERY_CHANGE = (
     Change(
@@ -99,7 +71,7 @@ CORRECTIONS: dict[str, Golden] = {
         16,
         "2026-11-21T03:15:16.000Z",
         "eve",
-        CorrectionProposed(
+        events.CorrectionProposed(
             proposal=1,
             part=1,
             parts=1,
@@ -113,13 +85,8 @@ CORRECTIONS: dict[str, Golden] = {
         17,
         "2026-11-21T03:15:16.001Z",
         "admin:eve",
-        CorrectionProposed(
-            proposal=2**53 - 1,
-            part=2,
-            parts=2,
-            changes=EVERY_CHANGE,
-            reason="0123456789abcdef" * 4,
-            proven=True,
+        events.CorrectionProposed(
+            proposal=2**53 - 1, part=2, parts=2, changes=EVERY_CHANGE, reason="0123456789abcdef" * 4, proven=True
         ),
         "correction-proposed/1",
     ),
@@ -127,21 +94,21 @@ CORRECTIONS: dict[str, Golden] = {
         18,
         "2026-11-21T03:15:16.002Z",
         "adam",
-        CorrectionDecided(proposal=1, decision=Decision.WITHDRAWN, proven=False),
+        events.CorrectionDecided(proposal=1, decision=events.Decision.WITHDRAWN, proven=False),
         "correction-decided/1",
     ),
     "correction-decided-1.full": Golden(
         19,
         "2026-11-21T03:15:16.003Z",
         "adam",
-        CorrectionDecided(proposal=2**53 - 1, decision=Decision.APPROVED, reason="f" * 64, proven=True),
+        events.CorrectionDecided(proposal=2**53 - 1, decision=events.Decision.APPROVED, reason="f" * 64, proven=True),
         "correction-decided/1",
     ),
     "correction-proposed-2.minimal": Golden(
         16,
         "2026-11-21T03:15:16.000Z",
         "eve",
-        CorrectionProposed(
+        events.CorrectionProposed(
             proposal=1,
             part=1,
             parts=1,
@@ -154,7 +121,7 @@ CORRECTIONS: dict[str, Golden] = {
         17,
         "2026-11-21T03:15:16.001Z",
         "admin:eve",
-        CorrectionProposed(
+        events.CorrectionProposed(
             proposal=2**53 - 1,
             part=2,
             parts=2,
@@ -168,33 +135,32 @@ CORRECTIONS: dict[str, Golden] = {
         18,
         "2026-11-21T03:15:16.002Z",
         "adam",
-        CorrectionDecided(proposal=1, decision=Decision.WITHDRAWN, proven=False),
+        events.CorrectionDecided(proposal=1, decision=events.Decision.WITHDRAWN, proven=False),
     ),
     "correction-decided-2.full": Golden(
         19,
         "2026-11-21T03:15:16.003Z",
         "adam",
-        CorrectionDecided(
-            proposal=2**53 - 1, decision=Decision.APPROVED, reason="f" * 64, proven=True, by_token=2**53 - 1
+        events.CorrectionDecided(
+            proposal=2**53 - 1, decision=events.Decision.APPROVED, reason="f" * 64, proven=True, by_token=2**53 - 1
         ),
     ),
     "policy-set-1.minimal": Golden(
-        20,
-        "2026-11-21T03:15:16.004Z",
-        "ledger",
-        PolicySet(policy="four-eyes", number=1, settings={"on": True}),
+        20, "2026-11-21T03:15:16.004Z", "ledger", events.PolicySet(policy="four-eyes", number=1, settings={"on": True})
     ),
     "policy-set-1.full": Golden(
         21,
         "2026-11-21T03:15:16.005Z",
         "admin:eve",
-        PolicySet(policy="upsets", number=2**53 - 1, settings=SETTINGS_OF_EVERY_SHAPE, effective_from="2006-01-01"),
+        events.PolicySet(
+            policy="upsets", number=2**53 - 1, settings=SETTINGS_OF_EVERY_SHAPE, effective_from="2006-01-01"
+        ),
     ),
     "list-published-1.minimal": Golden(
         22,
         "2026-11-21T03:15:16.006Z",
         "ledger",
-        ListPublished(
+        events.ListPublished(
             pool="standard",
             as_of="2024-02",
             edition=1,
@@ -211,7 +177,7 @@ CORRECTIONS: dict[str, Golden] = {
         23,
         "2026-11-21T03:15:16.007Z",
         "admin:eve",
-        ListPublished(
+        events.ListPublished(
             pool="blitz",
             as_of="2024-02-29T23:59:59.999Z",
             edition=2**53 - 1,
@@ -224,19 +190,19 @@ CORRECTIONS: dict[str, Golden] = {
             arithmetic=2**53 - 1,
         ),
     ),
-    "person-erased-1.minimal": Golden(24, "2026-11-21T03:15:16.008Z", "ledger", PersonErased(player=1)),
-    "person-erased-1.full": Golden(25, "2026-11-21T03:15:16.009Z", "admin:eve", PersonErased(player=2**31 - 1)),
+    "person-erased-1.minimal": Golden(24, "2026-11-21T03:15:16.008Z", "ledger", events.PersonErased(player=1)),
+    "person-erased-1.full": Golden(25, "2026-11-21T03:15:16.009Z", "admin:eve", events.PersonErased(player=2**31 - 1)),
     "token-issued-1.minimal": Golden(
         26,
         "2026-11-21T03:15:16.010Z",
         "admin",
-        TokenIssued(number=1, person="eve", roles="corrector", salt="0" * 64, digest="1" * 64, reset=False),
+        events.TokenIssued(number=1, person="eve", roles="corrector", salt="0" * 64, digest="1" * 64, reset=False),
     ),
     "token-issued-1.full": Golden(
         27,
         "2026-11-21T03:15:16.011Z",
         "admin:eve",
-        TokenIssued(
+        events.TokenIssued(
             number=2**53 - 1,
             person="Åsa 日本",
             roles="recorder corrector approver auditor",
@@ -247,14 +213,12 @@ CORRECTIONS: dict[str, Golden] = {
             reset=True,
         ),
     ),
-    "token-revoked-1.minimal": Golden(28, "2026-11-21T03:15:16.012Z", "admin", TokenRevoked(number=1)),
+    "token-revoked-1.minimal": Golden(28, "2026-11-21T03:15:16.012Z", "admin", events.TokenRevoked(number=1)),
     "token-revoked-1.full": Golden(
-        29, "2026-11-21T03:15:16.013Z", "admin:eve", TokenRevoked(number=2**53 - 1, by_token=2**53 - 1)
+        29, "2026-11-21T03:15:16.013Z", "admin:eve", events.TokenRevoked(number=2**53 - 1, by_token=2**53 - 1)
     ),
 }
 
-
-# --- all kinds ---
 
 FOLDER = TESTS / "golden"
 
@@ -265,18 +229,15 @@ GOLDEN: dict[str, Golden] = {
         1,
         "2026-11-21T03:15:13.000Z",
         "ledger",
-        SchemeAdopted(pool="standard", scheme="chessworld", settings={}),
+        events.SchemeAdopted(pool="standard", scheme="chessworld", settings={}),
         "scheme-adopted/1",
     ),
     "scheme-adopted-1.from-a-date": Golden(
         2,
         "2026-11-21T03:15:13.001Z",
         "admin:eve",
-        SchemeAdopted(
-            pool="blitz",
-            scheme="chessworld",
-            settings=SETTINGS_OF_EVERY_SHAPE,
-            effective_from="2013-06",
+        events.SchemeAdopted(
+            pool="blitz", scheme="chessworld", settings=SETTINGS_OF_EVERY_SHAPE, effective_from="2013-06"
         ),
         "scheme-adopted/1",
     ),
@@ -284,16 +245,16 @@ GOLDEN: dict[str, Golden] = {
         8,
         "2026-11-21T03:15:15.000Z",
         "admin:eve",
-        SchemeAdopted(
+        events.SchemeAdopted(
             pool="blitz",
             scheme="chessworld",
             settings=SETTINGS_OF_EVERY_SHAPE,
             effective_from="2024-03-01T00:00:00.001Z",
             carry=Carry.CONVERT,
             conversion=(
-                ConversionRange(factor="0.6", offset="800"),
-                ConversionRange(from_rating="2000", factor="1", offset="-0.0"),
-                ConversionRange(from_rating="2400.5", factor="-1.000000000001", offset="999999999999.5"),
+                events.ConversionRange(factor="0.6", offset="800"),
+                events.ConversionRange(from_rating="2000", factor="1", offset="-0.0"),
+                events.ConversionRange(from_rating="2400.5", factor="-1.000000000001", offset="999999999999.5"),
             ),
         ),
         "scheme-adopted/1",
@@ -302,20 +263,17 @@ GOLDEN: dict[str, Golden] = {
         9,
         "2026-11-21T03:15:15.001Z",
         "admin:eve",
-        SchemeAdopted(pool="blitz", scheme="chessworld", settings={}, effective_from="2025", carry=Carry.KEEP),
+        events.SchemeAdopted(pool="blitz", scheme="chessworld", settings={}, effective_from="2025", carry=Carry.KEEP),
         "scheme-adopted/1",
     ),
     "scheme-adopted-2.minimal": Golden(
-        1,
-        "2026-11-21T03:15:13.000Z",
-        "ledger",
-        SchemeAdopted(pool="standard", scheme="chessworld", settings={}),
+        1, "2026-11-21T03:15:13.000Z", "ledger", events.SchemeAdopted(pool="standard", scheme="chessworld", settings={})
     ),
     "scheme-adopted-2.full": Golden(
         8,
         "2026-11-21T03:15:15.000Z",
         "admin:eve",
-        SchemeAdopted(
+        events.SchemeAdopted(
             pool="blitz",
             scheme="chessworld",
             settings=SETTINGS_OF_EVERY_SHAPE,
@@ -323,20 +281,20 @@ GOLDEN: dict[str, Golden] = {
             arithmetic=2**53 - 1,
             effective_from="2024-03-01T00:00:00.001Z",
             carry=Carry.CONVERT,
-            conversion=(ConversionRange(factor="0.6", offset="800"),),
+            conversion=(events.ConversionRange(factor="0.6", offset="800"),),
         ),
     ),
     "player-registered-1.minimal": Golden(
         3,
         "2026-11-21T03:15:13.010Z",
         "import",
-        PlayerRegistered(player=1, joined_at="2013", standing=Standing.FULL, commitment="0" * 64),
+        events.PlayerRegistered(player=1, joined_at="2013", standing=Standing.FULL, commitment="0" * 64),
     ),
     "player-registered-1.full": Golden(
         4,
         "2026-11-21T03:15:13.100Z",
         "import",
-        PlayerRegistered(
+        events.PlayerRegistered(
             player=2**31 - 1,
             joined_at="2013-06-04T19:30:00.250Z",
             standing=Standing.WELCOMER,
@@ -349,49 +307,39 @@ GOLDEN: dict[str, Golden] = {
         5,
         "2026-11-21T03:15:13.999Z",
         "ledger",
-        PlayerChanged(player=1, effective_at="2014-01-31", standing=Standing.GUEST),
+        events.PlayerChanged(player=1, effective_at="2014-01-31", standing=Standing.GUEST),
     ),
     "player-changed-1.full": Golden(
         6,
         "2026-11-21T03:15:14.000Z",
         "ledger",
-        PlayerChanged(player=2, effective_at="2014-01-31T23:59:59Z", standing=Standing.FULL, declared_rating=5000),
+        events.PlayerChanged(
+            player=2, effective_at="2014-01-31T23:59:59Z", standing=Standing.FULL, declared_rating=5000
+        ),
     ),
     "player-renamed-1.minimal": Golden(
-        20,
-        "2026-11-21T03:15:16.004Z",
-        "officer",
-        PlayerRenamed(player=1, number=1, commitment="0" * 64),
+        20, "2026-11-21T03:15:16.004Z", "officer", events.PlayerRenamed(player=1, number=1, commitment="0" * 64)
     ),
     "player-renamed-1.full": Golden(
         21,
         "2026-11-21T03:15:16.005Z",
         "officer",
-        PlayerRenamed(player=2**31 - 1, number=2**53 - 1, commitment="fedcba9876543210" * 4),
+        events.PlayerRenamed(player=2**31 - 1, number=2**53 - 1, commitment="fedcba9876543210" * 4),
     ),
     "birth-year-learnt-1.minimal": Golden(
-        16,
-        "2026-11-21T03:15:16.000Z",
-        "officer",
-        BirthYearLearnt(player=1, birth_year=1700),
+        16, "2026-11-21T03:15:16.000Z", "officer", events.BirthYearLearnt(player=1, birth_year=1700)
     ),
     "birth-year-learnt-1.full": Golden(
-        17,
-        "2026-11-21T03:15:16.001Z",
-        "officer",
-        BirthYearLearnt(player=2**31 - 1, birth_year=2200),
+        17, "2026-11-21T03:15:16.001Z", "officer", events.BirthYearLearnt(player=2**31 - 1, birth_year=2200)
     ),
     "rating-seeded-1.minimal": Golden(
-        18,
-        "2026-11-21T03:15:16.002Z",
-        "officer",
-        RatingSeeded(player=1, pool="standard", rating="2344"),
+        18, "2026-11-21T03:15:16.002Z", "officer", events.RatingSeeded(player=1, pool="standard", rating="2344")
     ),
     "rating-seeded-1.full": Golden(
         19,
         "2026-11-21T03:15:16.003Z",
         "officer",
-        RatingSeeded(
+        events.RatingSeeded(
             player=2,
             pool="by_speed-blitz",
             effective_at="2026-11-01",
@@ -408,7 +356,7 @@ GOLDEN: dict[str, Golden] = {
         7,
         "2026-11-21T03:15:14.000Z",
         "ledger",
-        GameRecorded(
+        events.GameRecorded(
             game="r1-b1",
             pool="standard",
             white=1,
@@ -423,7 +371,7 @@ GOLDEN: dict[str, Golden] = {
         2**53 - 1,
         "2026-11-21T03:15:14.123Z",
         'Zoë "the arbiter" \\ Ω',
-        GameRecorded(
+        events.GameRecorded(
             game="lichess:a/B_c.d+9",
             pool="by_speed-blitz",
             white=2,
@@ -442,28 +390,22 @@ GOLDEN: dict[str, Golden] = {
         ),
     ),
     "rating-run-closed-1.minimal": Golden(
-        10,
-        "2026-11-21T03:15:15.010Z",
-        "admin",
-        RatingRunClosed(pool="a", as_of="1990"),
+        10, "2026-11-21T03:15:15.010Z", "admin", events.RatingRunClosed(pool="a", as_of="1990")
     ),
     "rating-run-closed-1.full": Golden(
         11,
         "2026-11-21T03:15:15.011Z",
         "admin:eve",
-        RatingRunClosed(pool="by_speed-blitz", as_of="1990-06-30T23:59:59.999Z"),
+        events.RatingRunClosed(pool="by_speed-blitz", as_of="1990-06-30T23:59:59.999Z"),
     ),
     "tournament-closed-1.minimal": Golden(
-        12,
-        "2026-11-21T03:15:15.100Z",
-        "admin",
-        TournamentClosed(pool="a", tournament="x", ended_at="1999"),
+        12, "2026-11-21T03:15:15.100Z", "admin", events.TournamentClosed(pool="a", tournament="x", ended_at="1999")
     ),
     "tournament-closed-1.full": Golden(
         13,
         "2026-11-21T03:15:15.101Z",
         "admin:eve",
-        TournamentClosed(
+        events.TournamentClosed(
             pool="by_speed-blitz",
             tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad',
             ended_at="2013-06-04T19:45:00Z",
@@ -473,13 +415,13 @@ GOLDEN: dict[str, Golden] = {
         15,
         "2026-11-21T03:15:15.120Z",
         "admin",
-        TournamentOpened(pool="a", tournament="x", starts_at="1999", ends_at="1999"),
+        events.TournamentOpened(pool="a", tournament="x", starts_at="1999", ends_at="1999"),
     ),
     "tournament-opened-1.full": Golden(
         16,
         "2026-11-21T03:15:15.121Z",
         "admin:eve",
-        TournamentOpened(
+        events.TournamentOpened(
             pool="by_speed-blitz",
             tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad',
             starts_at="2013-05-27",
@@ -493,13 +435,13 @@ GOLDEN: dict[str, Golden] = {
         17,
         "2026-11-21T03:15:15.130Z",
         "admin",
-        RoundWithoutGame(pool="a", tournament="x", edition="1999", player=1, brings=Brings.ABSENT),
+        events.RoundWithoutGame(pool="a", tournament="x", edition="1999", player=1, brings=Brings.ABSENT),
     ),
     "round-without-game-1.full": Golden(
         18,
         "2026-11-21T03:15:15.131Z",
         "admin:eve",
-        RoundWithoutGame(
+        events.RoundWithoutGame(
             pool="by_speed-blitz",
             tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad @1:2',
             edition="2013-05-27",
@@ -509,29 +451,18 @@ GOLDEN: dict[str, Golden] = {
             half_points=1,
         ),
     ),
-    "clock-accepted-1.minimal": Golden(
-        14,
-        "2026-11-21T03:15:15.110Z",
-        "admin",
-        ClockAccepted(entry=13),
-    ),
+    "clock-accepted-1.minimal": Golden(14, "2026-11-21T03:15:15.110Z", "admin", events.ClockAccepted(entry=13)),
     "clock-accepted-1.full": Golden(
-        2**53 - 1,
-        "1970-01-01T00:00:00.000Z",
-        "admin:eve",
-        ClockAccepted(entry=2**53 - 2),
+        2**53 - 1, "1970-01-01T00:00:00.000Z", "admin:eve", events.ClockAccepted(entry=2**53 - 2)
     ),
     "game-supplemented-1.minimal": Golden(
-        15,
-        "2026-11-21T03:15:15.111Z",
-        "import",
-        GameSupplemented(game="r1-b1", entry=7, number=1),
+        15, "2026-11-21T03:15:15.111Z", "import", events.GameSupplemented(game="r1-b1", entry=7, number=1)
     ),
     "game-supplemented-1.full": Golden(
         2**53 - 1,
         "2026-11-21T03:15:15.112Z",
         "import",
-        GameSupplemented(
+        events.GameSupplemented(
             game="lichess:a/B_c.d+9",
             entry=2**53 - 2,
             number=2**53 - 1,

@@ -12,8 +12,6 @@ this module and its file go when projectors no longer write SQL by hand, for unt
 ledger changed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Pages of rating graphs: plain ones of which a test says what matters, drawn ones, and a pinned one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import inf, nan
 from typing import Any
@@ -55,12 +53,8 @@ def page_with(player: PlayerBars, **facts: Any) -> Page:
     })  # fmt: skip
 
 
-# -- drawn ---------------------------------------------------------------------------------------------------------
-
 NUMBERS = st.one_of(
-    st.none(),
-    st.floats(800, 2800),
-    st.sampled_from((0.0, -350.5, 1e12, -1e12, 1e308, -1e308, inf, -inf, nan, 1500.0)),
+    st.none(), st.floats(800, 2800), st.sampled_from((0.0, -350.5, 1e12, -1e12, 1e308, -1e308, inf, -inf, nan, 1500.0))
 )
 TEXTS = st.one_of(
     st.just(THIEF), st.text(max_size=12), st.sampled_from(("]]>", "--><b>", "羽生　善治", "{{x}}", "=1+1"))
@@ -90,9 +84,6 @@ def pages_drawn(draw: st.DrawFn, most: int = 12) -> Page:
     )
     by = "date" if beside is not None else draw(st.sampled_from(("game", "date")))
     return page_with(player, by=by, against=beside, pool=draw(TEXTS), is_newest=draw(st.booleans()))
-
-
-# -- pinned --------------------------------------------------------------------------------------------------------
 
 
 def pinned_page() -> Page:

@@ -1,7 +1,5 @@
 """What may stand in the bytes that a terminal, a reader of lines or a spreadsheet gets."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

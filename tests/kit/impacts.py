@@ -1,7 +1,5 @@
 """What players stand with, read naively from the rows of a ledger: to compare with what a preview has said."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

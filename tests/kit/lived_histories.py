@@ -4,8 +4,6 @@ Views of the same journal follow in steps of their own, each in a way of ``WAYS`
 right at once elsewhere, and the rows of all views are compared.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -294,8 +292,6 @@ OTHER_STEPS: Mapping[str, Callable[[History, Drawing], None]] = {
 }
 
 
-# --- ways of bringing views up to date, each forced where the size of the ledger would choose ---
-
 # The numbers are thresholds.
 WAYS: Mapping[str, Mapping[str, int]] = {
     "as it comes": {},
@@ -319,8 +315,6 @@ def forced(way: str) -> Iterator[None]:
             stack.enter_context(patch.object(MODULE_OF.get(name, views), name, value))
         yield
 
-
-# --- derived rows as the tests compare them ---
 
 _LOW_BOUNDS = f"""
 SELECT * FROM (SELECT pool, player, max(rating) AS highest FROM history GROUP BY pool, player)

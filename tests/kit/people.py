@@ -1,7 +1,5 @@
 """People of a ledger: the rows of the names file, erasures, reasons of proposals, and names found in raw bytes."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
 from collections.abc import Iterable
@@ -92,9 +90,6 @@ def waiting(club: Path) -> list[tuple[Any, ...]]:
         return connection.execute("SELECT player, number, name FROM renaming").fetchall()
 
 
-# --- erasures ---
-
-
 def erasures(path: Path) -> list[tuple[str, int]]:
     """By whom and of whom, as the journal says."""
     with Ledger.open(path, read_only=True) as ledger:
@@ -106,8 +101,6 @@ def pending(path: Path) -> dict[int, str]:
     with closing(SqlitePeople(beside(path, "people"), read_only=True)) as people:
         return people.erasures.rows()
 
-
-# --- proposals with reasons ---
 
 CHANGE = Change(do=Verb.ANNUL_GAMES, player=1, which=Which.ALL, since="1980", until="1981")
 

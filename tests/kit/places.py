@@ -1,7 +1,5 @@
 """Where the tests find what is not code: the checkout, the sample club, kept files, real games."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Projectors as a plug-in author would write them: of ratings (streaks, surpluses, climbs) and of facts."""
 
-from __future__ import annotations
-
 from math import nan
 from typing import Any
 
@@ -155,8 +153,6 @@ BEATEN = Projector(
     step=step_of_bests,
 )
 
-
-# --- projectors of facts ---
 
 DAY_MS = 86_400_000
 FIRST_WEEKDAY = 3  # 1970 began on a Thursday, the fourth day of a week

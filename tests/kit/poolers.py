@@ -4,8 +4,6 @@ Each client is greeted with a number of a process that is none, as PgBouncer doe
 the first message of a transaction to its end; or, by sessions, a connection of its own.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

@@ -1,7 +1,5 @@
 """A club to which programs send what they record, and the tokens of its people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,12 +15,7 @@ GAME: Mapping[str, Any] = {
     "white": "Ann", "black": 2, "outcome": "white", "termination": "resignation", "half_moves": 60,
     "ended_at": "2026-03-01T12:00:00Z", "key": "club:1",
 }  # fmt: skip
-ROLES = {
-    "rita": (Role.RECORDER,),
-    "eve": (Role.CORRECTOR,),
-    "otto": (Role.APPROVER,),
-    "ada": (Role.AUDITOR,),
-}
+ROLES = {"rita": (Role.RECORDER,), "eve": (Role.CORRECTOR,), "otto": (Role.APPROVER,), "ada": (Role.AUDITOR,)}
 
 
 @attrs.frozen

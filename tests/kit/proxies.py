@@ -1,7 +1,5 @@
 """nginx and Caddy before a server of a test: as the README of the server has them, on a free port of this machine."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """HTTP byte by byte: a server within the test, and clients that say what no library would."""
 
-from __future__ import annotations
-
 import re
 import select
 import socket

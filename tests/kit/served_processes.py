@@ -1,6 +1,4 @@
-"""The server as it is started, for tests that ask it over a network."""
-
-from __future__ import annotations
+"""The club that the tests of the server serve, and the server as it is started, for tests over a network."""
 
 import re
 import signal
@@ -15,6 +13,20 @@ from time import sleep
 import httpx
 
 from tests.kit.places import ROOT
+
+SITE = "https://ratings.example.org/club"
+Get = Callable[..., httpx.Response]
+REASON, OFFICER, OTHER_OFFICER = "a secret reason", "officer-eve", "officer-adam"
+
+EVIL_NAMES = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(2)>',
+    "'; DROP TABLE people; -- {{ 7*7 }} {% raise %}",
+    "\u202egnp.exe\u2066 \u200babc",
+    "\u05d0\u05d1\u05d2 \u0627\u0644\u0639\u0631\u0628\u064a\u0629",
+    "Wolfeschlegelsteinhausenbergerdorff" * 3,
+)
+EVIL_TOURNAMENTS = ("Cup 2023/24", '<b>Cup</b> & "more"', "..", "a?b#c%2F", "x/../../y", "Open")
 
 PATIENCE = 60.0  # seconds for one answer
 TRUST = httpx.create_ssl_context()  # which every client else reads anew from the disk, in 30 ms

@@ -4,8 +4,6 @@ By game and by event a win takes ``worth`` points from the loser. By period ever
 loses a point for each period that has gone by since the last one. A test puts them beside the built-in schemes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

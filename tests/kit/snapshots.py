@@ -59,9 +59,6 @@ def _write(path: Path, values: dict[str, Any]) -> None:
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
-# --- rows of views ---
-
-
 def rows_of_views(connection: sqlite3.Connection) -> Iterator[tuple[str, list[str]]]:
     """Yield each table and its rows, but for those that depend on how the views were made."""
     for table in sorted(set(queries.tables(connection)) - HOW_MADE):

@@ -1,7 +1,5 @@
 """Files that importers read: games in each format, reports, lists of players, and files that flood an importer."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import io
@@ -78,8 +76,6 @@ def written(folder: Path, name: str, content: bytes) -> Path:
     return path
 
 
-# --- CSV files of games ---
-
 SIZES = (1, 7, 64, 1000, BATCH_CSV)
 BASE = {"white": "Ann", "black": "Bob", "result": "1-0", "date": "2013-06-04"}
 
@@ -135,8 +131,6 @@ def imported_club(folder: Path, scheme: str, lines: Sequence[str]) -> Path:
 FOUR_COLUMNS = "white,black,result,date\n"
 
 
-# --- tournament reports: a header and lines of players, each field in its columns ---
-
 TRF_HEADER = "012 Club open\n022 Springfield\n042 2024/05/01\n052 2024/05/03\n"
 
 
@@ -153,8 +147,6 @@ def report(players: Sequence[str], *records: str) -> str:
     """A report of these players' lines; further records stand below them."""
     return TRF_HEADER + "".join(f"{line}\n" for line in (*players, *records))
 
-
-# --- lists of players: CSV and FIDE's two forms, with made-up people ---
 
 LIST_HEADER = f"{'ID Number':<15}{'Name':<61}Fed Sex Tit  WTit OTit           FOA "
 COMBINED = f"{LIST_HEADER}SRtng SGm SK RRtng RGm Rk BRtng BGm BK B-day Flag"
@@ -216,8 +208,6 @@ def xml(rows: Sequence[Listed] = MADE_UP) -> str:
     return f'<?xml version="1.0"?>\n<playerslist>\n{"".join(players)}</playerslist>\n'
 
 
-# --- files that flood an importer: packed ones unpack to far more than they are ---
-
 MIB = 2**20
 TAGS = b'[Event "E"]\n[Date "2001.02.03"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
 CSV_HEADER = b"game_id,white,black,result,date,plies\n"
@@ -236,9 +226,6 @@ def zstd_frame(blocks: int, window: int = 0x48) -> bytes:
 def zeros_gzip(mib: int) -> bytes:
     packer = zlib.compressobj(1, wbits=31)
     return b"".join([packer.compress(bytes(MIB)) for _ in range(mib)]) + packer.flush()
-
-
-# --- games of several pools ---
 
 
 def lichess_line(n: int, variant: Any) -> bytes:

@@ -5,8 +5,6 @@
 ``ledger.facts.event_fields``, so that a widened limit widens the tests.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -477,8 +475,6 @@ def wild_conversions() -> st.SearchStrategy[Any]:
     return st.lists(one | odd, max_size=3) | st.lists(one, min_size=1, max_size=3) | one | odd
 
 
-# --- reports of one game, each with some details left out or coarser ---
-
 _COARSER = (4, 7, 10, 20)  # characters of a year, a month, a day, a second
 
 
@@ -523,9 +519,6 @@ def _more(game: GameRecorded) -> st.SearchStrategy[dict[str, Any]]:
             "text": st.sampled_from((None, "0" * 64)),
         }
     )
-
-
-# --- timelines of a pool: periods of schemes, runs and closed tournaments ---
 
 
 def era(scheme: Scheme, since: str = "", carry: Carry = Carry.KEEP, *ranges: ConversionRange, **settings: Any) -> Era:

@@ -1,7 +1,5 @@
 """Editing a ledger's files behind its back, as somebody does who knows SQLite and the guards."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

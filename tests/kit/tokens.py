@@ -1,7 +1,5 @@
 """Tokens for tests: those that an earlier release made, in a file alone, and entries that no door would record."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Seconds say nothing of a program on a busy machine, not even those of the proces
 of its input is therefore told in yardsticks: one is what a million steps of the loop take here and now.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache

@@ -1,7 +1,5 @@
 """A ledger whose people file is exchanged for an older or a foreign one."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

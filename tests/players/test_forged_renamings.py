@@ -1,7 +1,5 @@
 """Names that somebody put into the people file by hand, to be given to a player: the journal sealed none of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

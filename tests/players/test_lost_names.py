@@ -1,7 +1,5 @@
 """Going on without names that are lost, when that is said; and players who are registered by number."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from pathlib import Path

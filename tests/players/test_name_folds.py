@@ -1,7 +1,5 @@
 """The index of whole names: it says what the names say, through renamings and erasures; the audit holds it to that."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The search by a part of a name: what is found, that index and names agree, that no byte of a forgotten name stays."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from pathlib import Path

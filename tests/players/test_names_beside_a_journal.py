@@ -1,7 +1,5 @@
 """Names and journal in one database: what belongs together is committed together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import Any, NamedTuple
@@ -18,7 +16,7 @@ from ledger.players.registering_columns import register
 from ledger.players.sealed_names import SealedNames, go_on_without, lost_players
 from ledger.testing.people_contract import everybody
 from tests.kit.postgres import Server
-from tests.kit.postgres_journals import as_superuser, new_journal, run_as_superuser
+from tests.kit.server_ledgers import as_superuser, new_journal, run_as_superuser
 
 pytestmark = pytest.mark.outside  # PostgreSQL
 

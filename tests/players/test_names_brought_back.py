@@ -1,7 +1,5 @@
 """An older people file knows who was erased: nobody is shown the name, and it goes again."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import closing

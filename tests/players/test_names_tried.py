@@ -3,8 +3,6 @@
 The thief knows all of the game but the name, and how keys are made. In a ledger of an earlier release that is enough.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shutil
@@ -130,9 +128,6 @@ def test_the_same_trial_finds_the_name_in_a_ledger_of_an_earlier_release(fmt: st
 
 def _keys(path: Path) -> list[bytes]:
     return re.findall(rb"(?:csv|pgn|trf|hand):k[0-9a-f]{23}", path.read_bytes())
-
-
-# --- the file comes again -----------------------------------------------------------------------------------
 
 
 def retold(run: Run, path: Path, fmt: str, name: str, *options: str) -> str:

@@ -1,7 +1,5 @@
 """Who is registered under the name of somebody known by another identity is noted, and refused nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

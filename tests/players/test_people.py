@@ -1,7 +1,5 @@
 """The people file alone: numbers, salts that are whole and nobody else's, rows without names, all or nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys
@@ -37,9 +35,6 @@ def _file(tmp_path: Path) -> Iterator[SqlitePeople]:
 
 def named(*words: str) -> dict[str, str]:
     return {f"name:{word.lower()}": word for word in words}
-
-
-# --- numbers ------------------------------------------------------------------------------------------------
 
 
 def test_identities_get_the_next_numbers_in_the_given_order_and_keep_them(file: SqlitePeople) -> None:
@@ -116,9 +111,6 @@ def test_a_number_is_not_given_out_again_after_its_person_was_erased(file: Sqlit
     assert file.number(named("Bob"), "2021")["name:bob"].player == 3
 
 
-# --- salts --------------------------------------------------------------------------------------------------
-
-
 def assert_whole_and_nobody_elses(persons: Sequence[Person]) -> None:
     """Sixteen bytes each, and no two people share so much as eight of them in a row."""
     salts = [bytes(person.salt or b"") for person in persons]
@@ -182,9 +174,6 @@ def test_every_bit_of_the_salt_and_every_part_of_the_name_counts() -> None:
     assert len(set(told)) == len(told) == 133
 
 
-# --- rows without names -------------------------------------------------------------------------------------
-
-
 def test_rows_without_names_are_all_kept_or_none(file: SqlitePeople) -> None:
     file.number(named("Ann"), "2020")
     file.add_nameless({4: "2019", 2: "2018-05"})
@@ -208,9 +197,6 @@ def test_people_with_names_come_in_order_from_either_end(file: SqlitePeople) -> 
     assert low == high[::-1] == [i for i in range(1, 101) if i not in {1, 2, 50, 100}]
     assert [person.player for person in next(file.salted())] == [3]
     assert [person.player for person in next(file.salted(highest_first=True))] == [99]
-
-
-# --- what the file holds ------------------------------------------------------------------------------------
 
 
 def test_a_file_put_together_from_two_copies_is_found_by_its_index(file: SqlitePeople, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The contract of stores of names, over the file of SQLite and over each version of PostgreSQL that is here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Two stores of names side by side: whatever is asked, a server finds the same people in the same order as a file."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Names on a server: who may what, erased in every file of leader and standby, one transaction with the journal."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
 import subprocess
@@ -57,9 +55,6 @@ def of_user(server: postgres.Server, schema: str, role: str) -> str:
     user = f"{schema}_{role}_user"
     run(server, f"CREATE USER {user}", f"GRANT {schema}_names_{role} TO {user}")
     return server.url(user=user)
-
-
-# --- roles --------------------------------------------------------------------------------------------------
 
 
 def test_a_writer_keeps_renames_and_erases_and_takes_no_row_away(
@@ -121,9 +116,6 @@ def test_whoever_may_make_roles_and_schemas_makes_the_names_and_may_only_write_t
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(statement.format(s=f"made_{database}_names").encode())
-
-
-# --- forgotten ----------------------------------------------------------------------------------------------
 
 
 def holding(folder: Path, *marks: bytes) -> set[str]:
@@ -308,9 +300,6 @@ def test_a_standby_forgets_what_its_leader_forgets(leader: postgres.Server, plac
         assert holding(standby.folder / "data", *marks) == {"pg_wal"}
         assert holding(leader.folder / "data", *marks) <= {"pg_wal"}
         assert "that of its standbys too" in people.copies()
-
-
-# --- one transaction with the journal -----------------------------------------------------------------------
 
 
 def test_names_are_kept_with_the_open_transaction_of_their_connection_or_not_at_all(place: tuple[str, str]) -> None:

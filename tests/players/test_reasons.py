@@ -1,7 +1,5 @@
 """Reasons beside the journal: sealed by a salted commitment, erased for good, gone where no entry sealed them."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from contextlib import closing
@@ -71,9 +69,6 @@ def test_a_reason_may_be_a_thousand_characters_of_any_script(club_of_one_reason:
     assert audit(club_of_one_reason).falsehoods == ()
 
 
-# --- reasons that no entry sealed ---------------------------------------------------------------------------------
-
-
 def test_one_that_was_stopped_before_its_entry_goes_when_the_next_reason_is_kept(club_of_one_reason: Path) -> None:
     for key in ("proposal:2@1", "decision:1"):
         left_behind(club_of_one_reason, key, WHISTLE)
@@ -112,9 +107,6 @@ def test_a_refused_entry_leaves_a_reason_that_goes_with_the_next(club_of_one_rea
         ("proposal:2@1", "another"),
         ("proposal:3@1", "and one more"),
     ]
-
-
-# --- erasing ------------------------------------------------------------------------------------------------------
 
 
 def test_an_erased_reason_is_in_no_byte_and_its_commitment_stays(club_of_one_reason: Path) -> None:
@@ -182,9 +174,6 @@ def test_a_reason_that_was_changed_is_not_read(change: str, club_of_one_reason: 
             ledger.people.reasons.texts([second, entry.facts["reason"]])
     assert erase_reasons(club_of_one_reason, entry.facts["reason"]) == 1
     assert audit(club_of_one_reason).falsehoods == ()
-
-
-# --- people files of earlier layouts --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("layout", [1, 2])

@@ -1,7 +1,5 @@
 """An erasure stands in the journal, without who it was: stopped, repeated, of merged players, beside backups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -55,9 +53,6 @@ def stop(path: Path, monkeypatch: pytest.MonkeyPatch, where: Any, function: str)
         patch.setattr(where, function, stopping)
         with pytest.raises(_StoppedError):
             ledger.erase(1, actor="eve")
-
-
-# --- what is recorded ---------------------------------------------------------------------------------------------
 
 
 def test_an_erasure_is_an_entry_without_who_it_was(pair_club: Path, run: Run) -> None:
@@ -132,9 +127,6 @@ def test_a_clock_that_is_behind_erases_nobody(club_of_two: ClubOfTwo) -> None:
         club_of_two.ledger.erase(1)
     assert refused.value.rule == "clock-behind"
     assert club_of_two.ledger.player("1").name == "Ann"
-
-
-# --- stopped ------------------------------------------------------------------------------------------------------
 
 
 def test_killed_at_any_statement_nobody_is_erased_or_the_next_one_records_it(pair_club: Path, tmp_path: Path) -> None:
@@ -220,9 +212,6 @@ def test_who_reads_does_not_wait_for_a_long_import(pair_club: Path, monkeypatch:
     assert pending(pair_club) == {1: "eve"}
 
 
-# --- rows that somebody wrote ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("row", "fault"),
     [
@@ -237,9 +226,6 @@ def test_a_forged_row_is_named(row: str, fault: str, pair_club: Path) -> None:
         "erasing",
         f"{fault}; 'rating-ledger erase DB {row[1:].partition(',')[0]}' erases the player again",
     )
-
-
-# --- backups --------------------------------------------------------------------------------------------------------
 
 
 def test_a_backup_of_a_stopped_erasure_is_recorded_where_it_is_restored(
@@ -280,9 +266,6 @@ def test_two_who_erase_at_once_leave_one_entry(pair_club: Path) -> None:
         assert not other.erase(1, actor="adam")
     assert erasures(pair_club) == [("eve", 1)]
     assert pending(pair_club) == {}
-
-
-# --- merged players -------------------------------------------------------------------------------------------------
 
 
 def test_an_erasure_covers_all_numbers_of_a_person(pair_club: Path, run: Run) -> None:

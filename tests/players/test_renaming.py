@@ -1,7 +1,5 @@
 """Giving a player another name: what is recorded, kept and forgotten, and what a file with the old name comes to."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -58,9 +56,6 @@ def person_in(path: Path, player: int) -> Person:
 def told_by(identity: str, name: str, key: str = "made:1") -> SourceGame:
     """A game that Bob loses to somebody who is called so."""
     return source_game(key, name, "Bob", white_id=identity, black_id="id:2")
-
-
-# --- what is recorded, kept, forgotten ------------------------------------------------------------------------
 
 
 def test_the_journal_seals_the_new_name_under_a_new_salt(trio: Path) -> None:
@@ -126,9 +121,6 @@ def test_a_number_without_a_name_gets_one(tmp_path: Path) -> None:
         assert (again.recorded, again.repeated, again.players, again.kept_names) == (1, 1, 0, 1)
 
 
-# --- what is refused ------------------------------------------------------------------------------------------
-
-
 def test_who_is_erased_or_was_never_registered_gets_no_name(trio: Path) -> None:
     with Ledger.open(trio) as ledger:
         ledger.erase(1)
@@ -169,9 +161,6 @@ def test_what_the_journal_does_not_take_is_no_name(what: str, club_of_two: ClubO
     Ledger.open(club_of_two.path).close()
     assert NEW_NAME.encode() not in bytes_of(club_of_two.path)
     assert audit(club_of_two.path).falsehoods == ()
-
-
-# --- files that tell the old name, and programs that register it -----------------------------------------------
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -231,9 +220,6 @@ def test_a_renaming_by_append_is_refused(trio: Path) -> None:
             ledger.append(PlayerRenamed(player=1, number=1, commitment="0" * 64))
 
 
-# --- which commitment holds -----------------------------------------------------------------------------------
-
-
 def test_the_newest_commitment_holds_for_each_player(trio: Path) -> None:
     with Ledger.open(trio) as ledger:
         for number in range(1, 12):  # "renamed:1@10" sorts before "renamed:1@9"
@@ -244,9 +230,6 @@ def test_the_newest_commitment_holds_for_each_player(trio: Path) -> None:
         assert {player: entry.position for player, entry in found.items()} == {1: 15, 2: 3, 3: 16}
         assert [entry.position for entry in sealings(journal.find, [1])[1]] == [2, *range(5, 16)]
         assert renamed_players(journal) == {1, 3}
-
-
-# --- an older copy of the people file, and changes by hand -----------------------------------------------------
 
 
 @pytest.fixture(name="club_with_an_older_name")
@@ -329,9 +312,6 @@ def test_an_older_journal_beside_a_renamed_player_is_named(club_of_four: Path) -
     assert [falsehood.position_or_key for falsehood in audit(club_of_four).falsehoods] == [3]
 
 
-# --- a people file of the first layout -------------------------------------------------------------------------
-
-
 @pytest.fixture(name="club_of_layout_1")
 def _club_of_layout_1(club_of_four: Path) -> Path:
     make_layout(1, beside(club_of_four, "people"))
@@ -374,9 +354,6 @@ def test_a_foreign_table_of_that_name_is_no_layout(club_of_layout_1: Path) -> No
             ledger.rename(3, "Carl Marsh")
     assert layout_of(club_of_layout_1) == 1
     assert renamings(club_of_layout_1) == []
-
-
-# --- bodies ---------------------------------------------------------------------------------------------------
 
 
 def test_the_journal_holds_no_letter_of_a_name(trio: Path) -> None:

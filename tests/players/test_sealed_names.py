@@ -1,7 +1,5 @@
 """The people file against the journal: what a writer compares, what it refuses, and the ways out."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -31,9 +29,6 @@ from tests.kit.tampering import execute
 from tools.commands import REFUSED, USAGE
 
 WAY_OUT = "'rating-ledger accept-lost-names DB'"
-
-
-# --- an older copy ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pairs", [[("Mallory", "Oscar")], [("Ann", "Bob")], [("Carl", "Mallory")], [("Ann", "Carl")]])
@@ -150,8 +145,6 @@ def test_a_row_that_another_process_loses_meanwhile_is_found(club_of_four: Path)
         with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 3 \(entry 5\)"):
             ledger.register("id:2", "Two")
 
-
-# --- another name under a number ----------------------------------------------------------------------------
 
 CHANGES = {
     "name": "UPDATE people SET name = 'Carla' WHERE player = 3",
@@ -293,9 +286,6 @@ def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club_of_f
         execute(beside(club_of_four, "people"), f"UPDATE people SET name = rtrim(name, '!') WHERE player = {player}")
     with Ledger.open(club_of_four) as ledger:
         assert ledger.player("Bob").player == 2
-
-
-# --- any store ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(name="journal_and_people")

@@ -3,8 +3,6 @@
 Kill -9 stands for every way to stop without warning.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -85,9 +83,6 @@ def bytes_of(pair_club: Path) -> bytes:
 
 def left_out(verdict: Verdict) -> list[str]:
     return [omission.part for omission in verdict.not_compared if "names" in omission.part]
-
-
-# --- stopped ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -219,9 +214,6 @@ def test_who_reads_does_not_wait_for_a_long_import(stopped_renaming: Path, patie
         assert len(waiting(stopped_renaming)) == 1
     Ledger.open(stopped_renaming).close()
     assert waiting(stopped_renaming) == []
-
-
-# --- beside other processes ---------------------------------------------------------------------------------------
 
 
 def test_a_reader_who_keeps_the_old_bytes_is_told_of_and_the_next_command_takes_them_away(

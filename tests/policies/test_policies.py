@@ -1,7 +1,5 @@
 """Policies: which settings hold when, how they are numbered, and what no policy takes."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -27,9 +25,6 @@ from tests.kit.games import game_recorded
 def row(number: int, since: str, margin: int, policy: str = "upsets") -> PolicyRow:
     since_ms = instant_ms(since) if since else BEGINNING
     return PolicyRow(policy, number, since_ms, since, {"margin": margin}, 10 + number)
-
-
-# --- which holds --------------------------------------------------------------------------------------------
 
 
 def test_what_nobody_has_set_holds_by_default() -> None:
@@ -123,9 +118,6 @@ def test_all_faults_are_named_at_once() -> None:
     with pytest.raises(MalformedError) as caught:
         check_settings("four-eyes", {"on": 1, "off": True})
     assert len(caught.value.problems) == 2
-
-
-# --- in a ledger --------------------------------------------------------------------------------------------
 
 
 def test_settings_are_numbered_written_in_full_and_a_repeat_is_none(club_of_two: ClubOfTwo) -> None:

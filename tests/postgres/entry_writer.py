@@ -4,15 +4,13 @@
 hexadecimal; it ends at the first error, with its text on stderr.
 """
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing
 
 from ledger.errors import StorageError
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.testing.journal_contract import append, sealed
-from tests.kit.postgres_journals import SCHEMA
+from tests.kit.server_ledgers import SCHEMA
 
 
 def main(address: str, word: str, count: int) -> None:

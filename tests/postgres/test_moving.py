@@ -1,7 +1,5 @@
 """A ledger that is moved onto a server and back: the same history, in one place at a time, whoever is stopped."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import NoReturn

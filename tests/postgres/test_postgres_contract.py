@@ -1,7 +1,5 @@
 """The journal on PostgreSQL is under the contract of every store, on the oldest version and on the newest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +8,7 @@ from ledger.journal import Journal
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.testing import JournalContract
 from tests.kit.postgres import Server
-from tests.kit.postgres_journals import SCHEMA, new_journal
+from tests.kit.server_ledgers import SCHEMA, new_journal
 
 
 class TestPostgresJournal(JournalContract):

@@ -1,7 +1,5 @@
 """The journal on PostgreSQL: what holds when several write, when the server dies, and who may what."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -26,7 +24,7 @@ from tests.kit import postgres
 from tests.kit.places import ROOT
 from tests.kit.poolers import pooling
 from tests.kit.postgres import Server
-from tests.kit.postgres_journals import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
+from tests.kit.server_ledgers import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
 
 
 @pytest.fixture
@@ -63,9 +61,6 @@ def waiting_processes(server: Server, event: str) -> list[int]:
     with closing(psycopg.connect(server.url(), autocommit=True)) as connection:
         question = "SELECT pid FROM pg_stat_activity WHERE wait_event = %s"
         return [process for (process,) in connection.execute(question, (event,))]
-
-
-# --- the same journal as in a file --------------------------------------------------------------------------------
 
 
 def test_root_and_bytes_are_those_of_the_same_entries_in_a_file(each_server: Server, tmp_path: Path) -> None:
@@ -130,9 +125,6 @@ def test_no_transaction_stays_open_between_two_questions(
         other = journal.read(30)
         assert [body for block in other for body in block] == bodies[30:]
         assert seen + [body for block in reading for body in block] == bodies
-
-
-# --- the server dies, is frozen, forgets its standbys -----------------------------------------------------------------
 
 
 @contextmanager
@@ -353,10 +345,7 @@ def test_a_frozen_server_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPat
 def test_who_waits_a_second_for_another_writer_is_told_so_by_the_server(writers_address: str) -> None:
     """The client gives the server longer than that, so that the connection is not cut meanwhile."""
     with opened(writers_address) as first, opened(writers_address) as second, first.writing():
-        with (
-            pytest.raises(StorageError, match=r"another process is writing to it"),
-            second.writing(patience=1.0),
-        ):
+        with pytest.raises(StorageError, match=r"another process is writing to it"), second.writing(patience=1.0):
             pass
         assert second.size() == 0
 
@@ -370,9 +359,6 @@ def test_a_pooler_that_hands_out_connections_by_sessions_is_no_obstacle(
     ):
         filled(journal, (1, 1))
         assert journal.head().size == 2
-
-
-# --- who may what -------------------------------------------------------------------------------------------------
 
 
 NEVER = (

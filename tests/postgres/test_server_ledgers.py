@@ -1,6 +1,4 @@
-"""A ledger on a server: it answers as one in files does, is made by whoever may, and refuses what cannot be."""
-
-from __future__ import annotations
+"""A ledger on a server answers and is served as one in files is, is made by whoever may, and refuses what cannot be."""
 
 import re
 import signal
@@ -12,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import attrs
+import httpx
 import psycopg
 import pytest
 
@@ -24,13 +23,20 @@ from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
+from ledger.players.people import Pending
+from ledger.players.postgres_people import PostgresPendingNames
 from ledger.players.server_stores import make_on_server, on_server, sql_of
 from tests.kit.clubs import NAME, Clock
 from tests.kit.commands import Run
+from tests.kit.desks import Officer, words
 from tests.kit.games import game_recorded
 from tests.kit.places import SAMPLE
 from tests.kit.postgres import Server
+from tests.kit.programs import GAME, Api
+from tests.kit.served_processes import PATIENCE, position, serving, until
 from tests.kit.server_ledgers import empty_database, new_place, run_sql_on, settings_of
+from tools.serve.readers import Answer, Reader
+from tools.serve.routes import ROUTES
 
 
 @pytest.fixture(name="pair_of_clubs")
@@ -214,14 +220,14 @@ def test_files_beside_a_journal_line_and_lines_without_one_are_refused(oldest_se
     with pytest.raises(StorageError, match=r"stands there, and club\.toml says"), in_files(tmp_path / NAME):
         pass  # an audit, a backup or a query would take the file for the ledger
     (tmp_path / NAME).unlink()
-    for words, message in (
+    for settings_text, message in (
         ('schema = "club"\n', "has schema and no journal"),
         ('journal = "club.db"\n', "journal must be the address of a database"),
         (f'journal = "{place.address}"\npatience = 0\n', "patience must be seconds"),
         (f'journal = "{place.address}"\ndurability = "much"\n', "durability must be one of server, quorum"),
         ('journal = "postgresql://ann:secret@host/db"\n', "has a password in it"),
     ):
-        settings.write_text(words)
+        settings.write_text(settings_text)
         with pytest.raises(StorageError, match=message) as caught:
             Ledger.open(tmp_path / NAME)
         assert "secret" not in str(caught.value)
@@ -334,3 +340,100 @@ def test_names_that_are_lost_are_gone_on_without(oldest_server: Server, tmp_path
     with Ledger.open(club) as ledger:
         assert ledger.names.file.by_number([1, 2])[2].is_erased
         assert ledger.player("Ann").player == 1
+
+
+(PLAYER,) = [route for route in ROUTES if route.path == "/players/{player}"]
+
+
+def test_what_any_node_records_is_answered(oldest_server: Server, tmp_path: Path) -> None:
+    place = new_place(oldest_server)
+    with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
+        for name in ("Ann", "Bob"):
+            ledger.register(f"name:{name.lower()}", name)
+        adam = ledger.tokens.add("adam", [Role.APPROVER])
+        tokens = {"rita": ledger.tokens.add("rita", [Role.RECORDER], token=adam)}
+        ledger.level()
+    with serving(tmp_path / NAME, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) > 0)
+        api = Api(address, tokens)
+        done = api.post("/games?rated=1", GAME)
+        assert (done.status_code, done.json()["rated"]["game"]) == (201, "club:1"), done.text
+        assert api.post("/games", GAME).json()["duplicate"] is True
+        with Ledger.open(settings_of(tmp_path / "another", place)) as another:
+            recorded = another.append(game_recorded("r1-b1"), token=tokens["rita"])
+        listed = httpx.get(f"{address}/api/v1/ranking?after={recorded.position}", timeout=PATIENCE).json()
+        assert [row["games"] for row in listed["rows"]] == [2, 2]
+        assert httpx.get(f"{address}/players/1", timeout=PATIENCE).status_code == 200
+
+
+def test_two_servers_of_one_ledger_know_the_same_sessions_sendings_and_refusals(
+    oldest_server: Server, tmp_path: Path
+) -> None:
+    """As where the server that an officer works with is lost, and a name leads to another one."""
+    place = new_place(oldest_server)
+    with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
+        for name in ("Ann", "Bob"):
+            ledger.register(f"name:{name.lower()}", name)
+        ledger.append(game_recorded("r1-b1", half_moves=60))
+        adam = ledger.tokens.add("adam", [Role.APPROVER])
+        tokens = {"eve": ledger.tokens.add("eve", [Role.CORRECTOR], token=adam)}
+        ledger.level()
+    node = settings_of(tmp_path / "another", place)
+    words_of_both = ("--listen", "127.0.0.1:0")
+    with serving(tmp_path / NAME, *words_of_both) as (_, first), serving(node, *words_of_both) as (_, second):
+        until(lambda: position(first) > 0 and position(second) > 0)
+        eve, elsewhere = Officer(first), Officer(second)
+        eve.sign_in(tokens["eve"])
+        elsewhere.client.cookies = eve.client.cookies
+        assert "eve" in words(elsewhere.look("/desk").text)
+        body = {"changes": [{"verb": "void", "game": "r1-b1"}], "reason": "played twice"}
+        header = {"headers": {"Idempotency-Key": "letter 7"}}
+        sent = [Api(address, tokens).post("/corrections", body, "eve", **header) for address in (first, second)]
+        assert [answer.status_code for answer in sent] == [201, 200], [answer.text for answer in sent]
+        assert [answer.json()["proposal"] for answer in sent] == [1, 1]
+        decision = {"decision": "approved", "reason": "seen"}
+        refused = Api(first, tokens).post("/corrections/1/decision", decision, "eve")
+        assert refused.status_code == 403, refused.text
+        assert "not-this-role" in words(elsewhere.look("/desk").text)
+        elsewhere.do("/desk", "/desk/sign-out")
+        eve.look("/desk", 303)
+        for officer in (eve, elsewhere):
+            officer.client.close()
+
+
+def test_a_name_that_is_sealed_on_a_server_and_not_given_yet_is_not_kept_as_it_was(
+    oldest_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = new_place(oldest_server)
+    with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
+        ledger.register("name:ann", "Ann")
+        ledger.level()
+    reader, tags, asked = Reader(tmp_path / NAME), list[str](), list[int]()
+
+    def answer(*had: str) -> Answer:
+        return reader.answer(PLAYER, {"player": "1", "pool": None, "at": None}, "/players/1", had)
+
+    def folded_in_meanwhile(names: PostgresPendingNames, pending: Pending) -> None:
+        folding.level()
+        between = answer()
+        assert b'"name":"Ann"' in (between.body or b"")
+        assert answer(between.tag).body is None
+        tags.append(between.tag)
+        give(names, pending)
+
+    def rows(names: PostgresPendingNames) -> list[Pending]:
+        asked.append(1)
+        return every(names)
+
+    give, every = PostgresPendingNames.give, PostgresPendingNames.rows
+    answer()
+    with Ledger.open(tmp_path / NAME) as folding, Ledger.open(settings_of(tmp_path / "another", place)) as renaming:
+        monkeypatch.setattr(PostgresPendingNames, "give", folded_in_meanwhile)
+        renaming.registry.rename(1, "Spelt Right", actor="test")
+    after = answer(*tags)
+    assert b'"name":"Spelt Right"' in (after.body or b"")
+    monkeypatch.setattr(PostgresPendingNames, "rows", rows)
+    assert answer(after.tag).body is None
+    assert asked == [], "once nothing is being given, nobody asks again before something is recorded"
+    reader.open().ledger.close()
+    reader.close()

@@ -1,7 +1,5 @@
 """The server of a run is one for all its workers, and ends with the last of them, however that one ends."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What is kept of tokens of a ledger on a server is one for all its nodes: log, sessions, what was sent."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -54,9 +52,6 @@ def _two_nodes(club_place: ServerPlace, tmp_path: Path) -> Iterator[tuple[Ledger
 def without_the_tables(server: Server, place: ServerPlace) -> None:
     """As the release before made a ledger."""
     run_sql_on(server, place, "DROP SCHEMA club_tokens CASCADE")
-
-
-# --- two nodes --------------------------------------------------------------------------------------------------
 
 
 def test_a_session_begins_on_one_node_is_used_on_another_and_ends_on_all(two_nodes: tuple[Ledger, Ledger]) -> None:
@@ -179,9 +174,6 @@ def test_what_was_not_recorded_was_not_sent(two_nodes: tuple[Ledger, Ledger], mo
     assert [(each.proposal, each.duplicate) for each in done] == [(1, False)]
 
 
-# --- what it costs ------------------------------------------------------------------------------------------------
-
-
 def test_a_session_is_looked_up_in_one_round_trip_and_recording_asks_nothing_of_tokens(
     two_nodes: tuple[Ledger, Ledger], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,9 +200,6 @@ def test_a_session_is_looked_up_in_one_round_trip_and_recording_asks_nothing_of_
     trips.clear()
     one.token_store.note("2026-11-21T12:00:00Z", "try", None, None, "unknown-token", "none")
     assert len(trips) == 1
-
-
-# --- who may what -------------------------------------------------------------------------------------------------
 
 
 def test_only_who_records_may_read_or_write_it(
@@ -257,9 +246,6 @@ def test_the_server_makes_no_statistics_of_it(
     with closing(psycopg.connect(oldest_server.url(club_place.address.rpartition("/")[2]))) as connection:
         query = "SELECT count(*) FROM pg_stats WHERE schemaname = 'club_tokens'"
         assert connection.execute(query).fetchone() == (0,)
-
-
-# --- a ledger of the release before, and a server that goes --------------------------------------------------------
 
 
 def test_a_ledger_of_the_release_before_goes_on_says_what_to_do_and_is_brought_up(
@@ -339,9 +325,6 @@ def test_whoever_is_refused_is_refused_though_the_server_is_away_when_it_is_note
         one.tokens.who(None, None, Role.APPROVER, "try")
     with pytest.raises(RejectedError, match="four-eyes"), one.tokens.noting(Actor("eve", proven=True), "approve it"):
         raise RejectedError("four-eyes", "", "who proposed cannot approve")
-
-
-# --- moving -------------------------------------------------------------------------------------------------------
 
 
 def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(

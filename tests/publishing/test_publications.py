@@ -1,7 +1,5 @@
 """Lists that are published: frozen whatever becomes known later, original and revised side by side, and known then."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -63,9 +61,6 @@ def listed(ledger: Ledger, on: str) -> list[tuple[int, int, float, int, str | No
 
 def as_listed(rows: list[ListRow]) -> list[tuple[int, int, float, int, str | None]]:
     return [(row.player, row.rank, row.rating, row.games, row.last_game) for row in rows]
-
-
-# --- publishing -------------------------------------------------------------------------------------------------
 
 
 def test_a_published_list_says_what_was_in_force_and_what_it_follows_from(make_club: Made) -> None:
@@ -185,9 +180,6 @@ def test_somebody_who_records_in_between_is_on_the_list(make_club: Made, monkeyp
     assert event.root == ledger.journal.root_at(event.head).hex()
 
 
-# --- what looks wrong -------------------------------------------------------------------------------------------
-
-
 def complaints_of(ledger: Ledger, as_of: str) -> list[tuple[str, tuple[int, ...]]]:
     size = ledger.journal.size()
     with pytest.raises(PublicationError) as refused:
@@ -246,9 +238,6 @@ def test_two_numbers_of_one_register_are_two_people_of_one_name_which_is_only_no
     done = publish(ledger, "2021-01-31")
     assert done.recorded
     assert [(complaint.what, complaint.players) for complaint in done.complaints] == [("name-shared", (first, second))]
-
-
-# --- original and revised ---------------------------------------------------------------------------------------
 
 
 def test_the_list_of_a_day_shows_the_published_number_beside_the_present_one(make_club: Made) -> None:
@@ -325,8 +314,6 @@ def test_runs_name_the_list_published_of_them(make_club: Made) -> None:
     assert [row["published"] for row in as_rows(publications.runs(ledger))] == ["standard@2021-01-31/1", None]
 
 
-# --- whatever becomes known -------------------------------------------------------------------------------------
-
 played = st.sampled_from([Outcome.WHITE, Outcome.DRAW, Outcome.BLACK])
 late_games = st.lists(st.tuples(st.integers(1, 28), st.permutations([1, 2, 3, 4]), played), min_size=1, max_size=4)
 
@@ -363,9 +350,6 @@ def test_a_rating_that_no_list_can_show_is_named_and_nothing_published(make_club
     with pytest.raises(ProjectionError, match=r"^elo: gives player 3 the rating 9\.0.*e\+15, which no list can show"):
         publish(ledger, "2021-01-31", despite_complaints=True)
     assert ledger.journal.size() == size
-
-
-# --- kept rows that are gone ------------------------------------------------------------------------------------
 
 
 def test_kept_rows_that_are_gone_are_worked_out_again(make_club: Made) -> None:

@@ -1,7 +1,5 @@
 """What the tests of ratings share: a ledger whose clubs a test tells itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The built-in read models: hand-worked rows, registration, documentation, and what ledgers without them get."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from math import isnan, nan
@@ -100,9 +98,6 @@ def test_nobody_stands_in_places_that_are_empty() -> None:
     bests.enter(state, 0, 1500.0, 1.0)
     assert state[0] == 1500.0
     assert all(isnan(value) for value in state[1:])
-
-
-# -- registered, documented, brought to ledgers that lack them --------------------------------------------------------
 
 
 def test_they_are_registered_as_plug_ins_are() -> None:

@@ -1,7 +1,5 @@
 """Games that end before the day of a player's list are recorded, and whoever records them is told what follows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the engine takes for a kernel, what compiled kernels do instead of calls, and how a batch is gathered."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from random import Random

@@ -6,8 +6,6 @@ blocks. Here a block holds a few, and another connection than the builder's writ
 ledger as it was folded step by step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -86,9 +84,6 @@ def in_small_blocks() -> Iterator[None]:
         stack.enter_context(patch.object(sqlite, "BUSY_SECONDS", 1.0))
         stack.enter_context(patch.object(building, "table_writer", lambda path, _: _SecondConnection(path)))
         yield
-
-
-# --- what is told -------------------------------------------------------------------------------------------
 
 
 def registered() -> list[Event]:
@@ -182,9 +177,6 @@ def correct(ledger: Ledger) -> None:
     approve(ledger, drafts.tournament(POOL, CUP, since="2020-09-01"))
     approve(ledger, drafts.annul_games(6, Which.LOSSES, since="2020-05-01"))
     approve(ledger, drafts.undo(4))
-
-
-# --- how it is built ----------------------------------------------------------------------------------------
 
 
 def settings_of(scheme: Scheme) -> Iterator[Settings]:

@@ -4,8 +4,6 @@ That any history gives the rows of the right facts, ``test_drawn_histories`` and
 they say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path

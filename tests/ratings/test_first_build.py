@@ -1,7 +1,5 @@
 """The first build: sorted runs on the disk, rows written by a process of its own, and what happens when that fails."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -38,9 +36,6 @@ from tests.tiers import examples
 
 ROOT = TESTS.parent
 INSERT = "INSERT INTO rows VALUES (?, ?, ?, ?)"
-
-
-# --- sorted runs --------------------------------------------------------------------------------------------
 
 
 @given(
@@ -91,9 +86,6 @@ def test_no_room_for_a_sort_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, 
         runs.add(pl.DataFrame({"key": [3, 1, 2]}))
         with pytest.raises(StorageError, match=r"No space left on device.*free some space"):
             runs.add(pl.DataFrame({"key": [5]}))
-
-
-# --- writing ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -234,9 +226,6 @@ def test_a_rebuild_takes_nothing_from_under_a_writing_process_that_was_left_behi
         assert left.read_bytes() == b"of a build that was killed"
         ledger.views.rebuild()
         assert not left.exists()
-
-
-# --- builds -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(name="club")

@@ -1,7 +1,5 @@
 """Where everybody begins anew, HERA counts from the new system's 50th game on; one that was reached before is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Projectors that come and go: their tables are folded from the rows that stand, and nothing else is touched."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Which read models a ledger keeps: a rule of its own, so that processes with other plug-ins can share one ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

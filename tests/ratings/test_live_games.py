@@ -1,7 +1,5 @@
 """Games as they come: one at a time at the end of rating order, with the rows that a rebuild gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random

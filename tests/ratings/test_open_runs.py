@@ -1,7 +1,5 @@
 """Games that wait for a rating run are rated as of the last of them, whatever becomes of that one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import attrs

@@ -1,7 +1,5 @@
 """The views of an earlier entry: built aside, kept one at a time, checked, and brought from entry to entry."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

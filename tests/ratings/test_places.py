@@ -1,7 +1,5 @@
 """Places that are counted by the distribution of ratings are those of a ranking that is read player by player."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from math import inf, nextafter

@@ -1,7 +1,5 @@
 """What a player brings to a game is read of many players at once: the same as table by table, and no row unnoticed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """How SQLite finds what a preview asks beside the ordinary questions: every statement is pinned."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

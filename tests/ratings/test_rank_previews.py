@@ -1,7 +1,5 @@
 """The places that a preview tells where last rows do not say who stands where are those of the ranking that comes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What is told of the tables of the views: every table and column there is, and none that is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ledger.ledger import Ledger

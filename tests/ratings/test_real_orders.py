@@ -1,7 +1,5 @@
 """Real games in several orders: the ratings are those of the facts, to the last bit, however the files came in."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

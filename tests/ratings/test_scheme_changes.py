@@ -1,7 +1,5 @@
 """A pool whose scheme changes from a date: what is kept, what is rated again, which system a number belongs to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice

@@ -1,7 +1,5 @@
 """Players who come with a past: what each scheme begins them with, in rows, explanations and HERA, in any order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,9 +54,6 @@ def after(ledger: Ledger, player: int) -> float:
     """The player's rating after the last rated game."""
     (row,) = ledger.rows("current", "player = ?", (player,))
     return float(row["rating"])
-
-
-# --- by scheme ----------------------------------------------------------------------------------------------------
 
 
 def test_a_fide_player_with_thirty_games_has_k_20_and_who_only_declares_has_40(seeded_ledger: Make) -> None:
@@ -162,9 +157,6 @@ def test_a_player_of_the_english_lists_keeps_the_grade_by_even_results(seeded_le
     assert (after(ledger, 1), after(ledger, 2)) == (150.0, 150.0)
 
 
-# --- which seed holds ---------------------------------------------------------------------------------------------
-
-
 def test_the_last_seed_up_to_the_first_game_holds_before_a_declared_rating(seeded_ledger: Make) -> None:
     declared = PlayerChanged(player=1, effective_at="2000", standing=Standing.FULL, declared_rating=1500)
     seeds = [
@@ -179,9 +171,6 @@ def test_the_last_seed_up_to_the_first_game_holds_before_a_declared_rating(seede
     assert terms_of(ledger, 1, "g")["Ra"] == 1700.0
 
 
-# --- HERA ---------------------------------------------------------------------------------------------------------
-
-
 def test_the_highest_rating_of_a_seed_counts_from_the_seed_until_it_is_passed(seeded_ledger: Make) -> None:
     game = game_recorded("g1", ended_at="2020-01-01")
     past = seeded(1, "2300", games=60, highest="2390", source="national list", effective_at="2019-06-01")
@@ -193,9 +182,6 @@ def test_the_highest_rating_of_a_seed_counts_from_the_seed_until_it_is_passed(se
     assert (shown["hera"], shown["hera_date"]) == (shown["rating_now"], "2020-01-01")
     ledger = seeded_ledger("elo", [seeded(1, "2300", games=20), game])
     assert as_row(summary(ledger, ledger.player("1")))["hera"] is None
-
-
-# --- any order of arrival -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -234,9 +220,6 @@ def _placeless(rows: Sequence[tuple[tuple[str, Any], ...]]) -> list[dict[str, An
     """Rows without what follows from when an entry arrived, in an order that does not follow from it either."""
     told = [{name: value for name, value in row if name not in {"game", "joined_at", "position"}} for row in rows]
     return sorted(told, key=repr)
-
-
-# --- beside a restart -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("since", "acts"), [("2026-06-01", True), ("2026-06-02", False)])

@@ -1,7 +1,5 @@
 """The pool setting ``from_shown``: newcomers begin with what the source shows beside the first game in rating order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import isnan
 from pathlib import Path

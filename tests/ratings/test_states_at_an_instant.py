@@ -1,7 +1,5 @@
 """What a player's state is at the very instant at which games are rated."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ledger.facts.instants import instant_end_ms

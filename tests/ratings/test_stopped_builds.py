@@ -1,7 +1,5 @@
 """A first build of the views that was killed at any statement: the next command goes on with it or begins it anew."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Worked by hand as in ``test_whole_tournaments``: everybody begins with 2000. Up 
 the settings adopted from 1 March make it 20.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """When the views are folded on, when they are built anew, and what an open ledger sees of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -91,9 +89,6 @@ def test_views_are_level_only_when_every_entry_is_folded_in(club_of_five_games: 
         assert not ledger.views.is_level()
         beside(club_of_five_games, "views").unlink()
         assert not ledger.views.is_level()
-
-
-# --- changes of scheme, rating runs, tournaments -------------------------------------------------------------
 
 
 @pytest.fixture(name="with_small_schemes")
@@ -233,9 +228,6 @@ def test_an_open_ledger_goes_on_by_the_scheme_that_another_one_adopted(club_of_f
         ledger.catch_up()
         assert ratings(ledger) == [1520.0, 1480.0]
         assert [era.scheme.name for era in ledger.pool().eras] == ["chessworld", BY_GAME.name]
-
-
-# -- answers of a ledger that does not follow ----------------------------------------------------------------------
 
 
 def test_who_does_not_follow_answers_as_far_as_the_views_are_and_writes_nothing(club_of_two: ClubOfTwo) -> None:

@@ -1,7 +1,5 @@
 """Views say which journal they are of: those of another one, or of an older copy of it, are never taken for ours."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -159,9 +157,6 @@ def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(
     check()
 
 
-# --- tables that are not as this program makes them ------------------------------------------------------------
-
-
 OBJECTS = (
     "progress", "projections", "pools", "eras", "runs", "tournaments", "openings", "players", "changes", "games",
     "current", "distribution", "rating_bounds", "policies", "rounds_without_game",
@@ -211,9 +206,6 @@ def test_spoilt_tables_give_one_clear_line_and_rebuild_mends_them(
     assert run("rebuild", club_of_six_games).code == 0
     with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
         assert table_digests(connection) == before
-
-
-# --- builds that were stopped ----------------------------------------------------------------------------------
 
 
 class _StopError(Exception):
@@ -302,9 +294,6 @@ def test_a_stopped_build_of_the_same_journal_goes_on(
         ledger.catch_up()
         assert table_digests(ledger.views.connection) == expected
     assert read[0] == (9, 9)  # everything had been folded in already
-
-
-# --- links, and folders that cannot be written -----------------------------------------------------------------
 
 
 def test_a_ledger_behind_a_symbolic_link_finds_its_neighbours_beside_the_target(
@@ -409,9 +398,6 @@ def test_a_log_that_cannot_be_read_in_a_read_only_folder_is_told(locked: Path) -
     done = as_reader("show", torn, "ann")
     assert done.returncode == 1
     assert "c.db-wal holds what is not in the file yet" in done.stderr
-
-
-# --- the object itself -----------------------------------------------------------------------------------------
 
 
 def test_views_are_checked_by_whoever_reads_them_directly(club_of_six_games: Path, run: Run, tmp_path: Path) -> None:

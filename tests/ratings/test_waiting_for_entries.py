@@ -1,7 +1,5 @@
 """A question may wait for an entry that was told elsewhere."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.errors import UnknownNameError

@@ -1,7 +1,5 @@
 """A change is followed as far as it goes: who stands again as before is left alone, the rows are those of a rebuild."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

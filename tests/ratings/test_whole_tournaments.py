@@ -4,8 +4,6 @@ The examples are worked by hand: everybody begins with a declared 2000 and the K
 expected scores (8.1.2) has .50 for differences up to 3 points, .51 to 10, .52 to 17, .53 to 25.
 """
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

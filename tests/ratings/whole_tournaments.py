@@ -1,7 +1,5 @@
 """Clubs that rate tournaments whole by the FIDE scheme: the players, the games, and where these stand then."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """The register of players from Python: all or nothing, and what could act no longer is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

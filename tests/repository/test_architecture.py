@@ -83,9 +83,6 @@ def breaches(modules: Iterable[str], of: Callable[[str], Collection[object]]) ->
     return {module: breach for module in modules if (breach := of(module))}
 
 
-# --- layers -------------------------------------------------------------------------------------------------
-
-
 def test_every_module_has_its_layer_once() -> None:
     named = [part for layer in LAYERS for part in layer]
     assert len(named) == len(set(named))
@@ -138,9 +135,6 @@ def test_every_module_serves_the_public_names_a_tool_or_the_testing_kit() -> Non
         parents = {module.rpartition(".")[0]} & set(EVERYWHERE)
         waiting |= (imports_of(module) | parents) - reached
     assert set(MODULES) - reached == set()
-
-
-# --- imports ------------------------------------------------------------------------------------------------
 
 
 def test_nothing_is_imported_inside_a_function() -> None:
@@ -225,9 +219,6 @@ def test_recording_one_fact_and_catching_up_loads_nothing_heavy(tmp_path: Path) 
     assert python(RECORD_ONE_GAME, str(tmp_path / "club.db"), *sorted(HEAVY), *OF_A_SERVER) == ""
 
 
-# --- size and words -----------------------------------------------------------------------------------------
-
-
 def test_no_function_has_more_than_one_thought() -> None:
     def too_long(module: str) -> dict[str, int]:
         return {
@@ -296,9 +287,6 @@ def test_no_class_is_called_what_another_is_called() -> None:
     assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
 
 
-# --- public names -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(not hasattr(ledger, "__all__"), reason="the public names are not chosen yet")
 def test_public_names_are_exactly_all_and_sorted() -> None:
     for name in ledger.__all__:
@@ -328,8 +316,6 @@ def test_every_public_name_is_documented() -> None:
     names = getattr(ledger, "__all__", [])
     assert [name for name in names if not inspect.getdoc(getattr(ledger, name))] == []
 
-
-# --- the tests themselves -----------------------------------------------------------------------------------
 
 TESTS = list(sources("tests"))
 WITHOUT_A_FOLDER = {"testing"}  # its suites are what test_contracts runs

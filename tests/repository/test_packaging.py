@@ -3,8 +3,6 @@
 It is made of the source archive, so that this holds all that is needed.
 """
 
-from __future__ import annotations
-
 import doctest
 import json
 import os

@@ -1,7 +1,5 @@
 """The command that writes the published JSON Schemas, of entries and of exports, and finds the stale ones."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

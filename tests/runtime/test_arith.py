@@ -1,7 +1,5 @@
 """Powers and logarithms against decimal arithmetic of 45 digits, to the accuracy that their docstrings promise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal, localcontext

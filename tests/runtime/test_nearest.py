@@ -1,7 +1,5 @@
 """What somebody may have meant: near names are suggested, far ones are not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A file that is made appears whole, made by one alone, and in nobody else's place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Plug-ins that are broken or gone: named with their package, and in nobody's way who does not use them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Statements that run in a process of their own: what keeps it from taking rows is told, whoever is still sending."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is to be written to make one table another, and rows of numbers: the same for lists and for arrays."""
 
-from __future__ import annotations
-
 from math import isnan, nan
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The way to SQLite changes no value."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading rows as columns: a process of its own and one's own connection give the same rows, of one moment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

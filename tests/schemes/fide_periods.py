@@ -1,7 +1,5 @@
 """Players and rating periods of FIDE as its kernel takes them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 from typing import Any

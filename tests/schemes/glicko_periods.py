@@ -1,7 +1,5 @@
 """What the tests of the Glicko family share: made-up periods, and the volatility as the paper computes it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from random import Random

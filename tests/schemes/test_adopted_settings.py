@@ -4,8 +4,6 @@
 new has the default that leaves all as it was; what new pools should have is said by ``for_new_pools``.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,13 +1,10 @@
 """Chessmetrics: its published formulas, and hand-worked lists."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.schemes.chessmetrics import DEFAULT, FIELDS, SCHEME, expected_score, performance, weight
@@ -134,9 +131,3 @@ def test_the_expected_score_is_linear_and_bounded() -> None:
     assert expected(2085, 2000) == pytest.approx(0.6)
     assert expected(2425, 2000) == 1.0
     assert expected(2000, 2426) == 0.0
-
-
-@pytest.mark.parametrize(("name", "value"), [("window", 0), ("window", 25), ("per_score", 0), ("pad_draws", -1)])
-def test_senseless_settings_are_refused_by_name(name: str, value: int) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: value})

@@ -4,8 +4,6 @@ Source of the published numbers: ChessWorld rating FAQ, http://www.letsplaychess
 A *derived* one follows from the FAQ's words by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
@@ -102,9 +100,6 @@ def reason(
     how = list(Outcome).index(outcome), list(Termination).index(termination)
     standings = list(Standing).index(white), list(Standing).index(black)
     return REASONS[refuse(*how, half_moves, rated, *standings, DEFAULT)]
-
-
-# --- published and derived numbers --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -212,9 +207,6 @@ def test_classes_and_strengths(rating: int, letter: str, group: str) -> None:
     assert (rating_class(rating), strength(rating)) == (letter, group)
 
 
-# --- which games count --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("half_moves", "termination", "refused"),
     [  # official: "only games longer than 10 half moves", checkmate excepted
@@ -254,9 +246,6 @@ def test_of_several_reasons_the_first_of_the_list_is_named() -> None:
     assert worst(Outcome.NONE, Termination.ABANDONMENT) == "abandoned-by-both"
     assert worst() == "casual"
     assert worst(rated=True) == "too-short"
-
-
-# --- promises -----------------------------------------------------------------------------------------------
 
 
 @given(own=newcomers | provisional, opponent=anybody)
@@ -301,9 +290,6 @@ def test_colours_do_not_matter(own: State, opponent: State, score: float) -> Non
     assert played(opponent, own, 1 - score) == (black, white)
 
 
-# --- seams --------------------------------------------------------------------------------------------------
-
-
 def test_game_50_is_the_last_by_the_mean_and_game_51_the_first_by_elo() -> None:
     opponent = (1500.0, 300.0, 0.0)
     fiftieth = after((1500.0, 49.0, 49 * 1500.0), opponent, WHITE_WINS)
@@ -317,9 +303,6 @@ def test_n_of_51_grows_to_one_without_a_jump() -> None:
     assert scale(51.0, DEFAULT) == scale(5000.0, DEFAULT) == 1.0
     before = SCHEME.numbers_from({"count_current": False})
     assert [scale(float(n), before) for n in (1, 50, 51)] == [0.0, 49 / 51, 1.0]
-
-
-# --- newcomers and other readings ---------------------------------------------------------------------------
 
 
 def test_a_newcomer_enters_at_1400_or_at_the_rating_he_declares() -> None:
@@ -353,8 +336,6 @@ def test_with_the_initial_rating_in_the_mean_one_win_gives_half_as_much() -> Non
     reading = SCHEME.numbers_from({"include_initial": True})
     assert run([(1400, 1.0), (1600, 1.0)], reading) == pytest.approx([1600, (1400 + 1800 + 2000) / 3])
 
-
-# --- words --------------------------------------------------------------------------------------------------
 
 CASES: dict[str, tuple[State, State, dict[str, int | bool | str], str]] = {
     "first game": ((1400.0, 0.0, 0.0), (2700.0, 10.0, 27_000.0), {}, "(S + p) / n"),

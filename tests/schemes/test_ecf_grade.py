@@ -4,15 +4,12 @@ Published: camberleychess.co.uk/articles/grading.htm (game points of 110 against
 40-point rule), liquisearch.com and englishchess.org.uk (equivalences). The rest is worked out from the rule's words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.schemes import ecf_grade
@@ -67,9 +64,6 @@ def test_lists_of_days_before_1970_whose_numbers_lie_below_zero_grow_old_as_all_
     assert early[ecf_grade.PERIOD + 1 :] == late[ecf_grade.PERIOD + 1 :]
 
 
-# --- game points ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("own", "opponent", "score", "points"),
     [
@@ -104,8 +98,6 @@ def test_average_of_opponents_plus_percentage_less_50_is_the_same(own: float, ga
     by_points = season_grade(own, opponents, scores, DEFAULT)
     assert by_points == pytest.approx(season_grade_by_percentage(own, opponents, scores, DEFAULT), abs=1e-9)
 
-
-# --- seasons --------------------------------------------------------------------------------------------------
 
 FIVE: Sequence[Game] = ((140, 1.0), (155, 0.5), (120, 0.0), (190, 1.0), (90, 1.0))
 
@@ -172,9 +164,6 @@ def test_the_latest_game_is_remembered_first() -> None:
     assert state[POINTS : POINTS + 3] == [50.0, 150.0, 0.0]
 
 
-# --- the ungraded ---------------------------------------------------------------------------------------------
-
-
 def test_an_ungraded_player_starts_from_the_plain_performance() -> None:
     # 3 wins and a draw against 120: 120 + 37.5 -> 158; from there 120 counts as 120, so the grade is the same
     assert grade(None, [(120, 1.0)] * 3 + [(120, 0.5)]) == 158.0
@@ -199,9 +188,6 @@ def test_a_graded_player_meets_an_ungraded_one_at_the_starting_grade() -> None:
     engine.rate(FEW, SCHEME, DEFAULT, games, state, [0, 0, 0])
     # the newcomer: 140 - 25 = 115; the winner: 115 + 50; the other: 115 + 0
     assert (state[0], state[2 * FIELDS]) == (165.0, 115.0)
-
-
-# --- lists ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -257,11 +243,3 @@ def test_the_expected_score_leaves_the_grade_as_it_is() -> None:
     expected = expected_score(state, 0, FIELDS, DEFAULT)
     assert expected == pytest.approx(0.7)
     assert game_points(150, 130, expected, DEFAULT) == pytest.approx(150)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("season_lists", 3), ("full_games", 31), ("full_games", 0), ("bonus", 0), ("cap", -1)]
-)
-def test_senseless_settings_are_refused_by_name(name: str, value: int) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: value})

@@ -1,13 +1,10 @@
 """The ECF monthly rating: hand-worked lists. FIDE's tables have tests of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.schemes.ecf_monthly import (
@@ -77,9 +74,6 @@ def later(state: Sequence[float], month: int) -> list[float]:
     return brought
 
 
-# --- the fully rated ------------------------------------------------------------------------------------------
-
-
 def test_the_change_is_k_times_score_less_expected_score() -> None:
     state = players(1800, 1700, 1900)
     rate(state, 0, (0, 1, 1.0), (2, 0, 0.5))
@@ -114,9 +108,6 @@ def test_a_junior_moves_twice_as_far() -> None:
     state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(1500, 2010, day(0)), Newcomer(1500, 1980, day(0))])
     rate(state, 0, (0, 1, 1.0))
     assert ratings(state) == [1520.0, 1490.0]
-
-
-# --- the new --------------------------------------------------------------------------------------------------
 
 
 def test_a_performance_counts_a_fictional_draw() -> None:
@@ -175,9 +166,6 @@ def test_ten_games_in_the_first_month_make_a_full_rating_at_once_and_count_in_fu
     assert ratings(state) == [1460.0, 1440.0]
 
 
-# --- lists ----------------------------------------------------------------------------------------------------
-
-
 def test_a_rating_lapses_after_36_months_without_a_result() -> None:
     state = players(1800, 1700)
     rate(state, 0, (0, 1, 0.5))
@@ -230,9 +218,3 @@ def test_a_declared_rating_is_an_inherited_one() -> None:
     state = players(1800, None)
     assert statuses(state) == [FULL, UNRATED]
     assert [SCHEME.listed(state, p, DEFAULT) for p in (0, FIELDS)] == [True, False]
-
-
-@pytest.mark.parametrize(("name", "value"), [("k", -1), ("full_games", 0), ("lapse_months", 0), ("period_months", 0)])
-def test_senseless_settings_are_refused_by_name(name: str, value: int) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: value})

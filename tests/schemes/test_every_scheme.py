@@ -1,7 +1,5 @@
 """Every built-in scheme on a club's real journal: rated in any order, explained game by game, listed, audited."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,16 +1,17 @@
-from __future__ import annotations
-
 from collections.abc import Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.facts.events import RatingSeeded, TournamentOpened
 from ledger.facts.periods import months_of, year_of
+from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
@@ -32,6 +33,7 @@ from ledger.schemes.formulas.fide_rules import (
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
+from tests.kit.games import game_recorded
 from tests.schemes.fide_periods import day, play, player, whole
 from tests.vectors.published import game, game_rounded, period, round_change, tournament
 
@@ -49,9 +51,6 @@ class TestFide(SchemeContract):
 
     def make(self) -> Scheme:
         return SCHEME
-
-
-# --- tables -------------------------------------------------------------------------------------------------
 
 
 def test_every_row_of_the_table_of_expected_scores_ends_at_its_edge() -> None:
@@ -95,9 +94,6 @@ def test_changes_round_half_away_from_zero() -> None:
     ]  # fmt: skip
 
 
-# --- dates --------------------------------------------------------------------------------------------------
-
-
 @given(st.dates())
 def test_months_and_years_are_those_of_the_calendar(one: date) -> None:
     days = (one - date(1970, 1, 1)).days
@@ -116,9 +112,6 @@ def test_floors_change_on_their_day(first: str, floor_before: int, floor_since: 
 
 def test_the_cap_was_350_until_june_2009() -> None:
     assert (cap(day("2009-06-30")), cap(day("2009-07-01"))) == (350.0, 400.0)
-
-
-# --- the 400-point rule ---------------------------------------------------------------------------------------
 
 
 def test_before_2022_and_from_march_2024_every_game_is_capped() -> None:
@@ -161,9 +154,6 @@ def test_games_against_unrated_opponents_do_not_count() -> None:
     assert game_rounded(2000, None, 1, 20) == 0
     after = play(player(2000, 40), [(player(), 0.0)])
     assert (after["rating"], after["games"]) == (2000, 40)
-
-
-# --- K --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -220,9 +210,6 @@ def test_k_counts_the_games_completed_before_the_period() -> None:
     assert play(player(1500, 29), opponents)["games"] == 32
 
 
-# --- a period -------------------------------------------------------------------------------------------------
-
-
 def test_the_change_is_rounded_once_a_period() -> None:
     games = [(1651, 0.0), (1525, 1.0), (2017, 0.0), (1451, 1.0), (1854, 0.0), (1800, 0.5), (1935, 0.0)]
     results = [tournament(1617, games[:2], 20), tournament(1617, games[2:], 20)]
@@ -265,3 +252,38 @@ def test_all_ratings_of_a_period_are_those_before_it() -> None:
     engine.rate(FEW, SCHEME, DEFAULT, games, state, [0] * 7)
     assert state[0] > 1400.0, "five wins make a rating"
     assert state[FIELDS] == 1800.0, "but for the others they were games against an unrated player"
+
+
+@pytest.mark.parametrize(
+    ("starts_at", "rating"),
+    [
+        (None, 2700.0),  # seen from its game, of 3 October: E .96 at 500 points, and 10 x .04 is no point
+        ("2025-10-01", 2700.0),
+        ("2025-09-28", 2701.0),  # it began before the cap was lifted for 2650 and more: E .92 at 400, 10 x .08
+    ],
+)
+def test_the_cap_of_400_points_goes_by_the_start_that_was_announced(
+    tmp_path: Path, starts_at: str | None, rating: float
+) -> None:
+    clock = datetime(2026, 1, 1, tzinfo=UTC)
+    with Ledger.create(tmp_path / "club.db", scheme="fide", clock=lambda: clock) as ledger:
+        for player, points in enumerate((2700, 2200), 1):
+            ledger.register(f"fide:{player}", f"P{player}")
+            ledger.append(
+                RatingSeeded(
+                    player=player,
+                    pool="standard",
+                    effective_at="2025-01-01",
+                    rating=str(points),
+                    games=100,
+                    highest=str(points),
+                )
+            )
+        if starts_at is not None:
+            ledger.append(
+                TournamentOpened(pool="standard", tournament="Open", starts_at=starts_at, ends_at="2025-10-06")
+            )
+        ledger.append(game_recorded("g1", half_moves=60, ended_at="2025-10-03", tournament="Open"))
+        ledger.level()
+        (row,) = ledger.rows("history", "player = 1")
+        assert row["rating"] == rating

@@ -1,7 +1,5 @@
 """FIDE: initial ratings, who is on the list and in force, explanations, time controls."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -12,8 +10,6 @@ from ledger.schemes.scheme import COUNTS, TOO_SHORT, Newcomer
 from ledger.schemes.settings import with_settings
 from tests.schemes.fide_periods import at_day, day, explained, play, play_state, player
 from tests.vectors.published import time_control_class
-
-# --- initial ratings --------------------------------------------------------------------------------------------
 
 
 def test_initial_ratings_round_half_up_and_stop_at_2200() -> None:
@@ -71,9 +67,6 @@ def test_an_initial_rating_below_the_floor_is_not_published_and_the_pool_goes_on
     assert (first["rating"], first["pool_games"]) == (0, 6)
     second = play(play_state(first), [(weak, 1.0)] * 6)
     assert (second["rating"], second["games"]) == (initial_2024(16_800.0, 7.0, 12.0, 1800.0, 2200.0), 12)
-
-
-# --- the list -----------------------------------------------------------------------------------------------
 
 
 def test_who_falls_below_the_floor_is_a_newcomer_again() -> None:
@@ -210,9 +203,6 @@ def test_an_initial_rating_below_half_or_below_the_floor_is_explained() -> None:
     older = [(player(1900, 50, on="2023-01-01"), score) for score in (1.0, 0.0, 0.0, 0.0, 0.0)]
     assert explained(player(on="2023-01-01"), older, "2023-01-31").result == 1900 - 240
     assert explained(player(), games[:2]).rule.startswith("0, unrated until 5 games")
-
-
-# --- time controls --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

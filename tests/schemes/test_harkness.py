@@ -1,13 +1,10 @@
 """The Harkness scheme: an event's performance is the new rating."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.schemes.harkness import DEFAULT, SCHEME, expected_score, explain, listed, performance, provisional
 from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, Scheme, When
@@ -96,9 +93,3 @@ def test_the_score_expected_is_the_one_that_keeps_the_rating() -> None:
     assert expected_score([1500.0, 3.0, 2600.0, 3.0], 0, 2, DEFAULT) == 0.0
     assert expected_score([1100.0, 3.0, 0.0, 0.0], 0, 2, DEFAULT) == pytest.approx(0.6, abs=EXACT)
     assert expected_score([1100.0, 3.0, 0.0, 0.0], 0, 2, NOT_COUNTED) == 0.5
-
-
-@pytest.mark.parametrize(("name", "value"), [("per_percent", 0), ("per_percent", -1), ("unrated", -1)])
-def test_senseless_settings_are_refused(name: str, value: int) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: value})

@@ -1,7 +1,5 @@
 """The ICCF scheme: its phases, its table, its quarters, and which of two ratings counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from fractions import Fraction
@@ -11,7 +9,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.facts.periods import closing, number
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
@@ -79,9 +76,6 @@ def numbers(**given: Any) -> Settings:
     return with_settings(DEFAULT, **given)
 
 
-# --- up to a fixed rating -------------------------------------------------------------------------------------
-
-
 def test_the_table_stands_as_printed_and_rises() -> None:
     printed = {1.0: 677, 0.99: 677, 0.83: 273, 0.82: 262, 0.66: 117, 0.65: 110}
     printed |= {0.49: -7, 0.48: -14, 0.32: -133, 0.31: -141, 0.15: -296, 0.14: -309}
@@ -132,9 +126,6 @@ def test_the_list_shows_who_has_twelve_games() -> None:
     assert not SCHEME.provisional([*rated(1800.0, 30.0)], 0, DEFAULT)
 
 
-# --- fixed ratings --------------------------------------------------------------------------------------------
-
-
 def test_k_falls_from_25_to_10() -> None:
     equal = rated(1900.0, 30.0)
     assert run(equal, [(equal, 1.0)])[0] == 1900.0 + 25.0 / 2
@@ -146,9 +137,6 @@ def test_a_difference_counts_up_to_350_points() -> None:
     own = rated(1900.0)
     assert run(own, [(rated(2250.0), 0.0)]) == run(own, [(rated(2900.0), 0.0)])
     assert run(own, [(rated(2249.0), 0.0)]) != run(own, [(rated(2900.0), 0.0)])
-
-
-# --- current and entry ratings --------------------------------------------------------------------------------
 
 
 def test_list_2012_2_rates_the_games_from_december_2011() -> None:
@@ -206,9 +194,6 @@ def test_an_entry_rating_is_kept_anew_after_the_last_list_before_1970_too() -> N
     assert (state[4], state[5]) == (1750.0, 0.0)
 
 
-# --- periods and settings -------------------------------------------------------------------------------------
-
-
 def test_a_period_lasts_from_march_to_may() -> None:
     calendar = SCHEME.calendar(DEFAULT)
     days = ((3, 1), (5, 31), (6, 1))
@@ -217,11 +202,3 @@ def test_a_period_lasts_from_march_to_may() -> None:
     assert first == last == after - 1
     assert closing(first, calendar) == instants[2] - 1
     assert len(enter(Newcomer(), DEFAULT)) == FIELDS
-
-
-@pytest.mark.parametrize(
-    "given", [{"fixed_games": "0.5"}, {"entry_lists": -1}, {"listed_games": -1}, {"cut_off": 0}, {"first_month": 13}]
-)
-def test_senseless_settings_are_refused_by_name(given: Mapping[str, int | str]) -> None:
-    with pytest.raises(MalformedError, match=next(iter(given))):
-        SCHEME.numbers_from(given)

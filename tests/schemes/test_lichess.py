@@ -1,7 +1,5 @@
 """The Lichess scheme: the calculator's published games, RD by the day, and each limit at its boundary."""
 
-from __future__ import annotations
-
 import math
 from random import Random
 
@@ -9,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.errors import MalformedError
 from ledger.imports.lichess import history_date
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
@@ -82,9 +79,6 @@ def played(white: State, black: State, score: float, day: float, numbers: Settin
     return (state[0], state[1], state[2], state[3]), (state[4], state[5], state[6], state[7])
 
 
-# --- the calculator -----------------------------------------------------------------------------------------
-
-
 def test_two_players_of_350_and_the_first_move_advantage() -> None:
     """GlickoCalculatorTest and GlickoCalculatorWithColorAdvantageTest of scalachess."""
     equal = (1500.0, 350.0, 0.06)
@@ -132,9 +126,6 @@ def reference_rd(state: State, day: float) -> float:
     return min(max(grown, 45.0), 500.0)
 
 
-# --- RD by the day ------------------------------------------------------------------------------------------
-
-
 def test_a_typical_rd_goes_from_60_to_110_in_a_year() -> None:
     assert abs(live_rd(60.0, 0.06, 365.0, DEFAULT) - 110.0) <= 0.1
 
@@ -173,9 +164,6 @@ def test_both_sides_count_with_their_live_rd() -> None:
 
 def test_a_newcomers_rd_counts_from_the_first_game() -> None:
     assert enter(Newcomer(day=18_000.5), DEFAULT) == (1500.0, 500.0, 0.09, 18_000.5)
-
-
-# --- limits -------------------------------------------------------------------------------------------------
 
 
 def held(rating: float, rd: float = 80.0, volatility: float = 0.06, before: float = 1500.0) -> list[float]:
@@ -233,9 +221,6 @@ def test_ratings_are_shown_cut_off() -> None:
     assert (shown(1499.99), shown(1500.0), shown(1516.7)) == (1499, 1500, 1516)
 
 
-# --- who counts ---------------------------------------------------------------------------------------------
-
-
 LENGTHS = [(0, TOO_SHORT), (1, TOO_SHORT), (2, COUNTS), (HALF_MOVES_UNKNOWN, COUNTS)]
 
 
@@ -249,9 +234,6 @@ def test_in_a_pool_of_tournaments_they_are() -> None:
     assert refuse(*RESIGNED, 0, RATED, *STANDINGS, numbers) == COUNTS
 
 
-# --- words --------------------------------------------------------------------------------------------------
-
-
 def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> None:
     numbers = with_settings(DEFAULT, advantage=11.782457)
     before, when = (1500.0, 350.0, 0.06, 5.0), When(0.0, 5.0)
@@ -262,21 +244,6 @@ def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> Non
     floored = played((401.0, 350.0, 0.06, 5.0), (401.0, 350.0, 0.06, 5.0), 0.0, 5.0)[0]
     own = (401.0, 350.0, 0.06, 5.0)
     assert "at least 400" in explain(ExplainedPlayer(own, floored), [MetOpponent(own, 0.0, 0)], when, DEFAULT).rounding
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("initial", 399), ("initial", 4000), ("initial_rd", 44), ("initial_rd", 501), ("rd_cap", 1000), ("tau", 0),
-        ("volatility_cap", "0.08"), ("regulator", 0), ("periods_per_day", -1), ("largest_change", 0),
-    ],
-)  # fmt: skip
-def test_senseless_settings_are_refused(name: str, value: int | str) -> None:
-    with pytest.raises(MalformedError, match=name if name != "rd_cap" else "initial_rd"):
-        SCHEME.numbers_from({name: value})
-
-
-# --- rating histories ---------------------------------------------------------------------------------------
 
 
 def test_months_of_a_rating_history_begin_at_0() -> None:

@@ -1,12 +1,9 @@
 """The nothingbutchess.com scheme against the page's example, table and words."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.schemes.nothingbutchess import (
     DEFAULT,
     SCHEME,
@@ -84,9 +81,3 @@ def test_rounding_can_be_switched_off() -> None:
     exact = SCHEME.numbers_from({"rounded": False})
     assert played(1650.0, 1350.0, 0.0, exact) == pytest.approx((1629.6, 1370.4))
     assert played(1650.0, 1350.0, 0.0, exact)[0] != 1630.0
-
-
-@pytest.mark.parametrize("name", ["k", "k_high", "initial", "k_falls_at"])
-def test_senseless_settings_are_refused(name: str) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: -1})

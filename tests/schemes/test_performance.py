@@ -1,7 +1,5 @@
 """Performance ratings: the definition of each variant by a second, slower way, its seams, and what it refuses."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
@@ -49,9 +47,6 @@ def rated(variant: str, opponents: Sequence[int], score: float) -> float | None:
     if variant == "true" and score in {0, len(opponents)}:
         return None
     return performance(variant, opponents, score)
-
-
-# --- each by its definition -----------------------------------------------------------------------------------
 
 
 @given(results())
@@ -155,9 +150,6 @@ def test_ten_wins_in_eleven_games_against_equals_are_400_points() -> None:
     assert true([2000] * 11, 10.0) == pytest.approx(2400, abs=1e-9)
 
 
-# --- what all of them promise ---------------------------------------------------------------------------------
-
-
 @given(results(), st.randoms())
 def test_the_order_of_the_games_does_not_matter(result: tuple[list[int], float], random: Any) -> None:
     opponents, score = result
@@ -191,9 +183,6 @@ def test_whole_ratings_may_come_as_floats() -> None:
     assert type(fide_tpr([1500.0], 0.5)) is type(fide_ptp([1500.0], 0.5)) is int
 
 
-# --- averages of the opponents' performances ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("average", [apro, appo])
 @pytest.mark.parametrize(
     ("performances", "rating"), [([2000], 2000), ([2000, 2001], 2001), ([2000, 2000, 2001], 2000), ([-1, -2], -1)]
@@ -208,9 +197,6 @@ def test_averages_of_performances_round_half_up(
 def test_an_average_of_nothing_is_refused(average: Callable[[Sequence[float]], int]) -> None:
     with pytest.raises(ValueError, match="at least one game against a rated opponent"):
         average([])
-
-
-# --- names and refusals ---------------------------------------------------------------------------------------
 
 
 def test_every_variant_goes_by_its_name() -> None:

@@ -1,13 +1,10 @@
 """The PlayChess scheme against its page's numbers, IECG's worked example, and the seams between its formulas."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
@@ -83,9 +80,6 @@ def numbers(**given: Any) -> Settings:
     return with_settings(DEFAULT, **given)
 
 
-# --- provisional ratings --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("score", "rating"), [(1.0, 1400.0), (0.5, 1000.0), (0.0, 600.0)])
 def test_a_single_game_gives_the_performance_of_the_page(score: float, rating: float) -> None:
     assert run(newcomer(), [(rated(1000.0), score)]) == (rating, 1.0, score, 1000.0)
@@ -155,9 +149,6 @@ def test_d_and_f_at_their_ends_and_middle() -> None:
     assert (correction(0.0), correction(0.5), correction(1.0)) == (0.5, 1.0, 0.5)
 
 
-# --- established ratings --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("rating", "r"), [(1000, 20), (2000, 20), (2000.5, 19.9875), (2200, 15), (2399, 10.025), (2400, 10), (2800, 10)]
 )
@@ -192,9 +183,6 @@ def test_a_difference_of_exactly_400_is_not_cut() -> None:
     assert counted(1500.0, 1099.0, 400.0) == 1100.0
 
 
-# --- LSS ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("rating", "r"), [(199.9, 0), (200, 0), (400, 10), (599, 19.95), (600, 20), (601, 20), (2200, 15)]
 )
@@ -213,9 +201,6 @@ def test_the_win_bonus_of_lss() -> None:
     assert run(equal, [(equal, 1.0)], with_it)[0] - run(equal, [(equal, 1.0)], without)[0] == pytest.approx(6.4)
     for score in (0.5, 0.0):
         assert run(equal, [(equal, score)], with_it) == run(equal, [(equal, score)], without)
-
-
-# --- which games count ----------------------------------------------------------------------------------------
 
 
 def refused(termination: Termination, half_moves: int, given: Settings = DEFAULT) -> str:
@@ -238,21 +223,9 @@ def test_other_short_games_are_rated_unless_the_moves_alone_decide(termination: 
     assert refused(termination, 4, numbers(moves_alone=True)) == "too-short"
 
 
-# --- settings, explanations, examples -------------------------------------------------------------------------
-
-
 def test_the_first_period_of_a_year_starts_on_1_january_and_lasts_two_months() -> None:
     calendar = SCHEME.calendar(DEFAULT)
     assert (calendar.days, calendar.months, calendar.first_month, calendar.by_runs) == (0.0, 2.0, 1.0, False)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"cut_off": 0}, {"largest_change": -1}, {"provisional_games": "2.5"}, {"initial": -1}, {"period_months": 0}],
-)
-def test_senseless_settings_are_refused_by_name(given: Mapping[str, int | str]) -> None:
-    with pytest.raises(MalformedError, match=next(iter(given))):
-        SCHEME.numbers_from(given)
 
 
 def test_who_comes_with_few_games_keeps_the_rating_while_scoring_evenly_against_equals() -> None:

@@ -1,13 +1,8 @@
 """The running mean of PlayChess against the page's example, and where it ends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-import pytest
-
-from ledger.errors import MalformedError
 from ledger.schemes.playchess_dummies import DEFAULT, SCHEME, Settings, enter, mean_with, performance, rate_game
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.schemes.settings import with_settings
@@ -64,9 +59,3 @@ def test_the_tenth_game_is_the_last_of_the_mean() -> None:
     assert played((1000.0, 10.0), (1000.0, 9.0), 1.0)[0][0] == 1000.0 + 20 * 1.5 * 0.5
     for_ever = with_settings(DEFAULT, mean_games=1_000_000.0)
     assert played((1000.0, 99.0), (1000.0, 9.0), 1.0, for_ever)[0][0] == 1004.0
-
-
-@pytest.mark.parametrize("given", [{"mean_games": "0.5"}, {"cut_off": 0}, {"worth": -1}, {"min_half_moves": -2}])
-def test_senseless_settings_are_refused_by_name(given: Mapping[str, int | str]) -> None:
-    with pytest.raises(MalformedError, match=next(iter(given))):
-        SCHEME.numbers_from(given)

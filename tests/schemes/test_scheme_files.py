@@ -1,17 +1,17 @@
 """A built-in scheme is one file and one entry point, and its compiled kernels are kept on disk."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
 import pytest
 
 from ledger import schemes
+from ledger.errors import MalformedError
 from ledger.schemes.scheme import Scheme
 from ledger.schemes.settings import numbers_of, setting, with_settings
 from tests.kit.places import ROOT
@@ -20,6 +20,7 @@ from tests.tiers import in_tiers
 COMPILE = """
 import sys
 from ledger import schemes
+from ledger.errors import MalformedError
 from ledger.runtime.columns import MANY
 from ledger.ratings.engine import Rateable, newcomers, rate, rating_loop
 from ledger.runtime.kernels import compiled
@@ -82,3 +83,39 @@ def test_numbers_can_be_tried_with_other_settings() -> None:
     numbers = numbers_of(Settings)(20.0, False)  # noqa: FBT003
     assert with_settings(numbers, k=32.0).k == 32.0
     assert numbers.k == 20.0
+
+
+SENSELESS = """
+chessmetrics: window=0 window=25 per_score=0 pad_draws=-1
+ecf-grade: season_lists=3 full_games=31 full_games=0 bonus=0 cap=-1
+ecf-monthly: k=-1 full_games=0 lapse_months=0 period_months=0
+elo: k=-1 first_age_to=-1 second_rating_from=2000,second_rating_below=2000 initial=-0.5
+glicko: initial_rd=0 initial_rd=351 rd_floor=351 rd_floor=-1 c=-1 initial=-1 period_days=1.5 period_months=0
+glicko2: initial_rd=0 tau=0 tau=11 initial_volatility=0 initial=-1 first_month=13
+harkness: per_percent=0 per_percent=-1 unrated=-1
+iccf: fixed_games=0.5 entry_lists=-1 listed_games=-1 cut_off=0 first_month=13
+lichess: initial=399 initial=4000 initial_rd=44 initial_rd=501 rd_cap=1000 tau=0 volatility_cap=0.08 regulator=0
+    periods_per_day=-1 largest_change=0
+nothingbutchess: k=-1 k_high=-1 initial=-1 k_falls_at=-1
+playchess: cut_off=0 largest_change=-1 provisional_games=2.5 initial=-1 period_months=0
+playchess-dummies: mean_games=0.5 cut_off=0 worth=-1 min_half_moves=-2
+savard: established_k=-1 ordinary_p=1.1 beginning_m=2 score_scale=0 first_games=0 first_games=2.5 limit=-1
+uschess: lower_bound=0 lower_bound=-1 special_games=8.5 special_games=-1 special_cap=99 match_limit=-1
+    match_range=-1 bonus_b=-1 declared_games=0.5 special_cap=10001
+"""
+
+
+def senseless_settings() -> Iterator[tuple[str, dict[str, int | str]]]:
+    for word in SENSELESS.split():
+        if word.endswith(":"):
+            scheme = word[:-1]
+            continue
+        given = dict(part.split("=") for part in word.split(","))
+        yield scheme, {name: int(value) if "." not in value else value for name, value in given.items()}
+
+
+@pytest.mark.parametrize(("scheme", "given"), [*senseless_settings()])
+def test_a_senseless_setting_is_refused_by_name(scheme: str, given: dict[str, int | str]) -> None:
+    refused = [*given][-1]
+    with pytest.raises(MalformedError, match="initial_rd" if refused == "rd_cap" else refused):
+        schemes.named(scheme).numbers_from(given)

@@ -1,6 +1,4 @@
-"""US Chess: the contract, the boundaries of its rules, and sections worked by hand."""
-
-from __future__ import annotations
+"""US Chess: the contract, the boundaries of its rules, sections worked by hand, floors, peaks and newcomers."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -9,18 +7,18 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ledger.errors import MalformedError
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
 from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, Scheme, Seed, When
-from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, RECORD, SCHEME, WORK
+from ledger.schemes.settings import with_settings
+from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, PEAK, RECORD, SCHEME, WORK
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
-from tests.schemes.uschess_sections import DAY, day_of, player, section
-from tests.vectors.published import effective_2004
+from tests.schemes.uschess_sections import DAY, STRANGER, day_of, player, section
+from tests.vectors.published import effective_2004, floor_absolute
 
 
 class TestUSChess(SchemeContract):
@@ -49,9 +47,6 @@ def objective(
     return formulas.special_objective(at, centre, counted, points, opponents, 1, 0, range(m), 0, m)
 
 
-# --- effective games and K --------------------------------------------------------------------------------------
-
-
 def test_a_rating_above_2355_is_worth_50_games() -> None:
     assert formulas.effective(2355.0001) == 50.0
     assert formulas.effective(2355.0) == pytest.approx(50.0, abs=0.02)
@@ -73,9 +68,6 @@ def test_dual_rated_k_falls_from_2200_to_2500() -> None:
 def test_k_of_2004_for_a_rating_from_2200_counts_50_games() -> None:
     assert effective_2004(2200.0) == 50.0
     assert effective_2004(2199.0) < 50.0
-
-
-# --- special formula --------------------------------------------------------------------------------------------
 
 
 def test_the_expectancy_is_0_and_1_from_400_points_on() -> None:
@@ -160,9 +152,6 @@ def test_games_won_and_lost_are_remembered_as_a_record() -> None:
     assert [again[0][RECORD], again[2][RECORD]] == [formulas.ALL_WON, formulas.ALL_LOST]
 
 
-# --- a section in five steps ------------------------------------------------------------------------------------
-
-
 def test_two_established_players_are_rated_against_each_other_s_step_4_rating() -> None:
     won, lost, _ = section([player(1500.0), player(1500.0), player(1500.0)], [(0, 1, 1.0), (0, 2, 0.5), (1, 2, 0.5)])
     k = 800.0 / (formulas.effective(1500.0) + 2.0)
@@ -204,9 +193,6 @@ def test_dual_rating_slows_a_master() -> None:
     games = [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 0.5)]
     full, dual = (section(field, games, dual_rated=dual)[0][0] - 2400.0 for dual in (False, True))
     assert 0.4 < dual / full < 0.6
-
-
-# --- bonus -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -257,9 +243,6 @@ def test_a_bonus_is_paid_once_the_gain_passes_the_threshold() -> None:
     assert none < old < paid
 
 
-# --- matches -----------------------------------------------------------------------------------------------------
-
-
 def test_a_match_of_established_players_changes_50_points_at_most() -> None:
     games = [(0, 1, 1.0)] * 8
     won, lost = section([player(1500.0), player(1600.0)], games)
@@ -275,22 +258,6 @@ def test_a_match_outside_the_rule_is_not_limited() -> None:
     assert provisional[0][0] > 1550.0
     third = section([player(1500.0), player(1600.0), player(1500.0)], [(0, 1, 1.0)] * 8 + [(1, 2, 0.5)])
     assert third[0][0] > 1550.0
-
-
-# --- settings and explanations -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("lower_bound", 0), ("lower_bound", -1), ("special_games", "8.5"), ("special_games", -1), ("special_cap", 99),
-        ("match_limit", -1), ("match_range", -1), ("bonus_b", -1), ("declared_games", "0.5"),
-        ("special_cap", 10_001),
-    ],
-)  # fmt: skip
-def test_senseless_settings_are_refused_by_name(name: str, value: int | str) -> None:
-    with pytest.raises(MalformedError, match=name):
-        SCHEME.numbers_from({name: value})
 
 
 def told(players: Sequence[Sequence[float]], games: Sequence[tuple[int, int, float]]) -> Any:
@@ -351,3 +318,86 @@ def test_numbers_of_something_else_in_the_column_of_ratings_end_in_a_rating(game
         section = engine.Rateable([0], [1], [0.0], [20_000.0], [0, 1], [0.0], [20_000.0])
         engine.rate(FEW, SCHEME, numbers, section, state, [0, 0])
         assert all(99_000.0 < one < 101_000.0 for one in (state[0], state[len(SCHEME.state)]))
+
+
+def test_the_absolute_floor_grows_with_wins_draws_and_long_events_up_to_150() -> None:
+    assert floor_absolute(0.0, 0.0, 0.0) == 100.0
+    assert floor_absolute(3.0, 2.0, 1.0) == 117.0
+    assert floor_absolute(12.0, 1.0, 0.0) == 150.0
+
+
+@pytest.mark.parametrize(
+    ("peak", "floor"),
+    [
+        (1399.49, 0.0),
+        (1399.5, 1200.0),
+        (1499.4, 1200.0),
+        (1941.0, 1700.0),
+        (2299.5, 2100.0),
+        (2600.0, 2100.0),
+        (0.0, 0.0),
+    ],
+)
+def test_the_peak_floor_lies_200_points_below_down_to_a_full_hundred(peak: float, floor: float) -> None:
+    assert formulas.floor_peak(peak) == floor
+
+
+def test_this_event_counts_for_the_floor_and_online_play_has_none() -> None:
+    field = [player(100.0, 9.0), player(300.0), player(300.0), player(300.0)]
+    games = [(0, 1, 0.5), (0, 2, 0.0), (0, 3, 0.0), (0, 1, 0.0), (0, 2, 0.0), (0, 3, 0.0)]
+    assert section(field, games)[0][0] == 103.0
+    assert section(field, games, online=True)[0][0] == 100.0
+
+
+def test_an_established_player_never_falls_through_the_peak_floor() -> None:
+    field = [player(1610.0, peak=1835.0), player(1500.0), player(1500.0), player(1500.0)]
+    fallen = section(field, [(0, 1, 0.0), (0, 2, 0.0), (0, 3, 0.0)])[0]
+    assert (fallen[0], fallen[PEAK]) == (1600.0, 1835.0)
+
+
+def test_a_peak_is_kept_from_the_26th_game_on() -> None:
+    field = [player(1700.0, 24.0), player(1500.0), player(1500.0)]
+    before = section(field, [(0, 1, 1.0)])[0]
+    assert (before[GAMES], before[PEAK]) == (25.0, 0.0)
+    after = section([before, *field[1:]], [(0, 2, 1.0)])[0]
+    assert (after[GAMES], after[PEAK]) == (26.0, after[0])
+
+
+def test_established_means_more_than_25_games() -> None:
+    assert SCHEME.provisional(player(1500.0, 25.0), 0, DEFAULT)
+    assert not SCHEME.provisional(player(1500.0, 26.0), 0, DEFAULT)
+
+
+def test_the_start_rating_is_50_a_year_of_age() -> None:
+    assert [formulas.start_by_age(age) for age in (1.0, 2.0, 10.0, 26.0, 40.0)] == [100.0, 100.0, 500.0, 1300.0, 1300.0]
+    assert [formulas.start_by_age_before_2008(age) for age in (3.9, 4.0, 20.0, 20.1)] == [1300.0, 500.0, 1300.0, 1300.0]
+
+
+def test_a_newcomer_is_unrated_and_not_listed_and_grows_older() -> None:
+    state = list(SCHEME.enter(Newcomer(None, 2016, day_of(2026, 7, 2)), DEFAULT))
+    assert state[0] == 0.0
+    assert not SCHEME.listed(state, 0, DEFAULT)
+    assert state[uschess.START] == pytest.approx(500.0, abs=0.5)
+    SCHEME.at(state, 0, 0.0, day_of(2028, 7, 2), DEFAULT)
+    assert state[uschess.START] == pytest.approx(600.0, abs=0.5)
+
+
+def test_without_a_birth_year_a_newcomer_starts_at_750_or_as_an_adult() -> None:
+    state = list(SCHEME.enter(STRANGER, DEFAULT))
+    assert state[uschess.START] == 750.0
+    for switch in ("assume_adult", "old_starts"):
+        assert SCHEME.enter(STRANGER, with_settings(DEFAULT, **{switch: True}))[uschess.START] == 1300.0
+
+
+def test_a_fide_rating_is_converted_by_the_formula_of_the_day() -> None:
+    numbers = with_settings(DEFAULT, declared_fide=True)
+    early, late = (SCHEME.enter(Newcomer(1500.0, None, day_of(2024, *day)), numbers) for day in ((2, 29), (3, 1)))
+    assert early[:2] == (180.0 + 0.94 * 1500.0, 5.0)
+    assert late[:2] == (-1073.0 + 1.5667 * 1500.0, 5.0)
+    assert SCHEME.enter(Newcomer(2200.0, None, DAY), numbers)[:2] == (20.0 + 1.02 * 2200.0, 10.0)
+
+
+def test_both_conversions_agree_at_fide_2000() -> None:
+    assert formulas.from_fide(2000.0) == pytest.approx(2060.4)
+    assert formulas.from_fide_2020(2000.0) == pytest.approx(2060.0)
+    assert formulas.from_fide(2000.1) == formulas.from_fide_2020(2000.1) == pytest.approx(2060.102)

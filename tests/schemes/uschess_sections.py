@@ -1,7 +1,5 @@
 """Players and sections of US Chess as its kernel takes them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 from typing import Any

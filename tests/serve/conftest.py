@@ -15,7 +15,7 @@ from ledger.facts.events import BirthYearLearnt, Decision
 from ledger.ledger import Ledger
 from tests.kit.browsers import launched
 from tests.kit.games import game_recorded, scheme_adopted
-from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE, Get
+from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
 from tools.serve.application import application
 from tools.serve.gate import Gate

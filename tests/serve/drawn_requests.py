@@ -1,7 +1,5 @@
 """Requests that are drawn from our OpenAPI document: how many, and what holds of every answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import schemathesis

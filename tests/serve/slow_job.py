@@ -1,7 +1,5 @@
 """Stands in for the process of a job: tells that it has begun and how far it is, and goes on until it is ended."""
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is answered over HTTP: each address of the table, its forms, its pages, its faults, and what strangers see."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -21,7 +19,7 @@ from tests.kit.commands import Run
 from tests.kit.games import game_recorded
 from tests.kit.impacts import file_digests
 from tests.kit.places import ROOT
-from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
+from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
 from tools.serve.readers import ENTRY_BYTES, Answer, AnswerCache, Lately, Reader
 from tools.serve.routes import MOST_ROWS, PREFIX, ROUTES, Cost, Route

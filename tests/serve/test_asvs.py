@@ -1,7 +1,5 @@
 """The requirements of the ASVS: every line of levels 1 and 2, tests that are there, and what no other file asks."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import re
@@ -18,8 +16,7 @@ from ledger.journal import checkpoints, token_store, tokens
 from ledger.players import people, reasons
 from tests.kit.code import nodes_of, sources, tree_of
 from tests.kit.places import ROOT
-from tests.kit.served import Get
-from tests.kit.served_processes import serving, until
+from tests.kit.served_processes import Get, serving, until
 from tools.docs import tables
 from tools.serve import application as serve_application
 from tools.serve import limits, safety
@@ -35,9 +32,6 @@ CHAPTERS = {
     11: 14, 12: 9, 13: 13, 14: 9, 15: 13, 16: 16, 17: 7,
 }  # fmt: skip
 SAYS = {"tests", "absent", "owner", "not_held", "open"}
-
-
-# -- the table -----------------------------------------------------------------------------------------------------
 
 
 def test_every_line_of_levels_1_and_2_is_there_once_and_says_one_thing() -> None:
@@ -81,9 +75,6 @@ def test_every_test_that_is_named_is_there() -> None:
     assert lost == []
 
 
-# -- what is told --------------------------------------------------------------------------------------------------
-
-
 def test_the_security_of_the_server_is_told_in_its_own_words() -> None:
     told = dict(re.findall(r"^### (.*)\n((?:(?!^### ).*\n)*)", SERVED, re.MULTILINE))
     for title in ("Who may do what", "Sessions", "What strangers see", "What is personal or secret", "Cryptography",
@@ -100,9 +91,6 @@ def test_every_limit_of_the_server_stands_on_the_page_of_its_addresses() -> None
     tree = tree_of(ROOT / "tools" / "docs" / "tables.py")
     named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert {name for name in vars(limits) if name.isupper()} <= named
-
-
-# -- cryptography --------------------------------------------------------------------------------------------------
 
 
 def test_cryptography_is_that_of_known_libraries() -> None:
@@ -125,9 +113,6 @@ def test_what_must_not_be_guessed_is_drawn_by_the_system() -> None:
         if module.startswith(("ledger.journal", "ledger.players", "ledger.policies", "tools.serve", "tools.commands")):
             names = {each.name for node in nodes_of(path) if isinstance(node, ast.Import) for each in node.names}
             assert not names & {"random", "uuid", "numpy.random"}, module
-
-
-# -- whom it speaks to, and where ----------------------------------------------------------------------------------
 
 
 def test_the_server_calls_nobody_but_the_witness() -> None:

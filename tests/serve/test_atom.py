@@ -1,7 +1,5 @@
 """Feeds as RFC 4287 has them: well formed, whole, called the same for good, updated when the facts are."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Iterator
@@ -18,7 +16,7 @@ from ledger.answers.asking import Naming
 from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
-from tests.kit.served import EVIL_NAMES, OFFICER, OTHER_OFFICER, REASON, SITE
+from tests.kit.served_processes import EVIL_NAMES, OFFICER, OTHER_OFFICER, REASON, SITE
 from tools.serve import atom
 from tools.serve.application import application
 from tools.serve.readers import Reader

@@ -1,7 +1,5 @@
 """Connections as they come: slow ones, too many, too large ones, and words that are no HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket
@@ -55,9 +53,6 @@ GATED = Gate(echo, Serving(path=Path("club.db")))
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "LOOKS_EVERY", 0.05)
     monkeypatch.setattr(limits, "LINGER", 0.3)
-
-
-# -- slow clients --------------------------------------------------------------------------------------------------
 
 
 def test_who_is_slow_with_the_headers_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,9 +145,6 @@ def test_who_reads_slowly_holds_no_transaction(served: Path) -> None:
     reader.close()
 
 
-# -- too many, too large -------------------------------------------------------------------------------------------
-
-
 def test_there_are_only_so_many_connections_and_of_one_stranger_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "CONNECTIONS_OF_ONE", 2)
     with running(GATED) as (server, port):
@@ -199,9 +191,6 @@ def test_who_asks_before_sending_too_much_is_not_told_to_go_on() -> None:
             assert statuses(client.recv(1_000)) == [100]
             client.sendall(b"abc" + LAST)
             assert statuses(everything(client)) == [200, 200]
-
-
-# -- what is no HTTP, or two at once -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The desk, in an officer's order: import, players, proposals, decisions, lists; nothing twice, and nothing lost."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -64,9 +62,6 @@ def approved(who: Officer, number: int) -> str:
     return words(who.do(f"{page}/preview", f"{page}/approve").text)
 
 
-# -- files ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict[str, Officer]) -> None:
     rita = staff["rita"]
     form = rita.form(rita.look("/desk/import"), "/desk/import")
@@ -96,10 +91,7 @@ def test_a_table_with_headings_of_its_own_is_looked_at_and_recorded(staff: dict[
     rita = staff["rita"]
     form = rita.form(rita.look("/desk/import"), "/desk/import")
     table = b"Weiss;Schwarz;Ergebnis;Datum;Turnier\nMax;Moritz;Sieg;2026-03-01;Winter\n"
-    said = {
-        "columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum; event=Turnier",
-        "results": "Sieg=1-0",
-    }
+    said = {"columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum; event=Turnier", "results": "Sieg=1-0"}
     looked = rita.send(form, said, files={"file": ("winter.csv", table)})
     assert "Record 1 game" in words(looked.text), words(looked.text)[:2000]
     assert rita.send(rita.form(looked, "/desk/import/confirm")).status_code == 303
@@ -127,9 +119,6 @@ def test_who_may_not_record_is_told_so_when_it_is_confirmed(staff: dict[str, Off
     refused = ada.send(ada.form(looked, "/desk/import/confirm"))
     said = words(ada.client.get(refused.headers["location"]).text if refused.status_code == 303 else refused.text)
     assert "needs the role recorder" in said
-
-
-# -- players -------------------------------------------------------------------------------------------------------
 
 
 def test_players_are_registered_and_spelt_right(staff: dict[str, Officer]) -> None:
@@ -161,8 +150,6 @@ def test_players_who_look_alike_are_proposed_to_be_merged(staff: dict[str, Offic
     moved = eve.client.get("/players/fide:77", follow_redirects=True)
     assert "club:emil" in moved.text
 
-
-# -- proposals -----------------------------------------------------------------------------------------------------
 
 EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "result": {"game": GAME, "to": "1/2-1/2", "termination": "agreement"},
@@ -256,9 +243,6 @@ def test_a_button_that_is_pressed_twice_does_its_thing_once(staff: dict[str, Off
     assert places[0] == places[1]
 
 
-# -- decisions -----------------------------------------------------------------------------------------------------
-
-
 def test_two_people_correct_a_game_and_undo_it(
     staff: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
 ) -> None:
@@ -337,9 +321,6 @@ def test_who_may_not_is_told_so(staff: dict[str, Officer]) -> None:
     assert "needs the role corrector" in words(refused.text)
 
 
-# -- lists, health, sessions ---------------------------------------------------------------------------------------
-
-
 def test_a_list_is_looked_at_and_published(staff: dict[str, Officer]) -> None:
     adam = staff["adam"]
     shown = adam.look("/desk/publish?at=2026-03-31")
@@ -382,9 +363,7 @@ def test_public_pages_lead_officers_to_what_they_may_propose_about(staff: dict[s
         assert "Propose a correction" in words(eve.look(place[1]).text)
 
 
-def test_a_form_that_outlives_its_session_comes_back_filled(
-    staffed: tuple[Path, str, Mapping[str, str]],
-) -> None:
+def test_a_form_that_outlives_its_session_comes_back_filled(staffed: tuple[Path, str, Mapping[str, str]]) -> None:
     club, address, tokens = staffed
     eve = Officer(address)
     eve.sign_in(tokens["eve"])

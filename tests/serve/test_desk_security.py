@@ -1,7 +1,5 @@
 """The desk against whoever is not to be there: other sites, former officers, other roles, and what a form can carry."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator
@@ -131,9 +129,6 @@ def session(browser: Browser) -> str:
     return next(word for name, word in browser.cookies.items() if "session" in name)
 
 
-# -- signing in and out --------------------------------------------------------------------------------------------
-
-
 def test_the_cookie_of_a_session_is_for_this_host_over_tls_and_for_no_script(
     desk_address: str, officers: tuple[Path, dict[str, str]]
 ) -> None:
@@ -202,10 +197,7 @@ def test_who_signed_out_cannot_go_on(eve: Browser) -> None:
     assert Browser(eve.address, kept).ask("GET", "/queue").status_code == 303
 
 
-def test_a_session_ends_when_its_token_is_revoked(
-    desk_address: str,
-    officers: tuple[Path, dict[str, str]],
-) -> None:
+def test_a_session_ends_when_its_token_is_revoked(desk_address: str, officers: tuple[Path, dict[str, str]]) -> None:
     browser = Browser(desk_address)
     assert browser.sign_in(officers[1]["gone"]).status_code == 303
     assert browser.ask("GET", "").status_code == 200
@@ -242,9 +234,6 @@ def test_the_field_of_the_token_hides_it_and_takes_what_is_pasted(desk_address: 
     (field,) = re.findall(r'<input id="token"[^>]*>', page)
     assert 'type="password"' in field
     assert not re.search(r"readonly|onpaste|maxlength|pattern", field)
-
-
-# -- other sites ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -303,9 +292,6 @@ def test_a_session_is_worth_nothing_outside_of_the_desk(eve: Browser) -> None:
     assert "access-control-allow-credentials" not in told.headers
 
 
-# -- pages ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("path", PAGES)
 def test_each_page_is_kept_by_nobody_and_can_be_left(path: str, eve: Browser) -> None:
     answer = eve.ask("GET", path)
@@ -316,9 +302,6 @@ def test_each_page_is_kept_by_nobody_and_can_be_left(path: str, eve: Browser) ->
     assert "Sign out" in answer.text
     assert session(eve) not in answer.text
     assert Browser(eve.address).ask("GET", path).headers["location"].startswith("/desk/sign-in")
-
-
-# -- roles and fields ----------------------------------------------------------------------------------------------
 
 
 def test_roles_hold_at_the_desk_too(desk_address: str, officers: tuple[Path, dict[str, str]]) -> None:

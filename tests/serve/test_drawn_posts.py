@@ -1,7 +1,5 @@
 """Bodies drawn from our OpenAPI document: none breaks the server, and every answer is one that is documented."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

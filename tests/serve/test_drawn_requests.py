@@ -1,7 +1,5 @@
 """Requests drawn from our OpenAPI document: none breaks the server, and every answer is one that is documented."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote, urlencode

@@ -1,7 +1,5 @@
 """What is recorded is told as it comes: by asking and waiting, and as a stream; to many, to slow ones, to the end."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal
@@ -24,8 +22,7 @@ from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.raw_http import connected, everything, running
-from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE, Get
-from tests.kit.served_processes import answers, serving, until
+from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE, Get, answers, serving, until
 from tools.serve import connections, feed, limits
 from tools.serve.application import application
 from tools.serve.feed import Feed, Recent
@@ -99,9 +96,6 @@ def _hang_up() -> Iterator[None]:
         Listener.every.pop().close()
 
 
-# -- asked, and waited for -----------------------------------------------------------------------------------------
-
-
 def test_entries_come_line_by_line_with_kind_key_and_players(served: Path, get: Get) -> None:
     answer = get("/entries?after=20&limit=5")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/x-ndjson")
@@ -171,9 +165,6 @@ def test_what_cannot_be_asked_is_refused(query: str, get: Get) -> None:
         assert get(f"/stream?{query}").status_code == 400
     assert get("/stream", headers={"Last-Event-ID": "x"}).status_code == 400
     assert get("/stream", "POST").status_code == 405
-
-
-# -- streams -------------------------------------------------------------------------------------------------------
 
 
 def test_a_stream_begins_with_the_position_and_tells_what_comes(served: Path) -> None:
@@ -378,9 +369,6 @@ def test_listeners_at_very_many_positions_take_no_more_room_than_a_few() -> None
         tracemalloc.stop()
     assert used < 8 << 20
     assert recent.after(6_999) == (b"x" * 130, 7_000)
-
-
-# -- the end -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

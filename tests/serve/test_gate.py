@@ -1,7 +1,5 @@
 """What every request passes: whose it is, what two programs could read in two ways, what is too much."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from tests.kit.served import SITE
+from tests.kit.served_processes import SITE
 from tools.serve import limits
 from tools.serve.application import application
 from tools.serve.clients import Proxies, address_of, counted_as
@@ -94,9 +92,6 @@ def raw(gate: Gate, target: bytes, *headers: tuple[bytes, bytes], method: str = 
     return int(statuses[0] or 0)
 
 
-# -- who asks ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("behind_proxy", "peer", "forwarded", "who"),
     [
@@ -160,9 +155,6 @@ def test_clients_are_counted_by_address_and_of_ipv6_by_network_and_this_machine_
     assert address_of("fe80::1%eth0") == address_of("[fe80::1]:80")
 
 
-# -- how much is asked ---------------------------------------------------------------------------------------------
-
-
 def test_a_client_that_asks_too_often_waits_and_others_do_not(gate_clock: Clock) -> None:
     ask = gated(gate_clock, rate=60)
     assert [ask("/").status_code for _ in range(11)] == [200] * 10 + [429]
@@ -222,9 +214,6 @@ def test_one_client_is_answered_so_many_times_at_once() -> None:
 
     assert asyncio.run(asked()) == [429] + [200] * limits.AT_ONCE
     assert not gate.at_once
-
-
-# -- how large it is -----------------------------------------------------------------------------------------------
 
 
 def in_parts(size: int, part: int = 100_000) -> AsyncIterator[bytes]:
@@ -292,9 +281,6 @@ def test_long_addresses_and_headers_are_refused(served_by: Callable[..., Ask]) -
     assert ask("/api/v1/players?part=" + "x" * 8_000).status_code == 414
     assert ask("/api/v1/pools", headers={"X-Long": "x" * 17_000}).status_code == 431
     assert ask("/api/v1/pools", headers={f"X-{n}": "x" for n in range(101)}).status_code == 431
-
-
-# -- what two programs could read in two ways ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -378,9 +364,6 @@ def test_options_and_other_methods_are_answered_with_those_that_may_be(served_by
     for method in ("OPTIONS", "DELETE", "PUT", "PATCH", "TRACE", "CONNECT", "BREW"):
         answer = ask("/api/v1/pools", method)
         assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
-
-
-# -- what stands above every answer --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("address", ["/api/v1/pools", "/api/v1/none", "/nothing", "/api/v1/players/%00", "/api/v1?x=1"])

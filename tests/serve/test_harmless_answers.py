@@ -1,7 +1,5 @@
 """Words of strangers stay words: in pages, in data, in questions to the database, in logs and in our own code."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -18,8 +16,7 @@ from tests.kit.code import nodes_of, sources
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 from tests.kit.raw_http import said
-from tests.kit.served import Get
-from tests.kit.served_processes import answers, serving, until
+from tests.kit.served_processes import Get, answers, serving, until
 from tools.serve.application import EVERY_ROUTE
 from tools.serve.parameters import LONGEST
 from tools.serve.rendering import Renderer
@@ -166,9 +163,6 @@ def test_nothing_secret_and_nothing_of_a_stranger_s_words_is_logged(served: Path
         _, log = process.communicate(timeout=60)
     assert token not in log
     assert "made up" not in log
-
-
-# -- our own code --------------------------------------------------------------------------------------------------
 
 
 def test_no_word_is_run_as_code_and_no_object_is_made_of_foreign_bytes() -> None:

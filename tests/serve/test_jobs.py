@@ -1,7 +1,5 @@
 """Jobs over HTTP: each gives what its command gives, one runs at a time, and none outlives the server."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -71,11 +69,7 @@ JOBS: tuple[tuple[str, Mapping[str, Any], str], ...] = (
         "compare --schemes elo,glicko2 --from 2026-03-02 --set elo.k=24 --min-games 1 DB",
     ),
     ("export", {"tables": ["games"]}, "export DB games"),
-    (
-        "export",
-        {"tables": ["players"], "names": True, "format": "ndjson"},
-        "export --names --format=ndjson DB players",
-    ),
+    ("export", {"tables": ["players"], "names": True, "format": "ndjson"}, "export --names --format=ndjson DB players"),
     ("known-then", {"question": "ratings", "known_at": "11"}, "ratings --known-at 11 DB"),
     ("known-then", {"question": "show", "known_at": "11", "player": "Ann"}, "show --known-at 11 DB Ann"),
     (
@@ -211,9 +205,6 @@ def test_no_result_is_given_that_may_tell_who_somebody_was_that_was_erased_since
     _, content = done(job_api, "export", words)
     assert content
     assert b"Gone Forever" not in content
-
-
-# -- who runs them -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(name="slowly")

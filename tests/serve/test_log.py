@@ -1,7 +1,5 @@
 """The log for strangers: media types and caching to the letter, only what is signed, and every entry to the root."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from base64 import b64decode
@@ -18,8 +16,7 @@ from ledger.ledger import Ledger
 from tests.kit.checkpoints import Fetch, hashes_under, names_under, read_bundle, root_of_leaves
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
-from tests.kit.served import OFFICER
-from tests.kit.served_processes import serving
+from tests.kit.served_processes import OFFICER, serving
 from tools.serve.application import application
 from tools.serve.readers import Reader
 from tools.serve.sites import Site

@@ -1,7 +1,5 @@
 """The pages that players know: each is whole, safe and leads somewhere, whatever stands in the ledger."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Iterator
@@ -21,7 +19,7 @@ from ledger.correcting.corrections import Corrections
 from ledger.facts.pasts import Past
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
-from tests.kit.served import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
+from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
 from tools.serve import pages
 from tools.serve.application import application
 from tools.serve.gate import Gate

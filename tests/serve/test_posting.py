@@ -1,7 +1,5 @@
 """What programs record over HTTP: every status, every fault at once, nothing twice, and two people for a correction."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
@@ -38,9 +36,6 @@ def _api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with serving(club, "--listen", "127.0.0.1:0") as (_, address):
         until(lambda: position(address) > 0)
         yield Api(address, tokens)
-
-
-# -- games ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_game_is_recorded_once_and_told_where_it_is(api: Api) -> None:
@@ -108,9 +103,6 @@ def test_moves_are_played_through_and_kept(api: Api) -> None:
     assert "Qh4#" in api.ask("GET", "/games/club:mate/pgn").text
     bad = api.post("/games", {**mate, "key": "club:bad", "moves": "1. f3 e5 2. g4 Qh5#"})
     assert (bad.status_code, bad.json()["errors"][0]["pointer"]) == (400, "/moves")
-
-
-# -- what is wrong -------------------------------------------------------------------------------------------------
 
 
 def test_everything_that_is_wrong_with_a_body_is_told_at_once_with_its_place(api: Api) -> None:
@@ -247,9 +239,6 @@ def test_other_methods_types_and_parameters_are_refused(api: Api) -> None:
     assert (broken.status_code, "no JSON" in broken.json()["detail"]) == (400, True)
 
 
-# -- players, runs, tournaments ------------------------------------------------------------------------------------
-
-
 def test_players_are_registered_once(api: Api) -> None:
     body = {"identity": "club:dora", "name": "Dora", "past": {"rating": "1800", "games": 30}}
     first, again = api.post("/players", body), api.post("/players", body)
@@ -273,8 +262,6 @@ def test_a_tournament_is_announced_and_closed(api: Api) -> None:
     assert api.post("/runs", {"as_of": "2026-06"}).json()["duplicate"] is False
     assert api.post("/runs", {"as_of": "2026-06", "pool": "blitz"}).status_code == 404
 
-
-# -- files ---------------------------------------------------------------------------------------------------------
 
 FILE = b"""white,black,result,date
 Ann,Bob,1-0,2026-04-01
@@ -301,17 +288,11 @@ def test_a_file_is_looked_at_and_recorded_with_its_faults_by_line(api: Api) -> N
     assert api.ask("POST", "/imports?format=xls", "rita", content=FILE).status_code == 400
 
 
-# -- corrections ---------------------------------------------------------------------------------------------------
-
-
 def test_a_table_with_headings_and_words_of_its_own_is_understood_as_it_is_said(api: Api) -> None:
     table = b"Weiss;Schwarz;Ergebnis;Datum\nMax;Moritz;Sieg;2026-03-01\nMoritz;Max;Remis;2026-03-02\n"
     refused = api.ask("POST", "/imports?dry_run=1", "rita", content=table)
     assert "--column white=HEADING" in refused.text
-    said = {
-        "columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum",
-        "results": "Sieg=1-0; Remis=1/2-1/2",
-    }
+    said = {"columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum", "results": "Sieg=1-0; Remis=1/2-1/2"}
     done = api.ask("POST", f"/imports?{urlencode(said)}", "rita", content=table).json()
     assert (done["fault_count"], done["recorded"]) == (0, 2), done
     wrong = api.ask(
@@ -502,9 +483,6 @@ def test_a_body_may_be_nested_as_deep_as_it_can_be_read() -> None:
         with pytest.raises(RefusedError) as refused:
             bodies.read(bodies.GameTold, b'{"white":' + b"[" * deep + b"]" * deep + b"}")
         assert refused.value.problem.status == 400
-
-
-# -- waiting -------------------------------------------------------------------------------------------------------
 
 
 def test_an_answer_waits_until_it_follows_from_an_entry(api: Api) -> None:

@@ -1,7 +1,5 @@
 """The server as it is started: what it says, what it survives, how it ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The README's nginx and Caddy before the server, at a prefix and at the root: what comes through, and as what."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

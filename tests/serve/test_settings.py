@@ -1,7 +1,5 @@
 """How a ledger is served: by the options of the command, and by [serve] of club.toml."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What strangers get at every address of every table where persons recorded games: nobody who did, and no reason."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import re
@@ -18,7 +16,7 @@ from ledger.journal.checkpoints import read_key
 from ledger.ledger import Ledger
 from tests.kit.code import sources
 from tests.kit.games import game_recorded
-from tests.kit.served import OFFICER, OTHER_OFFICER, REASON, SITE
+from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE
 from tools.serve import log
 from tools.serve.application import EVERY_ROUTE, application
 from tools.serve.readers import Reader

@@ -1,7 +1,5 @@
 """Entity tags: an answer has another one whenever it is another answer, though no entry was recorded meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,7 +16,7 @@ from ledger.players.people import Pending
 from ledger.players.sqlite_people import SqlitePendingNames
 from ledger.runtime import sqlite
 from tests.kit.games import game_recorded, scheme_adopted
-from tests.kit.served import SITE, Get
+from tests.kit.served_processes import SITE, Get
 from tools.serve import readers
 from tools.serve.application import application
 from tools.serve.readers import Reader

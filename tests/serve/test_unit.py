@@ -1,7 +1,5 @@
 """The systemd unit that ``serve --unit`` prints: systemd understands it, and it takes away what is not needed."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Files that wait at the desk: what is confirmed waits for its turn, whatever else is looked at meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Mapping

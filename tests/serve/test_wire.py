@@ -1,7 +1,5 @@
 """Messages between the processes of a server: whole, bounded, answered once, and what is known when the writer dies."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import tempfile

@@ -1,7 +1,5 @@
 """A witness of checkpoints: what it is sent, what of its answers is kept, and how little a bad one can do."""
 
-from __future__ import annotations
-
 import base64
 import ssl
 import threading
@@ -24,8 +22,7 @@ from ledger.journal.checkpoints import read_key
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.proxies import certificate_in
-from tests.kit.served import Get
-from tests.kit.served_processes import serving, until
+from tests.kit.served_processes import Get, serving, until
 from tools.serve import settings, witnesses
 from tools.serve.witnesses import Witness, WitnessError, Witnessing, WitnessKey, cosign
 
@@ -117,9 +114,6 @@ def tell(handler: Any, status: int, media: str, content: str, **headers: str) ->
 def grown(ledger: Ledger, key: str) -> None:
     ledger.append(game_recorded(key, half_moves=60))
     ledger.checkpoints.make()
-
-
-# -- what it is sent, and what is kept -----------------------------------------------------------------------------
 
 
 def test_each_checkpoint_is_cosigned_with_the_proof_that_it_grew_out_of_the_last(served: Path, keeper: Keeper) -> None:
@@ -291,9 +285,6 @@ def test_its_certificate_is_verified(served: Path, keeper: Keeper, tmp_path: Pat
     assert keeper.asked == []
 
 
-# -- when ----------------------------------------------------------------------------------------------------------
-
-
 def test_it_is_asked_no_more_often_than_hourly_and_a_fault_is_told_once(
     served: Path, keeper: Keeper, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -341,9 +332,6 @@ def test_the_server_shows_what_its_witness_signed(served: Path, keeper: Keeper) 
                 answer = httpx.get(f"{address}/{place}")
                 assert answer.headers["content-type"] == "text/plain; charset=utf-8"
                 assert answer.text.endswith(keeper.cosignature(keeper.asked[-1]))
-
-
-# -- the settings --------------------------------------------------------------------------------------------------
 
 
 def test_address_and_key_are_given_together_and_are_what_they_must_be(tmp_path: Path, keeper: Keeper) -> None:

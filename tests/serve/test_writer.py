@@ -1,7 +1,5 @@
 """The process that writes: what it acknowledges stands once, whoever asks, whatever dies, and however it is ended."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

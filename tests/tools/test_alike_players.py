@@ -1,7 +1,5 @@
 """The command ``players alike``: who looks like one person, and who is kept apart."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

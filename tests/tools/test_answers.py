@@ -1,7 +1,5 @@
 """The commands that answer: every format tells the same, players are found, graphs drawn, games explained."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A slip of the hand, ``-o club.db``: no command writes its answer over a file of a ledger."""
 
-from __future__ import annotations
-
 import resource
 import shutil
 from pathlib import Path

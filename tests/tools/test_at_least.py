@@ -1,7 +1,5 @@
 """``--at-least POSITION``: a question is answered once an entry is there, and refused where it does not come."""
 
-from __future__ import annotations
-
 import json
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command ``audit``: its exit codes, what it names, and heads that are kept in files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

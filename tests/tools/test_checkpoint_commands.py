@@ -1,7 +1,5 @@
 """The commands for outsiders: key, checkpoint, receipt and its check; and the loud line of a copy that was put back."""
 
-from __future__ import annotations
-
 import base64
 import subprocess
 import sys
@@ -142,9 +140,6 @@ def test_an_output_that_lacks_the_dash_is_named_and_nothing_is_written_wrong(tmp
         done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (REFUSED, "")
         assert advice in done.stderr
-
-
-# --- a journal that was put back ----------------------------------------------------------------------------
 
 
 def test_every_command_says_loudly_that_an_older_copy_was_put_back(put_back: Path, run: Run) -> None:

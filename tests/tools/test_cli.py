@@ -1,7 +1,5 @@
 """The command line: what it prints in every format, how it refuses, its exit codes. Never a traceback."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -17,8 +15,6 @@ from tests.kit.source_files import CSV, JSONL, PGN, written
 from tools import cli
 from tools.commands import FALSE, REFUSED, USAGE
 from tools.docs.command_texts import every_command
-
-# --- refusals -----------------------------------------------------------------------------------------------
 
 ON_A_LEDGER = {
     "import": ["games.pgn"], "ratings": [], "show": ["ann"], "games": ["ann"], "graph": ["ann"],
@@ -115,9 +111,6 @@ def test_wrong_usage_is_exit_code_2(words: list[str], run: Run) -> None:
     assert "Usage: rating-ledger" in done.err
 
 
-# --- help ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_every_help_has_an_example_that_calls_the_command(run: Run) -> None:
     without = []
@@ -146,9 +139,6 @@ def test_the_help_of_several_commands_has_a_whole_sentence_of_each(words: list[s
     listed = run(*words, "--help").out.partition("Commands:\n")[2]
     assert len(re.findall(r"^  (\S+)  ", listed, re.MULTILINE)) > 1
     assert "..." not in listed
-
-
-# --- as a process -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

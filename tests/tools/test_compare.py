@@ -1,7 +1,5 @@
 """The command ``compare``: what it prints in every format, what it draws, how it refuses."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

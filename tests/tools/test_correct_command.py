@@ -1,7 +1,5 @@
 """The command ``correct``: every verb, files, decisions, what it prints, and its exit codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The commands ``tournaments`` and ``crosstable``: formats, files, and what they refuse."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

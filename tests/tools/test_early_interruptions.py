@@ -4,8 +4,6 @@ Moments are counted, not measured: the interpreter tells of each module that it 
 opens, each connection, and the interruption comes with the one of a given number.
 """
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

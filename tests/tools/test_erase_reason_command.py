@@ -1,7 +1,5 @@
 """``correct erase-reason``: why a proposal was made is forgotten, the proposal stays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

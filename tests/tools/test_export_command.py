@@ -1,7 +1,5 @@
 """The command ``export``: what it prints, which options go together, what was known then."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -83,9 +83,6 @@ def test_what_was_known_then_and_what_an_approval_would_bring_can_be_copied(
     assert size == SAMPLE_ENTRIES + 1
 
 
-# --- readers and others' things -----------------------------------------------------------------------------
-
-
 @contextmanager
 def under_way(club: Path, url: str) -> Iterator[None]:
     """Within the block an export of the club has written all tables but the last, and goes on after it."""
@@ -317,9 +314,6 @@ def test_names_on_which_others_depend_are_not_taken_away(sample_club: Path, read
     assert "table 'names': " in done.err
     assert "view who depends on table ratings.names" in done.err.replace("view public.who", "view who")
     assert everything(read_by_others) == before
-
-
-# --- what is refused ----------------------------------------------------------------------------------------
 
 
 def test_who_may_not_make_the_schema_or_the_tables_is_told_so(sample_club: Path, read_by_others: str, run: Run) -> None:

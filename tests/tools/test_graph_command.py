@@ -1,7 +1,5 @@
 """The command ``graph``: formats by the file's name, options that go together, every page linked, refusals."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

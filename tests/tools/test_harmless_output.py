@@ -5,8 +5,6 @@ names, keys, tournaments and file names are as evil as the rules allow; with evi
 which a thief wrote what the rules refuse, by night in every format.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -58,9 +56,6 @@ LONG = PROFILE == "nightly"
 WHITE, BLACK = f"Ann {ALLOWED}", "=cmd|' /C calc'!A0;=1"
 CUP, ROUND = f"Cup {ALLOWED}", f"=2+{BIDI}"
 KEY = "name:ann"
-
-
-# --- the ledgers ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -138,9 +133,6 @@ def run_raw(monkeypatch: pytest.MonkeyPatch) -> RunRaw:
         return Ran(code, out.buffer.getvalue(), err.buffer.getvalue(), list(shown))
 
     return run_raw
-
-
-# --- commands by themselves -------------------------------------------------------------------------------------
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -319,8 +311,6 @@ def test_an_unknown_command_comes_back_harmless(run_raw: RunRaw) -> None:
         assert_harmless(done)
 
 
-# --- imports ----------------------------------------------------------------------------------------------------
-
 FORMATS = {
     "csv": "key,white,black,result,half_moves,ended_at,tournament,round\n1,Ann,Bob,1-0,40,2021-03-01,Cup,1\n",
     "pgn": '[Event "Cup"]\n[Site "Here"]\n[Date "2021.03.01"]\n[Round "1"]\n[White "Ann"]\n[Black "Bob"]\n'
@@ -363,9 +353,6 @@ def test_whatever_stands_in_a_file_its_faults_are_harmless(
     assert_harmless(run_raw("import", evil_copy, *files, "--pools", "by-speed"))
     for words in (["ratings", evil_copy, "--limit", "500"], ["ratings", evil_copy, "-t"], ["pools", evil_copy, "-t"]):
         assert_harmless(run_raw(*words))
-
-
-# --- a thief's databases ----------------------------------------------------------------------------------------
 
 
 def file_of(path: Path, suffix: str) -> Path:

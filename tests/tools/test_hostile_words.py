@@ -3,8 +3,6 @@
 The commands and their parameters are those that click knows, so that a new one is tried here by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

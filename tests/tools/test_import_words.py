@@ -1,19 +1,20 @@
-"""What an import says of files that hold no games, of pools that may be mistyped, and of what is faulty."""
+"""What an import says of files without games, mistyped pools and faults; ``--dry-run`` says it and writes nothing."""
 
-from __future__ import annotations
-
+import hashlib
 import io
 import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
-from tests.kit.source_files import CSV, JSONL, NDJSON, PGN, written
+from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, player, report, written
 from tools.commands import REFUSED, USAGE
 
 FOREIGN: dict[str, tuple[bytes, str]] = {
@@ -92,3 +93,81 @@ def test_a_new_pool_is_made_on_request_only(words: list[str], empty_club: Path, 
     assert run("head", empty_club).out == before
     assert run("import", empty_club, path, *words, "--new-pool").code == 0
     assert run("import", empty_club, path, *words).code == 0 or words[0] == "--variant"
+
+
+TRF = report([player(1, "Ann", "2 w 1"), player(2, "Bob", "1 b 0"), player(3, "Cy", "0000 - U")]).encode()
+AGAIN = CSV + b"1,Ann,Bob,1-0,40,2021-03-01\n1,Ann,Bob,0-1,40,2021-03-01\n"
+
+
+def bytes_of(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("empty.*")}
+
+
+def account(text: str) -> list[str]:
+    lines = text.replace(", dry run):", "):").splitlines()
+    return [line for line in lines if not line.startswith(("pool '", "dry run: ")) and "its days are not" not in line]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (PGN, []), (NDJSON, []), (JSONL, []), (CSV, []), (TRF, []), (BAD_CSV, []), (BAD_CSV, ["--strict"]),
+        (MIXED, ["--pools", "by-speed"]), (AGAIN, []), (AGAIN, ["--strict"]), (b"a,b\n1,2\n", []),
+    ],
+)  # fmt: skip
+def test_the_account_is_that_of_the_import_and_nothing_is_written(
+    content: bytes, words: Sequence[str], empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    path = written(tmp_path, "games", content)
+    before = bytes_of(tmp_path)
+    dry = run("import", empty_club, path, "--dry-run", *words)
+    assert bytes_of(tmp_path) == before
+    done = run("import", empty_club, path, *words)
+    assert account(dry.err) == account(done.err)
+    assert dry.code == done.code
+    again, repeated = run("import", empty_club, path, "--dry-run", *words), run("import", empty_club, path, *words)
+    assert account(again.err) == account(repeated.err)
+
+
+def test_a_later_file_meets_what_an_earlier_one_would_record(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    files = [written(tmp_path, f"{name}.csv", content) for name, content in (("a", CSV), ("b", CSV), ("c", MIXED))]
+    dry, done = run("import", empty_club, *files, "--dry-run"), run("import", empty_club, *files)
+    assert account(dry.err) == account(done.err)
+    assert "pool 'standard': 1 game would be recorded" in dry.err or "would be recorded" in dry.err
+
+
+def test_the_first_games_are_shown_as_they_were_understood(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    rows = "white,black,result,date,event,round\nMüller,Ann,½-½,04/05/2024,Liga,1\nAnn,Bob,0:1,13/05/2024,Liga,2\n"
+    path = written(tmp_path, "liga.csv", rows.encode())
+    done = run("import", empty_club, path, "--dry-run", "--dates", "dmy", "--first", "1")
+    table, players = done.out.split("\n\n3 new players\n")
+    (row,) = [line.split() for line in table.splitlines() if "Liga" in line]
+    assert row == ["2024-05-04", "Müller", "Ann", "draw", "unknown", "standard", "Liga", "1", "-", "-", "-"]
+    assert [line.split()[-1] for line in players.splitlines()[2:]] == ["name:müller", "name:ann", "name:bob"]
+    assert done.err.splitlines()[-2:] == ["pool 'standard': 2 games would be recorded", "dry run: nothing was written"]
+
+
+def test_in_a_club_with_games_repeats_and_alike_games_are_seen(sample_club: Path, tmp_path: Path, run: Run) -> None:
+    head = run("head", sample_club).out
+    done = run("import", sample_club, written(tmp_path, "games.csv", CSV), "--dry-run")
+    assert "1 game recorded, 0 known already" in done.err
+    assert run("head", sample_club).out == head
+
+
+def test_views_that_are_behind_a_correction_are_brought_level_as_the_import_does(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    path = written(tmp_path, "games.csv", b"key,white,black,result,ended_at\na,Ann,Bob,1-0,2021-03-01\n")
+    assert run("import", empty_club, path).code == 0
+    assert run("ratings", empty_club).code == 0
+    behind = beside(empty_club, "views").read_bytes()
+    why = ("--reason", "slip", "--by", "eve")
+    assert run("correct", empty_club, "game", "csv:a", "--field", "outcome", "--to", "draw", *why).code == 0
+    assert run("correct", empty_club, "approve", "1", "--by", "adam").code == 0
+    accounts = []
+    for words in (["--dry-run"], []):
+        for file in tmp_path.glob(f"{beside(empty_club, 'views').name}*"):
+            file.unlink()
+        beside(empty_club, "views").write_bytes(behind)
+        accounts.append(account(run("import", empty_club, path, *words).err))
+    assert accounts[0] == accounts[1]

@@ -1,7 +1,5 @@
 """The commands ``init`` and ``import``: files of every format, pools, faults by file and line, interruptions."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -22,8 +20,6 @@ from tests.kit.commands import Run, latest_game
 from tests.kit.places import SAMPLE
 from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, written
 from tools.commands import REFUSED, USAGE, importing
-
-# --- init ---------------------------------------------------------------------------------------------------
 
 
 def test_init_makes_three_files_and_says_what_rates(tmp_path: Path, run: Run) -> None:
@@ -78,9 +74,6 @@ def test_init_in_a_folder_that_is_not_there(tmp_path: Path, run: Run) -> None:
     done = run("init", tmp_path / "nowhere" / "a.db")
     assert done.code == REFUSED
     assert "nowhere" in done.err
-
-
-# --- import -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 And numbers: they are numbers in every format that programs read.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -111,9 +109,6 @@ def test_the_help_tells_the_limit_once(run: Run) -> None:
         assert "0: all." in " ".join(told.split())
         assert "--last" not in told
     assert limits.EVERY_ROW < 2**63  # for SQLite
-
-
-# --- numbers ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

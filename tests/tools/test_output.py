@@ -1,7 +1,5 @@
 """Rows as text in every format; text of any origin made harmless; one door to standard output and standard error."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -96,8 +94,6 @@ def test_the_options_give_every_format(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().out.strip() in {"", "None"}
     assert set(FORMATS) == {"json", "nl", "csv", "tsv", "table"}
 
-
-# --- text made visible ------------------------------------------------------------------------------------------
 
 ORDINARY = [
     "", "Ann", "Đurđa, \"Ana\"", "C:\\games", "O'Neil", "Müller–Ærø", "Дом Ёлка", "羽生　善治", "곽우준", "عبد الله",
@@ -219,9 +215,6 @@ def test_raw_leaves_formulas_but_shows_controls(capsys: pytest.CaptureFixture[st
             shown.main(flags, standalone_mode=False)
 
 
-# --- tables and lines -------------------------------------------------------------------------------------------
-
-
 def test_tables_stay_aligned_with_wide_letters_marks_and_escapes(written: Any) -> None:
     names = ["Ann", "羽生　善治", "علی\u200cرضا", "e\u0301", "a\x1b[2J", "x\ny", "\u202e"]
     lines = written([{"name": name, "rating": 1500.0} for name in names], "table").split("\n")[:-1]
@@ -309,8 +302,6 @@ def test_an_encoding_that_lacks_letters_shows_their_codes(monkeypatch: pytest.Mo
     with pytest.raises(click.ClickException, match=r"cannot be written in latin-1: set PYTHONIOENCODING=utf-8, or"):
         shown("csv")
 
-
-# --- markup and documents ---------------------------------------------------------------------------------------
 
 THIEF = "</title><script>alert('\x1b\u202e')</script>\" onload=\"&lt;"
 

@@ -1,7 +1,5 @@
 """The commands ``player add``, ``player set`` and ``players import``."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -51,9 +49,6 @@ def k_of(run: Run, club: Path, player: str, game: str) -> float:
     """The K-factor that rated a game."""
     terms = json.loads(run("explain", club, player, f"csv:{game}").out)["terms"]
     return float(next(term["value"] for term in terms if term["symbol"] == "K"))
-
-
-# --- player add ---------------------------------------------------------------------------------------------------
 
 
 def test_a_player_is_added_with_the_day_of_joining(fide_pool: Path, run: Run) -> None:
@@ -119,9 +114,6 @@ def test_a_ledger_refuses_controls_in_a_name_too(fide_pool: Path) -> None:
         assert ledger.people.by_identity(["name:x"]) == {}
 
 
-# --- player set ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_a_year_of_birth_learnt_later_rates_the_games_again(fide_pool: Path, run: Run) -> None:
     assert run("player", "set", fide_pool, "Ann", "--rating", "2250", "--games", "60").code == 0
@@ -153,9 +145,6 @@ def test_a_standing_changes_from_a_day_on(fide_pool: Path, run: Run) -> None:
     assert run("player", "set", fide_pool, "Cleo", "--standing", "guest", "--since", "2024-03-01").code == 0
     assert facts(run, fide_pool, "player-changed") == [{"player": 3, "standing": "guest", "effective_at": "2024-03-01"}]
     assert run("player", "set", fide_pool, "Cleo").code == USAGE
-
-
-# --- players import -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

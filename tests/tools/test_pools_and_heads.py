@@ -1,7 +1,5 @@
 """Commands that officers and auditors use from day to day: pools, heads that are kept, games told twice."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

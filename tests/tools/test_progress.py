@@ -1,7 +1,5 @@
 """Bars that show on a terminal only, and the rating graph that is drawn there."""
 
-from __future__ import annotations
-
 import io
 import sys
 from math import inf, nan
@@ -87,9 +85,6 @@ def test_a_question_that_has_to_build_the_views_shows_how_far_it_is(
         beside(empty_club, "views").unlink()
         bring_level(ledger)
     assert "rating history" in terminal.getvalue()
-
-
-# --- graph --------------------------------------------------------------------------------------------------
 
 
 def test_no_games_are_said_to_be_none() -> None:

@@ -3,8 +3,6 @@
 What is approved then is what one person would have recorded where four eyes are off.
 """
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Any

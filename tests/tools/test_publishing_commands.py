@@ -1,7 +1,5 @@
 """The commands about lists that are shown to the world, and the lists of the past in the commands that read."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The commands ``query`` and ``tables``: rows of views, journal and names together; nothing can be changed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

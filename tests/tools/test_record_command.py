@@ -1,7 +1,5 @@
 """The command ``record``: one game in words, told once, told twice, mistyped."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

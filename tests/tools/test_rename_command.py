@@ -1,7 +1,5 @@
 """The command ``player rename``, and what shows names afterwards."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

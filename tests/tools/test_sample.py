@@ -1,7 +1,5 @@
 """The sample club is what its script would write now. (Schemas: ``test_schemas``; pictures: ``tests/docs``.)"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

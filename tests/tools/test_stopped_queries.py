@@ -1,7 +1,5 @@
 """Statements of ``query`` that take too much, and what stops them: the process that runs them is ended."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -144,9 +142,6 @@ def test_every_form_is_the_same_however_many_rows_there_are(rows: int, sample_cl
     assert divided.count("x,y\n") == bool(rows)
     assert run("query", sample_club, statement, "--tsv").out.count("\n") == (rows + 1 if rows else 0)
     assert len(run("query", sample_club, statement, "-t").out.splitlines()) == (rows + 2 if rows else 1)
-
-
-# --- as a process -----------------------------------------------------------------------------------------------
 
 
 def command(*words: object) -> list[str]:

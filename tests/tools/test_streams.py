@@ -3,8 +3,6 @@
 Each ends with one clear line or none, never in a traceback nor in what Python says of itself on its way out.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

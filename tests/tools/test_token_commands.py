@@ -1,7 +1,5 @@
 """The commands about tokens, and how the others take one: from the environment or a file, never as an argument."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The commands that open and close tournaments, and what they refuse before anything is recorded."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

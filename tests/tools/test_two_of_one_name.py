@@ -1,7 +1,5 @@
 """Two players of one name are told apart wherever no column has their numbers, and publishing names them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -67,9 +65,6 @@ def test_publishing_notes_two_of_one_name_and_complains_where_they_may_be_one(tw
     assert "name-twice: Bob (player 1) has the name of player 2, 5, too" in refused.err
 
 
-# --- games of a tournament, a round, a day -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "entries"),
     [
@@ -114,9 +109,6 @@ def test_the_games_of_a_day_are_found_in_every_rhythm(scheme: str, tmp_path: Pat
     assert run("init", club, "--scheme", scheme).code == 0
     assert run("import", club, written(tmp_path, "open.csv", GAMES.encode())).code == 0
     assert sorted(row["entry"] for row in rows(run("games", club, "--on", "2024-05-02"))) == [8, 9]
-
-
-# --- '#17' names a game ---------------------------------------------------------------------------------------
 
 
 def test_a_game_is_called_by_the_number_of_its_entry(two_bobs: Path, run: Run) -> None:

@@ -1,7 +1,5 @@
 """Words that a newcomer needs: mistyped commands, shell completion, files that are no ledger, changes of scheme."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -15,8 +13,6 @@ from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
 from tools.commands import REFUSED, USAGE
-
-# --- commands -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -54,9 +50,6 @@ def test_a_mistyped_name_is_answered_by_the_right_one(words: list[str], says: st
     assert says in done.err
 
 
-# --- completion ---------------------------------------------------------------------------------------------
-
-
 def completed(*words: str) -> list[str]:
     """What bash would offer for the last of *words*."""
     line = {"COMP_WORDS": " ".join(["rating-ledger", *words]), "COMP_CWORD": str(len(words))}
@@ -89,9 +82,6 @@ def test_the_script_of_a_shell_is_printed_for_it(shell: str, run: Run, tmp_path:
     assert run("completion", "csh").code == USAGE
 
 
-# --- files --------------------------------------------------------------------------------------------------
-
-
 def test_a_file_of_the_ledger_that_is_not_the_ledger_is_called_what_it_is(sample_club: Path, run: Run) -> None:
     for role, called in (("people", "the people file of a ledger"), ("views", "the views of a ledger")):
         done = run("ratings", sample_club.with_name(f"club.{role}.db"))
@@ -118,9 +108,6 @@ def test_a_condition_that_sql_does_not_understand_is_named(
         assert says in str(caught.value)
         assert "not as this program left it" not in str(caught.value)
         assert len(list(ledger.rows("current", "rating > ? ORDER BY rating LIMIT 3", (0,)))) == 3
-
-
-# --- changes of scheme --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

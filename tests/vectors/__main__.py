@@ -1,7 +1,5 @@
 """``python -m tests.vectors``: published examples of the rating schemes, run through their public functions."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

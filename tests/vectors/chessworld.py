@@ -1,7 +1,5 @@
 """Published examples of the ChessWorld scheme, answered by its public functions."""
 
-from __future__ import annotations
-
 from math import floor
 
 from ledger.schemes.chessworld import (

@@ -1,7 +1,5 @@
 """Published examples against what the schemes compute: one verdict for each. No files, no printing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The examples of the English grade: from a vector's inputs to the public functions of the scheme."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ledger.schemes import ecf_grade

@@ -1,7 +1,5 @@
 """Published examples of plain Elo, and of nothingbutchess.com, which has a K of its own."""
 
-from __future__ import annotations
-
 from ledger.schemes import elo, nothingbutchess
 from tests.vectors.comparing import Functions, Inputs
 from tests.vectors.published import new_rating_of_many

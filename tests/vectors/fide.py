@@ -1,7 +1,5 @@
 """Published examples of the FIDE rating system and of its tournament reports."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 
@@ -54,11 +52,7 @@ def _tournament(given: Inputs) -> dict[str, float]:
 def _period(given: Inputs) -> dict[str, Any]:
     common = {name: given[name] for name in ("on", "chapter") if name in given}
     result = period([_event(common | event, event.get("k") or given["k"]) for event in given["tournaments"]])
-    found = {
-        "total": f"{result.total:.2f}",
-        "rounded_once": result.rounded_once,
-        "rounded_each": result.rounded_each,
-    }
+    found = {"total": f"{result.total:.2f}", "rounded_once": result.rounded_once, "rounded_each": result.rounded_each}
     if "present" in given:  # the rating of the last list, to which the change is added; each event has its own Ro
         found["rating"] = given["present"] + result.rounded_once
     return found

@@ -1,7 +1,5 @@
 """Which function answers which published example: the tables of the modules beside this one, joined."""
 
-from __future__ import annotations
-
 from tests.vectors import chessworld, ecf, elo, fide, glicko, perf, playchess, savard, uschess
 from tests.vectors.comparing import Functions
 

@@ -1,7 +1,5 @@
 """Published examples of Glicko, Glicko-2 and Lichess, answered by the schemes and by the importer of Lichess."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ledger.imports.lichess import history_date

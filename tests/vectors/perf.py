@@ -1,7 +1,5 @@
 """Published examples of performance ratings, answered by their public functions."""
 
-from __future__ import annotations
-
 from ledger.schemes.formulas.performance import apro, chessmetrics, fide_ptp, fide_tpr, harkness, linear, true
 from tests.vectors.comparing import Functions, Inputs
 from tests.vectors.published import appo

@@ -1,7 +1,5 @@
 """The examples of PlayChess and its kin: from a vector's inputs to the public functions of the schemes."""
 
-from __future__ import annotations
-
 from ledger.schemes import playchess, playchess_dummies
 from tests.vectors.comparing import Functions, Inputs
 

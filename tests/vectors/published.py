@@ -3,8 +3,6 @@
 The examples of ``rules/vectors.json`` and the tests work them out; what a ledger rates by is in ``ledger.schemes``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from math import sqrt
@@ -13,8 +11,6 @@ from typing import Any, NamedTuple
 from ledger.schemes import ecf_grade, elo, glicko, glicko2, savard
 from ledger.schemes.formulas import performance, uschess
 from ledger.schemes.formulas.fide_rules import LATEST, expected_hundredths, greatest, is_rated, lowest, upgrade, within
-
-# -- FIDE: a player's games of one tournament or period (B.02 8.3), in decimals, as FIDE prints them ----------------
 
 FULL_FROM = 2650.0  # 8.3.1, 1 October 2025
 

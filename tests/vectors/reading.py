@@ -1,7 +1,5 @@
 """A file of published examples, read strictly: every fault is named with its JSON path. Nothing is computed here."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from math import isfinite

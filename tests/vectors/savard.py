@@ -1,7 +1,5 @@
 """Worked examples of Savard's proposed scheme."""
 
-from __future__ import annotations
-
 from ledger.schemes.savard import (
     DEFAULT,
     RANKS,
@@ -45,7 +43,4 @@ def _initial(inputs: Inputs) -> float:
     return initial_rating(opponents, scores)
 
 
-FUNCTIONS: Functions = {
-    ("savard", "step"): _step,
-    ("savard", "initial"): _initial,
-}
+FUNCTIONS: Functions = {("savard", "step"): _step, ("savard", "initial"): _initial}

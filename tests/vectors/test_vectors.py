@@ -1,7 +1,5 @@
 """Published examples of every scheme come out as published; the command finds each kind of difference and fault."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess
@@ -31,9 +29,6 @@ def lines(result: Result) -> list[str]:
     """The differences, without the summary below them."""
     head, blank, _summary = result.stdout.partition("\n\n")
     return head.splitlines() if blank else []
-
-
-# --- the published examples -----------------------------------------------------------------------------------
 
 
 def test_our_hand_picked_examples_agree() -> None:
@@ -68,9 +63,6 @@ def test_two_modules_may_not_answer_for_the_same_function(monkeypatch: pytest.Mo
     monkeypatch.setattr(functions, "MODULES", (functions.MODULES[0], *functions.MODULES))
     with pytest.raises(ValueError, match=r"chessworld\.\w+ is answered by tests\.vectors\.chessworld and by tests\."):
         functions.joined()
-
-
-# --- differences ----------------------------------------------------------------------------------------------
 
 
 def broken(given: Mapping[str, Any]) -> float:
@@ -234,9 +226,6 @@ def test_several_files_and_standard_input_are_one_run(world: Callable[..., Resul
     result = run(one, "-", other, stdin=json.dumps([{**GOOD, "id": "piped", "expected": 1}]))
     assert [line.partition(":")[0] for line in lines(result)] == ["piped", "w-1"]
     assert result.stdout.splitlines()[-1].split() == ["all", "4", "2", "2", "0"]
-
-
-# --- refusals -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The published examples of US Chess: from the inputs of each to the functions of the scheme."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import date

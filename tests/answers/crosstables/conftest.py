@@ -1,7 +1,5 @@
 """A club with tournaments of several kinds, which the tests of this folder ask and do not change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Byes and absences in points, places, tie-breaks, lists of tournaments and reports; as corrected, merged, undone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -199,9 +197,6 @@ def test_the_rules_are_those_of_the_tournaments_first_day(tmp_path: Path, run: R
     assert found["Cy"] == cy
 
 
-# --- the same fact, another fact ----------------------------------------------------------------------------------
-
-
 def test_a_bye_told_again_is_no_other_one_by_whatever_day_its_edition_is_called(open_with_byes: Ledger) -> None:
     size = open_with_byes.journal.size()
     again = open_with_byes.append(bye(BOB, 2, Brings.HALF, "2026-03-03"))
@@ -328,9 +323,6 @@ def test_an_erased_person_keeps_the_points_without_the_name(open_with_byes: Ledg
     assert "Di" not in {row.name for row in page(open_with_byes).standings}
 
 
-# --- editions -----------------------------------------------------------------------------------------------------
-
-
 def test_byes_before_the_first_game_belong_to_the_edition_that_was_announced_or_is_near(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db", scheme="elo", clock=lambda: TODAY) as ledger:
         for name in ("Ann", "Bob"):
@@ -367,9 +359,6 @@ def test_a_table_of_byes_alone_is_as_its_schema_says(told: Format | None, tmp_pa
             assert (row["players"], row["games"], row["missing"]) == (1, 0, table.missing[0])
         for kind in KINDS:
             form.validate(attrs.asdict(page(ledger, TableChoice(kind=kind))))
-
-
-# --- there and back -----------------------------------------------------------------------------------------------
 
 
 def test_a_report_is_written_with_its_byes_and_reads_back_the_same(empty_club: Path, tmp_path: Path, run: Run) -> None:

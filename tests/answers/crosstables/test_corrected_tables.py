@@ -1,7 +1,5 @@
 """A table shows what stands: a voided game is none of it, merged players are one person, a late game has its place."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.answers.crosstables import event_games

@@ -1,7 +1,5 @@
 """The formats of a cross-table: each whole, each harmless, each made from the page alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """How a tournament was paired, as its games show it or as it was told, and what is missing of it."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

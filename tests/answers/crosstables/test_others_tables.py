@@ -1,7 +1,5 @@
 """Reports and cross-tables that others published come out with their own points and places, or it is said why not."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

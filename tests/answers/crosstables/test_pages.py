@@ -1,7 +1,5 @@
 """The page of a tournament from a ledger: points, ratings, performances, upsets, editions, what is missing."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.answers.asking import ERASED

@@ -1,7 +1,5 @@
 """Performance ratings of a tournament by name: each worked out by hand, and what each does not give."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.answers.crosstables.performances import (

@@ -1,7 +1,5 @@
 """Complete all-play-alls that were published, against the tables of their pages."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Tie-breaks against a published table, and by hand; places, shared and parted."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledger.answers.crosstables.tie_breaks import TIE_BREAKS, RoundResult, RoundResults, named, places

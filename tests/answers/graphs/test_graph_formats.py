@@ -56,9 +56,6 @@ def test_every_pinned_document_is_made() -> None:
     assert {path.name for path in graph_pages.FOLDER.iterdir()} == set(DOCUMENTS)
 
 
-# -- SVG -----------------------------------------------------------------------------------------------------------
-
-
 def bars_of(picture: str) -> list[ET.Element]:
     return [element for element in ET.fromstring(picture).iter() if element.get("data-bar") is not None]
 
@@ -207,9 +204,6 @@ def test_the_scale_holds_every_rating_between_round_lines() -> None:
         assert all(scale.y(rating) >= TOP for rating in ratings)
 
 
-# -- HTML ----------------------------------------------------------------------------------------------------------
-
-
 class Seen(HTMLParser):
     """What a browser would see of a file: its elements and its ids."""
 
@@ -339,9 +333,6 @@ def test_without_its_style_sheet_a_graph_is_no_black_rectangle() -> None:
     assert len(np.unique((pixels * 255).astype(int).reshape(-1, 3), axis=0)) > 20
 
 
-# -- data ----------------------------------------------------------------------------------------------------------
-
-
 @given(pages_drawn())
 @example(pinned_page())
 @example(pinned_pair())
@@ -391,9 +382,6 @@ def test_the_specification_has_a_value_for_each_bar() -> None:
     assert [value["n"] for value in made["data"]["values"]] == [57, 56, 55, 54, 53, 52, 51]
     results = {value["result"] for value in made["data"]["values"]}
     assert results <= set(made["layer"][0]["encoding"]["color"]["scale"]["domain"])
-
-
-# -- PNG -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.outside

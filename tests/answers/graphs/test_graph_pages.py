@@ -1,7 +1,5 @@
 """Pages of a rating graph, filled from a ledger: which games, in which order, with which numbers and marks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

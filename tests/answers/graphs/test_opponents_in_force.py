@@ -1,7 +1,5 @@
 """The squares of a rating graph: the opponents' ratings that were in force when the games were played."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
