@@ -22,6 +22,7 @@ from tests.attacks.power_commands import COMMANDS, INIT, Command
 from tests.attacks.power_loss import Image, findings, images, recorded
 from tests.attacks.recording import CommandRecording, Record, RecordedAction, RecordingError
 from tests.attacks.stores import copied
+from tests.attacks.test_families import FEW, holds
 from tests.kit.places import ROOT
 from tests.kit.tokens import of_an_earlier_release
 
@@ -38,7 +39,8 @@ def test_no_power_cut_of_one_command_loses_what_was_acknowledged(judge: AttackJu
 
 
 @pytest.mark.slow
-def test_the_recorded_commands_speak_and_record_what_they_are_there_for(judge: AttackJudge) -> None:
+def test_the_recorded_commands_do_what_they_are_there_for_and_no_power_cut_loses_anything(judge: AttackJudge) -> None:
+    """Both in one test: to record all commands takes ten seconds, and each worker would."""
     made = power_loss.recordings(judge.history.last.db, judge.scratch / "power")
     assert [under.command for under in made] == [INIT, *COMMANDS]
     for under in made:
@@ -53,6 +55,7 @@ def test_the_recorded_commands_speak_and_record_what_they_are_there_for(judge: A
         "restore": -10,
     }
     assert grown["games one by one"] > 120
+    holds(judge, "power-cuts", FEW["power-cuts"])
 
 
 def test_an_image_is_repeated_by_the_number_with_which_its_name_ends(judge: AttackJudge) -> None:

@@ -26,7 +26,7 @@ from tests.tiers import few_quick, times
 from tools.commands import FALSE
 
 UNCHECKED = "PRAGMA ignore_check_constraints = ON"
-FLIPS = times(quick=1, ci=2, nightly=100)  # bits of each page
+FLIPS = times(quick=1, ci=1, nightly=100)  # bits of each page
 HEADER = 100  # bytes at the beginning of a file, in each of which a bit is flipped
 
 

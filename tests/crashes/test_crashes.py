@@ -125,8 +125,9 @@ def test_making_a_ledger_is_whole_or_begun_again(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_four_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    count = times(quick=30, ci=30, nightly=60)
     completed(tmp_path, "--steps", "")
-    options = [("--steps", "live", "--games", "60", "--batch", "3", "--seed", str(seed)) for seed in range(1, 5)]
+    options = [("--steps", "live", "--games", str(count), "--batch", "3", "--seed", str(seed)) for seed in range(1, 5)]
     with ExitStack() as stack:
         running = [
             stack.enter_context(
@@ -139,7 +140,7 @@ def test_four_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     entries = check_journal(tmp_path)
     keys = [entry["key"] for entry in entries]
     assert len(set(keys)) == len(keys)
-    games = {f"game:{game.key}" for seed in range(1, 5) for game in source_games(60, seed)}
+    games = {f"game:{game.key}" for seed in range(1, 5) for game in source_games(count, seed)}
     assert {key for key in keys if key.startswith("game:")} == games
     who = identities(tmp_path)
     assert sorted(who) == list(range(1, len(who) + 1))

@@ -20,7 +20,7 @@ from tests.tiers import examples
 # Processes that test at the same time share the histories by parts; the first few stand for all in each quick run.
 PARTS = [pytest.param(part, marks=pytest.mark.slow if part > 2 else ()) for part in range(10)]
 histories = settings(
-    examples(quick=10, ci=15, nightly=1_000),
+    examples(quick=10, ci=10, nightly=1_000),
     phases=[phase for phase in Phase if phase is not Phase.shrink or "LEDGER_SHRINK" in os.environ],
 )
 

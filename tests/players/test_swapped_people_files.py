@@ -38,7 +38,7 @@ from tests.kit.people import connection_of
 from tests.kit.places import ROOT
 from tests.tiers import few_quick, times
 
-ATTACKS = times(quick=60, ci=120, nightly=10_000)  # at most
+ATTACKS = times(quick=60, ci=60, nightly=10_000)  # at most
 PEOPLE = "club.people.db"
 
 
@@ -376,7 +376,8 @@ def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved:
     """Older copies come while two processes register and import; each goes on or is refused in one line."""
     path = tmp_path / "club.db"
     Ledger.create(path, clock=lambda: NOW).close()
-    steps = ["--steps", "live", "--games", "200", "--batch", "5"]
+    games = times(quick=80, ci=80, nightly=200)
+    steps = ["--steps", "live", "--games", str(games), "--batch", "5"]
     command = [sys.executable, "-m", "tests.kit.crash_driver", str(tmp_path), *steps, "--seed"]
     random, copies = Random("beside"), [path.with_name("copy-0")]
     shutil.copy(beside(path, "people"), copies[0])
@@ -386,7 +387,7 @@ def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved:
         ]
         while any(process.poll() is None for process in running):
             if size_of(path) < 30 * len(copies):  # entries: between two swaps there is time to record something
-                time.sleep(0.01)
+                time.sleep(0.05)
                 continue
             copies.append(path.with_name(f"copy-{len(copies)}"))
             shutil.copy(beside(path, "people"), copies[-1])
@@ -400,7 +401,7 @@ def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved:
     assert all(len(text.splitlines()) <= 1 and "Traceback" not in text for text in told), told
     names: dict[int, set[str]] = {}
     numbers: dict[str, set[int]] = {}
-    sources = {game.key: (game.white_id, game.black_id) for seed in (1, 2) for game in source_games(200, seed)}
+    sources = {game.key: (game.white_id, game.black_id) for seed in (1, 2) for game in source_games(games, seed)}
     journal = SqliteJournal(path, read_only=True)
     for body in (body for block in journal.read() for body in block):
         event = decode(body).event

@@ -221,8 +221,8 @@ def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(sample_led
 @pytest.mark.data
 @pytest.mark.skipif(not OTB.exists(), reason="the folder of real games does not stand beside the checkout")
 def test_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a_rebuild_gives(tmp_path: Path) -> None:
-    """Of one game in sixteen; every night of a million."""
-    step = times(quick=16, ci=16, nightly=1)
+    """Of one game in sixty; every night of a million."""
+    step = times(quick=60, ci=60, nightly=1)
     Ledger.create(tmp_path / "otb.db", scheme="elo", clock=lambda: NOW).close()
     with Ledger.open(tmp_path / "otb.db", projectors=(), clock=lambda: NOW) as ledger:
         with open_source(str(OTB)) as source:

@@ -14,12 +14,16 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Mapping
+from importlib.metadata import distribution, distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.docs import readmes
 from tests.kit.places import ROOT
+from tests.tiers import PROFILE
 
 pytestmark = pytest.mark.outside  # pip brings what builds the package
 
@@ -112,10 +116,12 @@ SCHEME = Scheme(
 '''
 
 
-def ran(command: list[str | Path], folder: Path, code: int = 0) -> str:
+def ran(command: list[str | Path], folder: Path, code: int = 0, settings: Mapping[str, str] | None = None) -> str:
     """Output and errors of a command in *folder*, out of reach of the checkout; it must end with *code*."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment | dict(settings or {}), capture_output=True, text=True, check=False
+    )
     told = done.stdout + done.stderr
     if done.returncode != code and UNREACHABLE.search(told):
         pytest.skip("needs the package index, which is out of reach")
@@ -129,6 +135,28 @@ def pip_of(python: Path) -> list[str | Path]:
     return [sys.executable, "-m", "pip", "--python", python]
 
 
+def link_requirements(environment: Path) -> None:
+    """Link what the installed wheel declares, and what that needs in turn, from the environment of these tests.
+
+    To install it takes half a minute, and ``sh tools/run`` has just done so for these tests; by night pip does it here.
+    """
+    (site,) = environment.glob("lib/python*/site-packages")
+    (installed,) = distributions(name="rating-ledger", path=[str(site)])
+    waiting, done = [(word, "") for word in installed.requires or ()], set[tuple[str, str]]()
+    while waiting:
+        word, extra = waiting.pop()
+        requirement = Requirement(word)
+        if (word, extra) in done or not (requirement.marker is None or requirement.marker.evaluate({"extra": extra})):
+            continue
+        done.add((word, extra))
+        package = distribution(requirement.name)
+        assert package.version in requirement.specifier, word
+        waiting += [(more, each) for more in package.requires or () for each in ("", *requirement.extras)]
+        for name in {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}:
+            if not (site / name).exists():
+                (site / name).symlink_to(str(package.locate_file(name)))
+
+
 def copy_source(folder: Path) -> None:
     """What the package is built from, without what earlier builds left."""
     folder.mkdir()
@@ -140,15 +168,28 @@ def copy_source(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def needed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packages that build ours, and no others."""
+    folder = tmp_path_factory.mktemp("needed")
+    ran(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, *ABOUT["build-system"]["requires"]],
+        folder,
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def building(needed: Path) -> dict[str, str]:
+    """Settings by which pip builds with those packages; by night it fetches them for each build."""
+    # to pip "false" is the value of the setting that --no-build-isolation sets
+    return {} if PROFILE == "nightly" else {"PYTHONPATH": str(needed), "PIP_NO_BUILD_ISOLATION": "false"}
+
+
+@pytest.fixture(scope="module")
+def archive(needed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source archive, made from a copy, so that nothing left over from earlier builds gets in."""
     source = tmp_path_factory.mktemp("built") / "source"
     copy_source(source)
-    needed = source.parent / "needed"
-    ran(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--target", needed, *ABOUT["build-system"]["requires"]],
-        source,
-    )
     make = "import backend; backend.build_sdist('made')"
     environment = {**os.environ, "PYTHONPATH": f"{needed}{os.pathsep}{source / 'tools' / 'building'}"}
     done = subprocess.run(
@@ -160,9 +201,10 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(archive: Path) -> Path:
+def wheel(archive: Path, building: dict[str, str]) -> Path:
     """The wheel, built from the source archive."""
-    words = ran([sys.executable, "-m", "pip", "wheel", archive, "--no-deps", "-v", "-w", "made"], archive.parent)
+    command: list[str | Path] = [sys.executable, "-m", "pip", "wheel", archive, "--no-deps", "-v", "-w", "made"]
+    words = ran(command, archive.parent, settings=building)
     assert "importable" not in words.lower()  # setuptools' word for data that it takes for a package
     (made,) = (archive.parent / "made").iterdir()
     return made
@@ -191,12 +233,17 @@ def test_the_wheel_holds_the_library_with_its_tools_and_schemas_and_nothing_besi
     assert f"rating_ledger-{VERSION}.dist-info/licenses/LICENSE" in about
 
 
-def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(
+    wheel: Path, building: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     environment, away = tmp_path / "venv", tmp_path / "away"
     away.mkdir()
     ran([sys.executable, "-m", "venv", "--without-pip", environment], tmp_path)
     python, command = environment / "bin" / "python", environment / "bin" / "rating-ledger"
-    ran([*pip_of(python), "install", "--quiet", "--no-compile", wheel], tmp_path)
+    dependencies = [] if PROFILE == "nightly" else ["--no-deps"]
+    ran([*pip_of(python), "install", "--quiet", "--no-compile", *dependencies, wheel], tmp_path)
+    if dependencies:
+        link_requirements(environment)
 
     # as it is installed
     assert ran([command, "--version"], away) == f"rating-ledger, version {VERSION}\n"
@@ -213,6 +260,8 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
         shown = ran(["env", f"PATH={path}", "sh", "-c", line], away)
         options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
         assert doctest.OutputChecker().check_output(expected, shown, options), shown
+    if PROFILE != "nightly":  # the transcript has compiled the kernels; from here on all is interpreted
+        monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     games = away / "club.pgn"
     ranking = json.loads(ran([command, "ratings", "club.db"], away))
     assert len(ranking) == 16
@@ -227,7 +276,7 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
     (plug_in / "club_extras" / "__init__.py").touch()
     (plug_in / "club_extras" / "elo.py").write_text(PLAIN_ELO, encoding="utf-8")
     shutil.copy(ROOT / "tests" / "kit" / "plugins.py", plug_in / "club_extras" / "streaks.py")
-    ran([*pip_of(python), "install", "--quiet", plug_in], tmp_path)
+    ran([*pip_of(python), "install", "--quiet", plug_in], tmp_path, settings=building)
 
     ran([command, "init", "elo.db", "--scheme", "plain-elo", "--set", "k=24"], away)
     ran([command, "policy", "set", "elo.db", "read-models", "win_streaks=true"], away)  # installed is available only
@@ -248,13 +297,13 @@ def test_the_wheel_works_in_a_clean_environment_with_a_plug_in(wheel: Path, tmp_
     assert "FALSE elo.db win_streaks pool 1, player 1, n 5: longest is " in verdict
 
 
-def test_a_type_checker_finds_the_library_in_a_development_install(tmp_path: Path) -> None:
+def test_a_type_checker_finds_the_library_in_a_development_install(building: dict[str, str], tmp_path: Path) -> None:
     source, environment, away = tmp_path / "source", tmp_path / "venv", tmp_path / "away"
     away.mkdir()
     copy_source(source)
     ran([sys.executable, "-m", "venv", "--without-pip", environment], tmp_path)
     python = environment / "bin" / "python"
-    ran([*pip_of(python), "install", "--quiet", "--no-deps", "-e", source], tmp_path)
+    ran([*pip_of(python), "install", "--quiet", "--no-deps", "-e", source], tmp_path, settings=building)
     user = away / "user.py"
     user.write_text("from ledger import Ledger\n\nreveal_type(Ledger.open)\nnumber: int = Ledger.open('club.db')\n")
     told = ran([sys.executable, "-m", "mypy", "--strict", "--python-executable", python, user], away, code=1)

@@ -50,7 +50,8 @@ class Site:
         done = subprocess.run(
             [sys.executable, "-m", "tools.cli", *map(str, words)],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": path},
+            # whatever is compiled for this folder goes with it
+            env={**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": "1"},
             capture_output=True,
             text=True,
             check=False,

@@ -20,6 +20,7 @@ from ledger.facts.pasts import Past
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
+from tests.tiers import times
 from tools.serve import pages
 from tools.serve.application import application
 from tools.serve.gate import Gate
@@ -141,6 +142,7 @@ Asked = Callable[..., httpx.Response]
 BROWSER = {"Accept": "text/html,application/xhtml+xml", "Accept-Encoding": "gzip"}
 VERIFIER = "example.org/club+84363505+AQffWFr67/KFjW0wlu5WrS6aQpolVtkHolB2JJ9eDiJM"
 DOCUMENTATION = "/openapi.json"  # says what may be sent, and is the same for everybody
+MOST_OF_A_KIND = times(quick=8, ci=8, nightly=25)
 LARGEST = 30 * 1024  # bytes of a page as sent
 
 
@@ -237,7 +239,7 @@ def test_every_page_is_whole_small_and_runs_nothing_of_its_own(browse: Asked, cr
 
 @pytest.mark.slow
 def test_every_link_of_the_site_leads_somewhere(browse: Asked) -> None:
-    answers = walked(lambda address: browse(address, follow_redirects=False), SITE, "/", most=25)
+    answers = walked(lambda address: browse(address, follow_redirects=False), SITE, "/", most=MOST_OF_A_KIND)
     lost = {address: answer.status_code for address, answer in answers.items() if answer.status_code not in {200, 302}}
     assert lost == {}
     for answer in answers.values():
@@ -245,7 +247,7 @@ def test_every_link_of_the_site_leads_somewhere(browse: Asked) -> None:
             assert parsed(answer.text) is not None  # it raises where the HTML has a fault
     asked = {address.removeprefix(SITE).split("?")[0] for address in answers}
     assert {"/", "/ranking", "/lists", "/corrections", "/schemes", "/check", "/api", "/tournaments"} <= asked
-    assert len(answers) > 200
+    assert len(answers) > times(quick=120, ci=120, nightly=200)
 
 
 def test_pages_of_corrections_cost_what_they_show_however_many_there_are(
