@@ -50,8 +50,8 @@ def make_games(count: int, players: int, seed: int) -> Columns:
 
     Player i joins with White in game ``i * count / players``, so new players never stop coming and the early ones play
     most. Activity is log-normal (a tenth of the players plays more than half of the games), skill has a deviation of
-    200 points, White 30 points of advantage. 3 % of the games have ten half-moves or fewer, a quarter of the decided ones
-    end in mate.
+    200 points, White 30 points of advantage. 3 % of the games have ten half-moves or fewer, a quarter of the decided
+    ones end in mate.
     """
     if not 2 <= players <= count:
         raise ValueError(f"players must be from 2 to the number of games, got {players} for {count} games")
