@@ -25,8 +25,8 @@ from tools.bench.table import (
     as_json,
     line,
     render,
-    render_bounds,
 )  # fmt: skip
+from tools.docs.figures import NOT_MEASURED, readme
 
 LARGE = 10_000_000
 
@@ -144,9 +144,6 @@ class TestLines:
         assert (row["lowest"], row["highest"], row["reached"], row["rounds_agree"]) == (0.4, 0.6, "at least", False)
         assert (row["our_rounds"], row["rival_rounds"]) == ([0.3, 0.2], [0.5, 0.5])
 
-    def test_the_table_of_bounds_has_a_line_for_each(self) -> None:
-        assert len(render_bounds(BOUNDS).splitlines()) == len(BOUNDS) + 2
-
 
 RUN = {"began": "2026-01-01 10:00 UTC", "size": "usual", "games": [10], "rounds": 3, "cores": 2, "python": "3"}
 
@@ -157,20 +154,20 @@ class TestReadme:
         name = lines[0].bound.section if lines else "start"
         section = figures.Section(list(lines), seconds=90.0, failure=failure)
         figures.keep(tmp_path / "figures.json", RUN, {name: section}, beside=False)
-        cells = [row.split(" | ") for row in figures.readme(figures.read(tmp_path / "figures.json")).splitlines()]
+        cells = [row.split(" | ") for row in readme(figures.read(tmp_path / "figures.json")).splitlines()]
         return {row[0].removeprefix("| "): row[-1].removesuffix(" |") for row in cells if len(row) == 4}
 
     def test_every_bound_that_is_judged_has_its_row_and_no_run_means_not_measured(self, tmp_path: Path) -> None:
-        rows = figures.readme({}).splitlines()
+        rows = readme({}).splitlines()
         for bound in BOUNDS:
             row = f"| {bound.what} ({bound.unit}) | {bound.rival} | "
             assert sum(made.startswith(row) for made in rows) == bound.is_judged
-        assert set(self._table(tmp_path).values()) == {"quotient", figures.NOT_MEASURED}
+        assert set(self._table(tmp_path).values()) == {"quotient", NOT_MEASURED}
 
     def test_a_measured_line_has_its_quotient_and_the_others_are_not_measured(self, tmp_path: Path) -> None:
         told = self._table(tmp_path, line("show", "", 0.6, 1.0))
         assert told.pop("show, from the shell (s)") == "0.6"
-        assert set(told.values()) == {"quotient", figures.NOT_MEASURED}
+        assert set(told.values()) == {"quotient", NOT_MEASURED}
 
     @pytest.mark.parametrize(
         ("ratios", "told"),
@@ -203,8 +200,8 @@ class TestReadme:
         }
         section = figures.Section([line("scheme-accuracy", "otb", 0.63125, 0.693, **words)])
         figures.keep(tmp_path / "figures.json", RUN, {"schemes": section}, beside=False)
-        assert "`elo by game` 0.631." in figures.readme(figures.read(tmp_path / "figures.json"))
-        assert figures.readme({}).endswith("both): not measured.")
+        assert "`elo by game` 0.631." in readme(figures.read(tmp_path / "figures.json"))
+        assert readme({}).endswith("both): not measured.")
 
     def test_a_run_of_a_part_replaces_the_file_or_leaves_the_other_sections(self, tmp_path: Path) -> None:
         file = tmp_path / "figures.json"

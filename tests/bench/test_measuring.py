@@ -49,19 +49,19 @@ class TestPeaks:
     def test_a_child_of_a_larger_parent_has_its_own_peak(self) -> None:
         """``ru_maxrss`` of this child would tell 300 MB and more, as the parent's."""
         held = bytearray(b"x") * (300 * MIB)
-        (peak,) = measuring.watched([sys.executable, "-c", TAKING.format(100)]).peaks
+        _, (peak,) = measuring.watched([sys.executable, "-c", TAKING.format(100)])
         assert len(held) == 300 * MIB < measuring.memory_of()
         assert 100 * MIB < peak < 160 * MIB
 
     def test_children_of_the_child_are_added_though_they_end_before_it(self) -> None:
         grandchild = TAKING.format(80)
         code = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {grandchild!r}])\n" + TAKING.format(60)
-        own, other = measuring.watched([sys.executable, "-c", code]).peaks
+        _, (own, other) = measuring.watched([sys.executable, "-c", code])
         assert 60 * MIB < own < 120 * MIB
         assert 80 * MIB < other < 140 * MIB
 
     def test_what_a_process_printed_is_given_and_a_failure_is_not_hidden(self) -> None:
-        assert measuring.watched([sys.executable, "-c", "print('x')"]).printed == b"x\n"
+        assert measuring.watched([sys.executable, "-c", "print('x')"])[0] == b"x\n"
         with pytest.raises(subprocess.CalledProcessError):
             measuring.watched([sys.executable, "-c", "raise SystemExit(3)"])
 

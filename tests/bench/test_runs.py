@@ -89,7 +89,3 @@ class TestFailures:
     def test_lines_of_json_go_on_after_a_failure(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert _run("--only", "graph", "--only", "start", "--json") == 1
         assert [json.loads(row)["bound"] for row in capfd.readouterr().out.splitlines()] == ["graph-json", "show"]
-
-    def test_the_bounds_alone_are_printed_without_measuring(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert _run("--bounds", "--only", "graph") == 0
-        assert [row.split()[0] for row in capfd.readouterr().out.splitlines()[2:]] == ["graph", "graph"]

@@ -26,7 +26,7 @@ from . import sections_postgres, sections_schemes
 from . import sections_serve as serve
 from .datasets import SIZES, Run
 from .measuring import ROOT, cost_of
-from .table import BOUNDS, LEGEND, SECTIONS, Line, Section, as_json, keep, render, render_bounds, seconds
+from .table import LEGEND, SECTIONS, Line, Section, as_json, keep, render, seconds
 
 DATA = ROOT.parent / "shared" / "data"
 PACKAGES = [ROOT / name for name in ("ledger", "tools")]
@@ -52,10 +52,9 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
 @click.option("--json", "json_lines", is_flag=True, help="Print JSON lines instead of the table.")
 @click.option("--write", "file", type=click.Path(path_type=Path, dir_okay=False), help="Keep the figures in this file.")
 @click.option("--beside", is_flag=True, help="With --write: sections of the file that are not measured now stay.")
-@click.option("--bounds", is_flag=True, help="Print all comparisons with their bounds, and measure nothing.")
 def main(
     sections: tuple[str, ...], size: str, games: tuple[int, ...], rounds: int, data: Path, folder: Path | None,
-    json_lines: bool, file: Path | None, beside: bool, bounds: bool,
+    json_lines: bool, file: Path | None, beside: bool,
 ) -> None:  # fmt: skip
     """Print every figure of ours beside its rival's, measured in this run, and their quotient.
 
@@ -63,8 +62,7 @@ def main(
     and 1 M games and the real ones, within 25 minutes; large, 10 M as well, in hours.
 
     Each quotient is ours divided by the rival's. A missed bound is printed; the exit code does not tell. A section that
-    fails is named, the others are measured all the same, and the exit code is 1. At the end stand the seconds of each
-    section, of the clock and of the processor.
+    fails is named, the others are measured all the same, and the exit code is 1.
 
     The table of tools/bench/README.md is made of a file of figures:
 
@@ -73,9 +71,6 @@ def main(
       python -m tools.docs parts
     """
     wanted = [section for section in SECTIONS if section in (sections or SECTIONS)]
-    if bounds:
-        output.answer_lines(render_bounds([bound for bound in BOUNDS if bound.section in wanted]))
-        return
     measure = attrs.evolve(SIZES[size], games=tuple(sorted(games))) if games else SIZES[size]
     began = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")  # noqa: TID251
     about = {"began": began, "size": size, "games": measure.games, "rounds": rounds}

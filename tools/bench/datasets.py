@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Columns = dict[str, "npt.NDArray[Any]"]
+WORKS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("works.toml").read_text("utf-8"))
 
 FIRST_SECOND = int(datetime(2010, 1, 1, tzinfo=UTC).timestamp())
 SECONDS = 15 * 365 * 86_400
@@ -35,15 +37,21 @@ END_MS = (FIRST_SECOND + SECONDS) * 1000
 RESULTS = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}
 PLAYERS = 13  # of a made-up tournament
 GAMES_OF_A_PLAYER = 60  # in made-up tournaments, about
+PROJECTED_BEFORE = 500  # games or events into a new file of views, ours and a rival's, before any is measured
+
+
+def projected_of(events: int) -> int:
+    """Return how many of so many recorded events are projected, ours and a rival's."""
+    return max(500, events // 10)
 
 
 def make_games(count: int, players: int, seed: int) -> Columns:
     """Make up ``count`` games of exactly ``players`` players over 15 years: the same for the same seed.
 
-    Player i joins with White in game ``i * count / players``, so every number occurs, new players never stop coming and
-    the early ones play most. Activity is log-normal (a tenth of the players plays more than half of the games), skill
-    is normal with a deviation of 200 points, White has 30 points of advantage, and results are logistic with up to
-    25 % draws. 3 % of the games have ten half-moves or fewer, a quarter of the decided ones end in mate.
+    Player i joins with White in game ``i * count / players``, so new players never stop coming and the early ones play
+    most. Activity is log-normal (a tenth of the players plays more than half of the games), skill has a deviation of
+    200 points, White 30 points of advantage. 3 % of the games have ten half-moves or fewer, a quarter of the decided
+    ones end in mate.
     """
     if not 2 <= players <= count:
         raise ValueError(f"players must be from 2 to the number of games, got {players} for {count} games")
@@ -62,9 +70,9 @@ def make_games(count: int, players: int, seed: int) -> Columns:
     half_moves[short] = rng.integers(0, 11, len(short), np.int16)
     mate = (score != 0.5) & (half_moves >= 4) & (rng.random(count, np.float32) < 0.25)  # the fourth: fool's mate
     half_moves = np.where(mate, (half_moves | 1) - (score == 0.0), half_moves)  # White mates with an odd half-move
-    columns = {"white": white.astype(np.int32), "black": black.astype(np.int32), "score": score}
-    columns |= {"half_moves": half_moves.astype(np.int16), "checkmate": mate.astype(np.uint8)}
-    return columns | {"ended_at": seconds * 1000}
+    small = {"white": np.int32, "black": np.int32, "half_moves": np.int16, "checkmate": np.uint8}
+    columns = {"white": white, "black": black, "score": score, "half_moves": half_moves, "checkmate": mate}
+    return {name: column.astype(small.get(name)) for name, column in columns.items()} | {"ended_at": seconds * 1000}
 
 
 def _pairings(rng: np.random.Generator, count: int, activity: npt.NDArray[Any]) -> tuple[Any, Any]:
@@ -87,12 +95,14 @@ def write_csv(columns: Columns, path: Path) -> None:
 
     The columns carry no termination but mate: of the other decided games every third is said to be lost on time.
     """
-    lost = pl.when(pl.col("ended_at") // 1000 % 3 == 0).then(pl.lit("time")).otherwise(pl.lit("resignation"))
-    unmated = pl.when(pl.col("score") == 0.5).then(pl.lit("agreement")).otherwise(lost)
-    termination = pl.when(pl.col("checkmate") == 1).then(pl.lit("checkmate")).otherwise(unmated)
+    termination = (
+        pl.when(pl.col("checkmate") == 1).then(pl.lit("checkmate")).when(pl.col("score") == 0.5)
+        .then(pl.lit("agreement")).when(pl.col("ended_at") // 1000 % 3 == 0).then(pl.lit("time"))
+        .otherwise(pl.lit("resignation"))
+    )  # fmt: skip
     pl.DataFrame(columns).select(
-        key=pl.lit("g") + pl.int_range(1, pl.len() + 1).cast(pl.String).str.zfill(8),
-        **{side: pl.lit("p") + pl.col(side).cast(pl.String).str.zfill(6) for side in ("white", "black")},
+        key=pl.format("g{}", pl.int_range(1, pl.len() + 1).cast(pl.String).str.zfill(8)),
+        **{side: pl.format("p{}", pl.col(side).cast(pl.String).str.zfill(6)) for side in ("white", "black")},
         result=pl.col("score").replace_strict(RESULTS, return_dtype=pl.String),
         termination=termination,
         half_moves=pl.col("half_moves"),
@@ -276,10 +286,10 @@ def made_up(sizes: Sequence[int], folder: Path) -> list[GameSet]:
     Every twentieth game brings a new player. The end is ``tail_length`` games long; its players take part in every set
     from early on.
     """
-    smallest, sets = min(sizes), []
+    tail, sets = tail_length(min(sizes)), []
     for games in sorted(set(sizes)):
         (own := folder / f"games-{games}").mkdir()
-        make = partial(_ending, games, tail_length(smallest), max(2, smallest // 40))
+        make = partial(_ending, games, tail, max(2, min(sizes) // 40))
         sets.append(GameSet(f"{games / 1e6:g} M", games, own, make))
     return sets
 

@@ -81,24 +81,16 @@ def both_lines(name: str, where: str, own: Sequence[Figure], other: Sequence[Fig
     """Yield the line of a bound by the clock or the processor, as its unit says, and the other one to inform."""
     unit, informing = BY_NAME[name].unit, {**more, "at_least": None, "aim": None}
     clock, cpu = ([[figure[kind] for figure in figures] for figures in (own, other)] for kind in (0, 1))
-    if unit.endswith(CPU):
-        yield line(name, where, *cpu, **more)
-        yield line(name, where, *clock, **informing, unit=unit.removesuffix(CPU))
-    else:
-        yield line(name, where, *clock, **more)
-        yield line(name, where, *cpu, **informing, unit=f"{unit}{CPU}")
+    by_cpu = unit.endswith(CPU)
+    yield line(name, where, *(cpu if by_cpu else clock), **more)
+    informing["unit"] = unit.removesuffix(CPU) if by_cpu else f"{unit}{CPU}"
+    yield line(name, where, *(clock if by_cpu else cpu), **informing)
 
 
 def compared(
-    name: str,
-    where: str,
-    own: Callable[[], Figure],
-    other: Callable[[], Figure],
-    rounds: int,
-    *,
-    warm: bool = True,
+    name: str, where: str, own: Callable[[], Figure], other: Callable[[], Figure], rounds: int, *, warm: bool = True,
     **more: Any,
-) -> Iterator[Line]:
+) -> Iterator[Line]:  # fmt: skip
     """Measure our work and the rival's in turns and yield the two lines."""
     figures = in_turns({"own": own, "other": other}, rounds, warm=warm)
     yield from both_lines(name, where, figures["own"], figures["other"], **more)
@@ -118,14 +110,7 @@ PROC = Path("/proc")
 TELLS = (PROC / "thread-self" / "children").exists()  # of memory and of children
 TICK = os.sysconf("SC_CLK_TCK")  # of the processor's clock, a second
 GLANCE = 0.02  # seconds between two looks at the family; a descendant's very last growth may fall between them
-STARTS_WITHIN = 60.0  # seconds
-
-
-class Ended(NamedTuple):
-    """What a process printed, and the peaks of it and its descendants, bytes, as far as seen; its own comes first."""
-
-    printed: bytes
-    peaks: list[int]
+SAYS_WITHIN = 60.0  # seconds
 
 
 class Worked(NamedTuple):
@@ -145,16 +130,15 @@ def memory_of(pid: int | str = "self", field: str = "VmHWM") -> int:
 
 def cpu_of(pid: int) -> float:
     """Return the processor seconds of a process and its living descendants, to the nanosecond or in ticks."""
-    return sum(map(_own_cpu, (pid, *descendants(pid))))
-
-
-def _own_cpu(pid: int) -> float:
-    with suppress(OSError):
-        if threads := list((PROC / str(pid) / "task").glob("*/schedstat")):
-            return sum(int(thread.read_bytes().split()[0]) for thread in threads) / 1e9
-        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICK
-    return 0.0
+    seconds = 0.0
+    for process in (pid, *descendants(pid)):
+        with suppress(OSError):
+            if threads := list((PROC / str(process) / "task").glob("*/schedstat")):
+                seconds += sum(int(thread.read_bytes().split()[0]) for thread in threads) / 1e9
+            else:
+                fields = (PROC / str(process) / "stat").read_bytes().rpartition(b")")[2].split()
+                seconds += (int(fields[11]) + int(fields[12])) / TICK
+    return seconds
 
 
 def descendants(pid: int) -> list[int]:
@@ -167,8 +151,11 @@ def descendants(pid: int) -> list[int]:
     return family[1:]
 
 
-def watched(command: Sequence[str]) -> Ended:
-    """Run a command to its end, looking at the peaks of its whole family meanwhile; a failure is raised."""
+def watched(command: Sequence[str]) -> tuple[bytes, list[int]]:
+    """Run a command to its end; returns what it printed, and the peaks of it and its descendants, as far as seen.
+
+    Its own peak comes first; bytes. A failure is raised.
+    """
     peaks: dict[int, int] = {}
     with TemporaryFile() as printed, subprocess.Popen(command, stdout=printed) as process:  # noqa: S603  # our own
         try:
@@ -177,34 +164,45 @@ def watched(command: Sequence[str]) -> Ended:
                     peaks[pid] = max(peaks.get(pid, 0), memory_of(pid))
                 time.sleep(GLANCE)
         finally:
-            if process.poll() is None:
-                process.kill()
+            process.kill()  # does nothing to one that has ended
         printed.seek(0)
         output = printed.read()
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command, output)
-    return Ended(output, list(peaks.values()))
+    return output, list(peaks.values())
 
 
 def in_a_process(work: str, *arguments: str | Path | int) -> Worked:
     """Do a work of ``ours`` in a process of its own."""
-    ended = watched([sys.executable, "-m", f"{__package__}.ours", work, *map(str, arguments)])
-    printed = orjson.loads(ended.printed)
-    own, *others = ended.peaks or [0]  # its own word at its end is exact; of its descendants there is the last look
-    peak = (max(printed["peak"], own) + sum(others)) / GIB if TELLS else 0.0
-    return Worked([Figure(*cost) for cost in printed["costs"]], peak)
+    printed, peaks = watched([sys.executable, "-m", f"{__package__}.ours", work, *map(str, arguments)])
+    worked = orjson.loads(printed)
+    own, *others = peaks or [0]  # its own word at its end is exact; of its descendants there is the last look
+    peak = (max(worked["peak"], own) + sum(others)) / GIB if TELLS else 0.0
+    return Worked([Figure(*cost) for cost in worked["costs"]], peak)
+
+
+class Started(NamedTuple):
+    """A process that runs: its number, what its log said first, and a function that waits until the log says more."""
+
+    process: int
+    said: str
+    wait_for: Callable[[str], str]
 
 
 @contextmanager
-def server(command: Sequence[str], log: Path, *, says: str = r"http://[\w.:\[\]]+:\d+") -> Iterator[tuple[int, str]]:
-    """Start a server, wait until its log matches *says*, and stop it afterwards; yields its process and the match."""
+def server(command: Sequence[str], log: Path, *, says: str = r"http://[\w.:\[\]]+:\d+") -> Iterator[Started]:
+    """Start a server, wait until its log matches *says*, and stop it afterwards."""
     with log.open("wb") as said, subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=said) as process:  # noqa: S603
-        try:
-            until = time.monotonic() + STARTS_WITHIN
-            while not (match := re.search(says, text := log.read_text("utf-8", "replace"))):
+
+        def wait_for(words: str) -> str:
+            until = time.monotonic() + SAYS_WITHIN
+            while not (match := re.search(words, text := log.read_text("utf-8", "replace"))):
                 if process.poll() is not None or time.monotonic() > until:
-                    raise RuntimeError(f"{list(command[:5])} did not start: {text[-500:]}")
-                time.sleep(0.05)
-            yield process.pid, match[0]
+                    raise RuntimeError(f"{list(command[:5])} did not say {words!r}: {text[-500:]}")
+                time.sleep(GLANCE / 2)
+            return match[0]
+
+        try:
+            yield Started(process.pid, wait_for(says), wait_for)
         finally:
             process.terminate()

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ledger.book import tables
 from ledger.book.game_book_columns import decode_bodies
+from ledger.facts import periods
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_text
-from ledger.facts.periods import DAY_MS
+from ledger.facts.periods import DAY_MS, MONTHLY
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import open_source
@@ -25,17 +27,17 @@ from ledger.ledger import Ledger
 from ledger.ratings import engine, views_file
 from ledger.ratings.projector import Projector
 from ledger.runtime.columns import MANY
-from ledger.runtime.lazy import pl
+from ledger.runtime.lazy import np, pl
 from ledger.runtime.long_work import collector_paused, mapped_ahead
 from ledger.schemes import chessworld
-from ledger.schemes.scheme import Newcomer
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
 from .. import output
+from .datasets import PROJECTED_BEFORE, Columns
 from .measuring import FREE, Figure, cost_of, memory_of
 
 FIRST_MS = 1_262_304_000_000  # 2010-01-01: when live games begin
 SCHEMA = "club"  # of a journal on a server
-BEFORE = 500  # games of a new ledger before anything is measured
 PLAYERS = 200  # of it
 
 
@@ -70,29 +72,40 @@ def _registered(ledger: Ledger) -> list[int]:
     return [ledger.register(f"name:p{number}", f"p{number}") for number in range(PLAYERS)]
 
 
-def _live_games(who: Sequence[int], numbers: range) -> list[GameRecorded]:
+def _live_games(who: Sequence[int], first: int, count: int) -> list[GameRecorded]:
     """Return games that end one after the other."""
     outcomes = (Outcome.WHITE, Outcome.DRAW, Outcome.BLACK)
-    pairs = ((i, (who[i * 7 % PLAYERS], who[(i * 7 + 1 + i % 97) % PLAYERS])) for i in numbers)
+    pairs = ((i, (who[i * 7 % PLAYERS], who[(i * 7 + 1 + i % 97) % PLAYERS])) for i in range(first, first + count))
     return [game(f"live-{i}", pair, FIRST_MS + 60_000 * i, outcomes[i % 3]) for i, pair in pairs]
 
 
 @contextmanager
-def _begun(folder: Path, projectors: Sequence[Projector] | None = None) -> Iterator[tuple[Ledger, list[int]]]:
-    """A new ledger with some rated games, and its players."""
+def _begun(
+    folder: Path, count: int, projectors: Sequence[Projector] | None = None
+) -> Iterator[tuple[Ledger, list[GameRecorded]]]:
+    """A new ledger with some rated games, and so many to be recorded."""
     Ledger.create(folder / "live.db").close()
     with Ledger.open(folder / "live.db", projectors=projectors) as ledger:
-        who = _registered(ledger)
-        ledger.append_many(_live_games(who, range(BEFORE)))
+        games = _live_games(_registered(ledger), 0, PROJECTED_BEFORE + count)
+        ledger.append_many(games[:PROJECTED_BEFORE])
         ledger.catch_up()
-        yield ledger, who
+        yield ledger, games[PROJECTED_BEFORE:]
 
 
 def live(count: int, folder: Path, projectors: Sequence[Projector] | None = None) -> Figure:
     """Games/s recorded durably and rated one by one, with these read models; the installed ones by default."""
-    with _begun(folder, projectors) as (ledger, who):
-        games = _live_games(who, range(BEFORE, BEFORE + count))
+    with _begun(folder, count, projectors) as (ledger, games):
         return cost_of(lambda: [(ledger.append(each), ledger.catch_up()) for each in games]).rates(count)
+
+
+def projected(count: int, at_once: int, folder: Path) -> float:
+    """Games/s of recorded games folded into the views, so many at once; the recording is not timed."""
+    seconds = 0.0
+    with _begun(folder, count) as (ledger, games):
+        for first in range(0, count, at_once):
+            ledger.append_many(games[first : first + at_once])
+            seconds += cost_of(ledger.catch_up).clock
+    return count / seconds
 
 
 def appends(count: int, folder: Path) -> dict[str, Figure]:
@@ -102,39 +115,51 @@ def appends(count: int, folder: Path) -> dict[str, Figure]:
         who = _registered(ledger)
         for first in range(0, count, 1_000):
             games: list[GameRecorded] = []
-            made = made.plus(cost_of(lambda: games.extend(_live_games(who, range(first, first + 1_000)))))  # noqa: B023
+            made = made.plus(cost_of(lambda: games.extend(_live_games(who, first, 1_000))))  # noqa: B023
             saved = saved.plus(cost_of(partial(ledger.append_many, games)))
     return {"appends": made.plus(saved).rates(count), "saves": saved.rates(count)}
-
-
-def projected(count: int, folder: Path) -> dict[str, float]:
-    """Games/s of recorded games folded into the views: ``singly``, one after it was recorded, ``backlog``, at once."""
-    with _begun(folder) as (ledger, who):
-        games, seconds = _live_games(who, range(BEFORE, BEFORE + 2 * count)), FREE
-        for each in games[:count]:
-            ledger.append(each)
-            seconds = seconds.plus(cost_of(ledger.catch_up))
-        ledger.append_many(games[count:])
-        return {"singly": count / seconds.clock, "backlog": count / cost_of(ledger.catch_up).clock}
 
 
 def replay_stored(path: Path) -> Figure:
     """Entries/s from the stored journal to ratings in memory: read, decoded, put in rating order, rated."""
     with Ledger.open(path, read_only=True) as ledger:
-        return cost_of(partial(_replay_stored, ledger)).rates(ledger.journal.size())
+
+        def replay() -> None:
+            with collector_paused():
+                blocks = [block.games for _, block in mapped_ahead(decode_bodies, ledger.journal.read())]
+            games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
+            score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5)
+            # Writable, as the columns of a build are: a kernel would be compiled once more for those only read.
+            white, black = (games[side].cast(pl.Int32).to_numpy(writable=True) for side in ("white", "black"))
+            days = games["ended_ms"].to_numpy() / DAY_MS
+            rateable = engine.Rateable(white, black, score.to_numpy(writable=True), days)
+            players = int(max(white.max(), black.max())) + 1
+            state = MANY.floats(engine.newcomers(chessworld.SCHEME, chessworld.DEFAULT, [Newcomer()]) * players)
+            engine.rate(MANY, chessworld.SCHEME, chessworld.DEFAULT, rateable, state, MANY.zeros(players))
+
+        return cost_of(replay).rates(ledger.journal.size())
 
 
-def _replay_stored(ledger: Ledger) -> None:
-    with collector_paused():
-        blocks = [block.games for _, block in mapped_ahead(decode_bodies, ledger.journal.read())]
-    games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
-    score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5)
-    white, black = (games[side].cast(pl.Int32).to_numpy(writable=True) for side in ("white", "black"))
-    # Writable, as the columns of a build are: a kernel would be compiled once more for columns that are only read.
-    rateable = engine.Rateable(white, black, score.to_numpy(writable=True), games["ended_ms"].to_numpy() / DAY_MS)
-    players = int(max(white.max(), black.max())) + 1
-    state = MANY.floats(engine.newcomers(chessworld.SCHEME, chessworld.DEFAULT, [Newcomer()]) * players)
-    engine.rate(MANY, chessworld.SCHEME, chessworld.DEFAULT, rateable, state, MANY.zeros(players))
+def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
+    """Return the games in the batches, and so in the order, in which the scheme rates them.
+
+    Games by event are cut by month and tournament, or by month alone if they name none.
+    """
+    ended_at = columns["ended_at"]
+    games = engine.Rateable(columns["white"], columns["black"], columns["score"], ended_at / DAY_MS)
+    if scheme.rhythm is Rhythm.GAME:
+        return games
+    calendar = scheme.calendar(numbers) if scheme.rhythm is Rhythm.PERIOD else MONTHLY
+    period, closing = periods.numbers(ended_at, calendar), periods.closings(ended_at, calendar)
+    begins = np.diff(period, prepend=period[0] - 1) != 0
+    if scheme.rhythm is Rhythm.EVENT and "event" in columns:
+        order = np.lexsort((columns["event"], period))
+        event, period, closing = columns["event"][order], period[order], closing[order]
+        games = engine.Rateable(*(column[order] for column in games[:4]))
+        begins |= np.diff(event, prepend=event[0]) != 0
+    first = np.flatnonzero(begins)
+    starts = np.append(first, len(period))
+    return games._replace(starts=starts, period=MANY.floats(period[first]), closing=closing[first] / DAY_MS)
 
 
 # Works in a process of their own.

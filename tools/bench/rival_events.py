@@ -20,14 +20,12 @@ import orjson
 
 from ledger.runtime.lazy import np
 
-from .datasets import make_games
+from .datasets import PROJECTED_BEFORE, WORKS, make_games, projected_of
 from .measuring import FREE, Figure, cost_of
-from .rival_stores import CREATE_HISTORY, INSERT_HISTORY, START, K, Row
+from .rival_stores import INSERT_HISTORY, START, K, Row
 
 TRANSACTION = 1_000
-PROJECTED = 5_000
 _OUTCOMES = {"white": 1.0, "draw": 0.5, "black": 0.0}
-_WORDS = {score: word for word, score in _OUTCOMES.items()}
 
 
 # As documented: an aggregate with decorated events, UUIDs, the library's JSON transcoder.
@@ -43,18 +41,17 @@ def documented_figures(count: int, folder: Path) -> dict[str, Figure]:
     environment = {"PERSISTENCE_MODULE": "eventsourcing.sqlite", "SQLITE_DBNAME": str(folder / "documented.db")}
     with patch.dict(os.environ, environment):
         application = importlib.import_module("eventsourcing.application").Application()
-    club = _club_class()()
-    made = saved = FREE
+    club, made, saved = _club_class()(), FREE, FREE
 
     def record(numbers: range) -> None:
         for number in numbers:
             club.record(f"g{number}", white[number], black[number], 0.5, 1_262_304_000 + number, 40)
 
-    for first in range(0, count, TRANSACTION):
-        made = made.plus(cost_of(partial(record, range(first, min(first + TRANSACTION, count)))))
-        saved = saved.plus(cost_of(partial(application.save, club)))
-    replayed = cost_of(partial(application.repository.get, club.id))
-    application.close()
+    with application:
+        for first in range(0, count, TRANSACTION):
+            made = made.plus(cost_of(partial(record, range(first, min(first + TRANSACTION, count)))))
+            saved = saved.plus(cost_of(partial(application.save, club)))
+        replayed = cost_of(partial(application.repository.get, club.id))
     costs = {"appends": made.plus(saved), "saves": saved, "replayed": replayed}
     return {name: cost.rates(count) for name, cost in costs.items()}
 
@@ -108,17 +105,17 @@ class OrjsonTranscoder:
     decode = staticmethod(orjson.loads)
 
 
-class _Ratings:
+class Ratings:
     """Elo with its state in memory."""
 
     def __init__(self) -> None:
+        """Begin without players."""
         self.ratings: dict[int, float] = {}
         self.counts: dict[int, int] = {}
 
     def rate(self, game: Game) -> tuple[Row, Row]:
         """Rate a game and return its two rows of history."""
-        score = _OUTCOMES[game.outcome]
-        w, b = game.white, game.black
+        score, w, b = _OUTCOMES[game.outcome], game.white, game.black
         rating_w, rating_b = self.ratings.get(w, START), self.ratings.get(b, START)
         change = K * (score - 1.0 / (1.0 + 10.0 ** ((rating_b - rating_w) / 400.0)))
         self.ratings[w] = rating_w = rating_w + change
@@ -139,16 +136,16 @@ def fastest_figures(count: int, folder: Path) -> dict[str, float]:
       ``Application.save``, which calls it after checking the events one by one);
     * ``replayed``: all recorded events through ``LocalNotificationLog.select``, 1,000 at a time, and the mapper, rated
       into a dictionary;
-    * ``projected``: up to 5,000 recorded events, each by itself through ``Projection.process_event`` into two rows of a
-      history table and the tracking record, in one transaction on a file of its own. Its ``ProjectionRunner``
-      subscribes to the recorder, which SQLite's refuses, so the loop here does what the runner's thread does: select
-      from the notification log, map, process. Ratings are kept in memory;
+    * ``projected``: recorded events, each by itself through ``Projection.process_event`` into two rows of a history
+      table and the tracking record, in one transaction on a file of its own, after as many unmeasured ones as ours. Its
+      ``ProjectionRunner`` subscribes to the recorder, which SQLite's refuses, so the loop here does what the runner's
+      thread does: select from the notification log, map, process. Ratings are kept in memory;
     * ``projected_normal``: the same with ``synchronous=NORMAL``, for which the library has no setting.
     """
-    columns = make_games(count, max(2, count // 20), 1)
+    columns, words = make_games(count, max(2, count // 20), 1), {score: word for word, score in _OUTCOMES.items()}
     rows = zip(*(columns[name].tolist() for name in ("white", "black", "score", "ended_at", "half_moves")), strict=True)
     events = [
-        Game("games", number, f"g{number:08d}", white, black, _WORDS[score], ended_at, half_moves)
+        Game("games", number, f"g{number:08d}", white, black, words[score], ended_at, half_moves)
         for number, (white, black, score, ended_at, half_moves) in enumerate(rows, start=1)
     ]
     settings = _settings(folder / "eventsourcing.db")
@@ -159,14 +156,14 @@ def fastest_figures(count: int, folder: Path) -> dict[str, float]:
                 application.events.put(events[first : first + TRANSACTION])
 
         def replay() -> None:
-            ratings = _Ratings()
+            ratings = Ratings()
             for event, _ in _recorded(application):
                 ratings.rate(event)
             assert sum(ratings.counts.values()) == 2 * count
 
         figures = {"appends": count / cost_of(put).clock, "replayed": count / cost_of(replay).clock}
         for name, synchronous in (("projected", "FULL"), ("projected_normal", "NORMAL")):
-            figures[name] = _projected(application, folder / f"{name}.db", synchronous, min(count, PROJECTED))
+            figures[name] = _projected(application, folder / f"{name}.db", synchronous, projected_of(count))
     return figures
 
 
@@ -195,8 +192,8 @@ def _projected(application: Any, path: Path, synchronous: str, count: int) -> fl
     with view.datastore.get_connection(commit=False) as connection:
         connection.cursor().execute(f"PRAGMA synchronous = {synchronous}")
     with view.datastore.transaction(commit=True) as cursor:
-        cursor.execute(CREATE_HISTORY)
-    ratings = _Ratings()
+        cursor.execute(WORKS["statements"]["history"])
+    ratings = Ratings()
 
     def process_event(projection: Any, event: Game, tracking: Any) -> None:
         rows = ratings.rate(event)
@@ -206,13 +203,14 @@ def _projected(application: Any, path: Path, synchronous: str, count: int) -> fl
 
     # The class is made here, as its base is only there where the library is installed.
     base = importlib.import_module("eventsourcing.projection").Projection
-    projection = type("Ratings", (base,), {"process_event": process_event})(view)
+    projection, recorded = type("Ratings", (base,), {"process_event": process_event})(view), _recorded(application)
 
-    def project() -> None:
-        for event, tracking in itertools.islice(_recorded(application), count):
+    def project(events: int) -> None:
+        for event, tracking in itertools.islice(recorded, events):
             projection.process_event(event, tracking)
 
-    cost = cost_of(project)
-    assert view.max_tracking_id(application.name) == count
+    project(PROJECTED_BEFORE)
+    cost = cost_of(partial(project, count))
+    assert view.max_tracking_id(application.name) == PROJECTED_BEFORE + count
     view.datastore.close()
     return count / cost.clock

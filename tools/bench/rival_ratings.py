@@ -1,9 +1,9 @@
 """Other people's ratings: in plain Python, in Rust, in bare loops compiled by Numba, and in Python packages.
 
-The compiled loops are the least that a rating system can cost here. They have no rules, no newcomers, no checks, the
-platform's ``exp`` and ``pow``, and are compiled as our kernels are. Each keeps all fields of both players after every
-game. All work on the columns of ``datasets``; a function prepares a run, only the run is timed, and it returns the
-final state. Elo begins at 1500 and has K = 32. The packages are each as fast as the public interface allows:
+The compiled loops are the least that a rating system can cost here: no rules, no newcomers, no checks, the platform's
+``pow``, compiled as our kernels are, all fields of both players kept after every game. A function prepares a run over
+the columns of ``datasets``; only the run is timed. Elo begins at 1500 and has K = 32. The packages are each as fast as
+the public interface allows:
 
 * riix 0.0.5 works on arrays: Elo, Glicko, Glicko-2, each after every game of a period in turn (``iterative``) or after
   the period, as published (``batched``).
@@ -17,56 +17,32 @@ paper's; openskill has none of these systems.
 from __future__ import annotations
 
 import importlib
-import math
 from collections import defaultdict
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
+from ledger import schemes as built_in
 from ledger.facts import periods
 from ledger.facts.periods import Calendar
-from ledger.ratings.engine import Rateable
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
 
 from .datasets import Columns
+from .ours import cut
 from .rival_stores import START, K
 
 Run = Callable[[], Any]
 WEEKLY = Calendar(days=7)
 ESTABLISHED = 50  # games behind every rating, for formulas that ask
-RD, VOLATILITY = 350.0, 0.06
-Q = math.log(10.0) / 400.0
-Q2 = Q * Q
-G = 3.0 * Q2 / (math.pi * math.pi)
-SCALE = 173.7178
-G2 = 3.0 / (math.pi * math.pi)
-TAU2, TAU, EPSILON = 0.25, 0.5, 1e-6
 
 
 def players_of(columns: Columns) -> int:
     """Count the players, whose numbers are dense from 0."""
     return 1 + int(max(columns["white"].max(), columns["black"].max()))
-
-
-def dict_run(columns: Columns) -> Run:
-    """Prepare Elo over dictionaries in Python, which keeps no history."""
-    white, black, score = (columns[name].tolist() for name in ("white", "black", "score"))
-
-    def run() -> dict[int, float]:
-        ratings: dict[int, float] = {}
-        for w, b, s in zip(white, black, score, strict=True):
-            rating_w, rating_b = ratings.get(w, START), ratings.get(b, START)
-            change = K * (s - 1.0 / (1.0 + 10.0 ** ((rating_b - rating_w) / 400.0)))
-            ratings[w] = rating_w + change
-            ratings[b] = rating_b - change
-        return ratings
-
-    return run
 
 
 def evalica_run(columns: Columns) -> Run:
@@ -86,52 +62,29 @@ def evalica_run(columns: Columns) -> Run:
 
 # Compiled loops: of each system a step for one game, and the loop around it.
 
+STARTS = {"elo": [START], "chessworld": [1400.0, 0.0, 0.0]}  # rating; rating, games and sum of game points
+
 
 def loop_run(system: str, columns: Columns, *, with_columns: bool = False) -> Run:
-    """Prepare a compiled loop over single games; *with_columns* it keeps the columns that our rows have.
-
-    ``elo``: rating. ``glicko``: rating and RD, which does not grow by time. ``glicko2``, each game a period of its own:
-    mu, phi and sigma. ``uschess``, the standard formula without bonus: rating and games. ``chessworld``: rating, games
-    and sum of game points.
-    """
-    step, start = globals()[f"_{system}"], STARTS[system]
-    if not with_columns:
-        return _run(_of(_loop, step, len(start)), columns, start)
-    sides, games = 2 * len(columns["white"]), np.empty(players_of(columns), np.int32)
-    more = games, np.empty(sides), np.empty(sides), np.empty(sides, np.int32)
-    return _run(_of(_loop_with_columns, step, len(start)), columns, start, *more)
-
-
-STARTS = {
-    "elo": [START], "glicko": [START, RD], "glicko2": [0.0, RD / SCALE, VOLATILITY], "uschess": [START, 0.0],
-    "chessworld": [1400.0, 0.0, 0.0],
-}  # fmt: skip
-
-
-def weekly_glicko2_run(columns: Columns) -> Run:
-    """Prepare Glicko-2 by the week, RD growing by the weeks missed: mu, phi, sigma and week."""
-    week = periods.numbers(columns["ended_at"], WEEKLY)
-    first = np.concatenate([[0], 1 + np.flatnonzero(np.diff(week)), [len(week)]])
-    more = first, week[first[:-1]] - week[0], np.zeros((players_of(columns), 2))
-    return _run(_weekly_glicko2, columns, [*STARTS["glicko2"], -1.0], *more)
-
-
-def _run(loop: Callable[..., None], columns: Columns, start: list[float], *more: Any) -> Run:
-    white, black, score = columns["white"], columns["black"], columns["score"]
-    total, history = players_of(columns), np.empty((2 * len(white), len(start)))
+    """Prepare a compiled loop over single games; *with_columns* it keeps the columns that our rows have."""
+    start, white, black, score = STARTS[system], columns["white"], columns["black"], columns["score"]
+    loop, total = _of(globals()[f"_{system}"], len(start), with_columns), players_of(columns)
+    history, sides = np.empty((2 * len(white), len(start))), 2 * len(white) if with_columns else 0
+    kept = np.zeros(total, np.int32), np.empty(sides), np.empty(sides), np.empty(sides, np.int32)
 
     def run() -> Any:
         state = np.tile(np.array(start), (total, 1))
-        compiled(loop)(white, black, score, *more, state, history)
+        compiled(loop)(white, black, score, *kept, state, history)
         return state
 
     return run
 
 
 @cache
-def _of(loop: Callable[..., None], step: Callable[..., float], fields: int) -> Callable[..., None]:
+def _of(step: Callable[..., float], fields: int, columns: bool) -> Callable[..., None]:
     """Return the loop for a step and its state; Numba unrolls what a constant number counts."""
-    return bound(loop, f"{loop.__name__}{step.__name__}", _step=step, FIELDS=fields)
+    name = f"_loop{step.__name__}{'_columns' if columns else ''}"
+    return bound(_loop, name, _step=step, FIELDS=fields, COLUMNS=columns)
 
 
 def _step(state: Any, w: int, b: int, score: float) -> float:
@@ -139,32 +92,27 @@ def _step(state: Any, w: int, b: int, score: float) -> float:
     raise NotImplementedError
 
 
-FIELDS = 0  # of a player's state, likewise
+FIELDS, COLUMNS = 0, False  # of a player's state; whether the columns of our rows are kept: likewise
 
 
-def _loop(white: Any, black: Any, score: Any, state: Any, history: Any) -> None:
-    for i in range(len(white)):
-        _step(state, white[i], black[i], score[i])
-        for field in range(FIELDS):
-            history[2 * i, field] = state[white[i], field]
-            history[2 * i + 1, field] = state[black[i], field]
-
-
-def _loop_with_columns(
+def _loop(
     white: Any, black: Any, score: Any, games: Any, before: Any, expected: Any, n: Any, state: Any, history: Any
 ) -> None:
-    games[:] = 0
+    if COLUMNS:
+        games[:] = 0
     for i in range(len(white)):
         w, b = white[i], black[i]
-        before[2 * i], before[2 * i + 1] = state[w, 0], state[b, 0]
+        if COLUMNS:
+            before[2 * i], before[2 * i + 1] = state[w, 0], state[b, 0]
         e = _step(state, w, b, score[i])
-        expected[2 * i], expected[2 * i + 1] = e, 1.0 - e
         for field in range(FIELDS):
             history[2 * i, field] = state[w, field]
             history[2 * i + 1, field] = state[b, field]
-        games[w] += 1
-        games[b] += 1
-        n[2 * i], n[2 * i + 1] = games[w], games[b]
+        if COLUMNS:
+            expected[2 * i], expected[2 * i + 1] = e, 1.0 - e
+            games[w] += 1
+            games[b] += 1
+            n[2 * i], n[2 * i + 1] = games[w], games[b]
 
 
 def _elo(state: Any, w: int, b: int, score: float) -> Any:
@@ -172,28 +120,6 @@ def _elo(state: Any, w: int, b: int, score: float) -> Any:
     change = 32.0 * (score - e)
     state[w, 0] += change
     state[b, 0] -= change
-    return e
-
-
-def _glicko(state: Any, w: int, b: int, score: float) -> float:
-    difference, rd_w, rd_b = state[w, 0] - state[b, 0], state[w, 1], state[b, 1]
-    g_w, g_b = 1.0 / math.sqrt(1.0 + G * rd_b * rd_b), 1.0 / math.sqrt(1.0 + G * rd_w * rd_w)
-    e_w, e_b = 1.0 / (1.0 + math.exp(-Q * g_w * difference)), 1.0 / (1.0 + math.exp(Q * g_b * difference))
-    precision_w = 1.0 / (rd_w * rd_w) + Q2 * g_w * g_w * e_w * (1.0 - e_w)
-    precision_b = 1.0 / (rd_b * rd_b) + Q2 * g_b * g_b * e_b * (1.0 - e_b)
-    state[w, 0] += Q / precision_w * g_w * (score - e_w)
-    state[b, 0] += Q / precision_b * g_b * (1.0 - score - e_b)
-    state[w, 1], state[b, 1] = math.sqrt(1.0 / precision_w), math.sqrt(1.0 / precision_b)
-    return e_w
-
-
-def _uschess(state: Any, w: int, b: int, score: float) -> Any:
-    e = 1.0 / (1.0 + 10.0 ** ((state[b, 0] - state[w, 0]) / 400.0))
-    for p, surprise in ((w, score - e), (b, e - score)):
-        short = 2569.0 - state[p, 0]
-        worth = 50.0 if short <= 214.0 else 50.0 / math.sqrt(0.662 + 0.00000739 * short * short)
-        state[p, 0] += surprise * 800.0 / (min(state[p, 1], worth) + 1.0)
-        state[p, 1] += 1.0
     return e
 
 
@@ -219,113 +145,36 @@ def _chessworld_side(state: Any, p: int, opponent: float, opponent_games: float,
         state[p, 0] = own + k * (score - e)
 
 
-def _surprises(state: Any, w: int, b: int, score: float) -> tuple[float, float, float, float, float]:
-    """Glicko-2's sums of one game: improvement and information of both sides, and White's expected score."""
-    difference = state[w, 0] - state[b, 0]
-    g_w = 1.0 / math.sqrt(1.0 + G2 * state[b, 1] * state[b, 1])
-    g_b = 1.0 / math.sqrt(1.0 + G2 * state[w, 1] * state[w, 1])
-    e_w, e_b = 1.0 / (1.0 + math.exp(-g_w * difference)), 1.0 / (1.0 + math.exp(g_b * difference))
-    information_w, information_b = g_w * g_w * e_w * (1.0 - e_w), g_b * g_b * e_b * (1.0 - e_b)
-    return g_w * (score - e_w), g_b * (1.0 - score - e_b), information_w, information_b, e_w
-
-
-def _glicko2(state: Any, w: int, b: int, score: float) -> float:
-    better_w, better_b, information_w, information_b, e = _surprises(state, w, b, score)
-    _update(state, w, better_w, information_w)
-    _update(state, b, better_b, information_b)
-    return e
-
-
-def _weekly_glicko2(
-    white: Any, black: Any, score: Any, first: Any, week: Any, sums: Any, state: Any, history: Any
-) -> None:
-    for batch in range(len(week)):
-        games = range(first[batch], first[batch + 1])
-        for i in games:
-            for p in (white[i], black[i]):
-                missed = week[batch] - 1.0 - state[p, 3]
-                if missed > 0.0 and state[p, 3] >= 0.0:
-                    state[p, 1] = math.sqrt(state[p, 1] * state[p, 1] + missed * state[p, 2] * state[p, 2])
-                state[p, 3] = week[batch]
-        for i in games:
-            better_w, better_b, information_w, information_b, _ = _surprises(state, white[i], black[i], score[i])
-            sums[white[i], 0] += better_w
-            sums[black[i], 0] += better_b
-            sums[white[i], 1] += information_w
-            sums[black[i], 1] += information_b
-        for i in games:
-            for p in (white[i], black[i]):
-                if sums[p, 1] > 0.0:
-                    _update(state, p, sums[p, 0], sums[p, 1])
-                    sums[p, 0] = sums[p, 1] = 0.0
-        for i in games:
-            for field in range(4):
-                history[2 * i, field] = state[white[i], field]
-                history[2 * i + 1, field] = state[black[i], field]
-
-
-def _volatility(sigma: float, phi2: float, v: float, delta2: float) -> float:
-    """Step 5 of the paper as it stands there."""
-    a = math.log(sigma * sigma)
-    low = a
-    if delta2 > phi2 + v:
-        high = math.log(delta2 - phi2 - v)
-    else:
-        high = a - TAU
-        while _f(high, a, phi2, v, delta2) < 0.0:
-            high -= TAU
-    f_low, f_high = _f(low, a, phi2, v, delta2), _f(high, a, phi2, v, delta2)
-    while abs(high - low) > EPSILON:
-        middle = low + (low - high) * f_low / (f_high - f_low)
-        f_middle = _f(middle, a, phi2, v, delta2)
-        if f_middle * f_high <= 0.0:
-            low, f_low = high, f_high
-        else:
-            f_low *= 0.5
-        high, f_high = middle, f_middle
-    return math.exp(low * 0.5)
-
-
-def _f(x: float, a: float, phi2: float, v: float, delta2: float) -> float:
-    e = math.exp(x)
-    whole = phi2 + v + e
-    return e * (delta2 - whole) / (2.0 * whole * whole) - (x - a) / TAU2
-
-
-def _update(state: Any, p: int, improvement: float, information: float) -> None:
-    """Steps 5 to 8 for one player."""
-    v, phi2 = 1.0 / information, state[p, 1] * state[p, 1]
-    delta = v * improvement
-    sigma = _volatility(state[p, 2], phi2, v, delta * delta)
-    after = 1.0 / (1.0 / (phi2 + sigma * sigma) + information)
-    state[p, 0] += after * improvement
-    state[p, 1] = math.sqrt(after)
-    state[p, 2] = sigma
-
-
 # Packages.
 
 
-class Riix(NamedTuple):
-    """A data set of riix, and the model to be made for it."""
+class Package(NamedTuple):
+    """A package that is ready to rate games: ``run`` rates all and returns its state.
 
-    dataset: Any
-    make: Callable[[], Any]
+    ``expected`` returns White's expected score before each game (riix: before the step in which the game lies).
+    """
 
-    def run(self, **changed: float) -> Any:
-        """Rate all games, with attributes of the model *changed*, and return the model."""
-        model = self.make()
-        vars(model).update(changed)
-        model.fit_dataset(self.dataset)
-        return model
-
-    def expected(self) -> Any:
-        """Return White's expected scores at the beginning of the step in which the game lies."""
-        return self.make().fit_dataset(self.dataset, return_pre_match_probs=True)
+    run: Callable[..., Any]
+    expected: Callable[[], Any] = lambda: None  # of one that expects nothing
 
 
-def riix(columns: Columns, system: str, steps: str, **settings: Any) -> Riix:
-    """Prepare *system* (``Elo``, ``Glicko``, ``Glicko2``).
+def elo_in_dicts(columns: Columns) -> Package:
+    """Prepare Elo over dictionaries in Python, which keeps no history."""
+    white, black, score = (columns[name].tolist() for name in ("white", "black", "score"))
+
+    def run() -> dict[int, float]:
+        ratings: dict[int, float] = {}
+        for w, b, s in zip(white, black, score, strict=True):
+            rating_w, rating_b = ratings.get(w, START), ratings.get(b, START)
+            change = K * (s - 1.0 / (1.0 + 10.0 ** ((rating_b - rating_w) / 400.0)))
+            ratings[w], ratings[b] = rating_w + change, rating_b - change
+        return ratings
+
+    return Package(run)
+
+
+def riix(columns: Columns, system: str, steps: str, **settings: Any) -> Package:
+    """Prepare *system* (``Elo``, ``Glicko``, ``Glicko2``); a run may change attributes of the model.
 
     Steps are a ``week``, a ``week with games`` (in a week without any it lets the RD of those grow who have yet to
     come), a ``game``, or ``one`` for all.
@@ -333,115 +182,90 @@ def riix(columns: Columns, system: str, steps: str, **settings: Any) -> Riix:
     model = getattr(importlib.import_module(f"riix.models.{system.lower()}"), system)
     weeks = periods.numbers(columns["ended_at"], WEEKLY)
     numbers = {
-        "week": weeks - weeks[0],
-        "week with games": np.unique(weeks, return_inverse=True)[1],
-        "game": np.arange(len(weeks)),
-        "one": np.zeros(len(weeks)),
-    }
+        "week": weeks - weeks[0], "week with games": np.unique(weeks, return_inverse=True)[1],
+        "game": np.arange(len(weeks)), "one": np.zeros(len(weeks)),
+    }  # fmt: skip
     competitors = [f"p{number:06d}" for number in range(players_of(columns))]
+    matchups = np.column_stack([columns["white"], columns["black"]])
     dataset = importlib.import_module("riix.utils").MatchupDataset.init_from_arrays(
-        time_steps=numbers[steps].astype(np.int64),
-        matchups=np.column_stack([columns["white"], columns["black"]]),
-        outcomes=columns["score"],
-        competitors=competitors,
+        numbers[steps].astype(np.int64), matchups, columns["score"], competitors
     )
-    return Riix(dataset, lambda: model(competitors, **settings))
+
+    def run(**changed: float) -> Any:
+        made = model(competitors, **settings)
+        vars(made).update(changed)
+        made.fit_dataset(dataset)
+        return made
+
+    return Package(run, lambda: model(competitors, **settings).fit_dataset(dataset, return_pre_match_probs=True))
 
 
-class Elote(NamedTuple):
-    """Games as elote takes them: the kind of competitor, and for each game its players, score and settings."""
-
-    make: Callable[[], Any]
-    players: int
-    games: list[tuple[int, int, float, dict[str, datetime]]]
-
-    def run(self) -> Any:
-        """Rate all games and return the competitors by player number."""
-        players = [self.make() for _ in range(self.players)]
-        for white, black, score, when in self.games:
-            _play(players[white], players[black], score, when)
-        return players
-
-    def expected(self) -> Any:
-        """Return White's expected score before each game."""
-        players = [self.make() for _ in range(self.players)]
-        expected = np.empty(len(self.games))
-        for game, (white, black, score, when) in enumerate(self.games):
-            expected[game] = players[white].expected_score(players[black])
-            _play(players[white], players[black], score, when)
-        return expected
-
-
-def elote(columns: Columns, system: str) -> Elote:
+def elote(columns: Columns, system: str) -> Package:
     """Prepare *system* (``Elo``, ``Glicko``, ``Glicko2``, ``ECF``), by the week where it has periods."""
-    module = importlib.import_module("elote")
-    kind, settings = getattr(module, f"{system}Competitor"), {"initial_rating": START}
+    kind, settings = getattr(importlib.import_module("elote"), f"{system}Competitor"), {"initial_rating": START}
     timed = system.startswith("Glicko")
     if timed:  # a setting of the class, which others of this process must not see
         kind = type(kind.__name__, (kind,), {"_rating_period_days": 7.0})
     if system == "Elo":
         settings["k_factor"] = K
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
     white, black, score, ended_at = (columns[name].tolist() for name in ("white", "black", "score", "ended_at"))
-    when = [{"match_time": epoch + timedelta(milliseconds=ms)} if timed else {} for ms in ended_at]
-    return Elote(lambda: kind(**settings), players_of(columns), list(zip(white, black, score, when, strict=True)))
+    when = [{"match_time": datetime.fromtimestamp(ms / 1000, UTC)} if timed else {} for ms in ended_at]
+
+    def run(expected: list[float] | None = None) -> list[Any]:
+        players = [kind(**settings) for _ in range(players_of(columns))]
+        for w, b, s, words in zip(white, black, score, when, strict=True):
+            if expected is not None:
+                expected.append(players[w].expected_score(players[b]))
+            if s == 0.5:
+                players[w].tied(players[b], **words)
+            else:
+                winner, loser = (w, b) if s else (b, w)
+                players[winner].beat(players[loser], **words)
+        return players
+
+    def foretell() -> Any:
+        expected: list[float] = []
+        run(expected)
+        return np.array(expected)
+
+    return Package(run, foretell)
 
 
-def _play(white: Any, black: Any, score: float, when: dict[str, datetime]) -> None:
-    if score == 1.0:
-        white.beat(black, **when)
-    elif score == 0.0:
-        black.beat(white, **when)
-    else:
-        white.tied(black, **when)
+def elochess(columns: Columns) -> Package:
+    """Prepare US Chess's formula: each player's games of each batch together, opponents as the batch found them.
 
-
-class Elochess(NamedTuple):
-    """Batches of games for elochess: the number of players, and of each batch players with opponents and points."""
-
-    players: int
-    batches: list[list[tuple[int, list[int], float]]]
-
-    def run(self) -> Any:
-        """Rate each player's games of each batch together, opponents as the batch found them; return the ratings.
-
-        Ratings are whole numbers, and every rating counts as based on 50 games: what the package leaves to its user
-        (who is new, floors, yardsticks of the unrated) is not done.
-        """
-        update, ratings = (
-            importlib.import_module("elochess.uscf").UscfCalculator.update_rating,
-            [int(START)] * self.players,
-        )
-        for batch in self.batches:
-            new = [
-                update(ratings[player], [ratings[opponent] for opponent in met], points, games_played=ESTABLISHED)
-                for player, met, points in batch
-            ]
-            for (player, _, _), rating in zip(batch, new, strict=True):
-                ratings[player] = rating
-        return ratings
-
-
-def elochess(games: Rateable) -> Elochess:
-    """Prepare US Chess's formula."""
+    Ratings are whole numbers, and every rating counts as based on 50 games: what the package leaves to its user (who is
+    new, floors, yardsticks of the unrated) is not done.
+    """
+    scheme = built_in.named("uschess")
+    games = cut(columns, scheme, scheme.numbers_from({}))
     white, black, score, starts = (column.tolist() for column in (games.white, games.black, games.score, games.starts))
     batches = []
     for first, last in pairwise(starts):
-        met = defaultdict[int, list[int]](list)
-        points = defaultdict[int, float](float)
+        met, points = defaultdict[int, list[int]](list), defaultdict[int, float](float)
         for w, b, s in zip(white[first:last], black[first:last], score[first:last], strict=True):
             for own, other, scored in ((w, b, s), (b, w, 1.0 - s)):
                 met[own].append(other)
                 points[own] += scored
         batches.append([(player, opponents, points[player]) for player, opponents in met.items()])
-    return Elochess(1 + max(*white, *black), batches)
+    update = importlib.import_module("elochess.uscf").UscfCalculator.update_rating
+
+    def run() -> list[int]:
+        ratings = [int(START)] * (1 + max(*white, *black))
+        for batch in batches:
+            new = {
+                player: update(ratings[player], [ratings[other] for other in met], points, games_played=ESTABLISHED)
+                for player, met, points in batch
+            }
+            for player, rating in new.items():
+                ratings[player] = rating
+        return ratings
+
+    return Package(run)
 
 
-def python_chess(path: Path, limit: int) -> float:
-    """Games per second of ``chess.pgn.read_game``, which checks and makes every move, over up to *limit* games."""
-    pgn = importlib.import_module("chess.pgn")
+def python_chess(path: Path, limit: int) -> int:
+    """Count the games of a PGN file, *limit* at most, by ``read_game``, which checks and makes every move."""
+    read_game = importlib.import_module("chess.pgn").read_game
     with path.open(encoding="utf-8") as file:
-        count, start = 0, perf_counter()
-        while count < limit and pgn.read_game(file) is not None:
-            count += 1
-        return count / (perf_counter() - start)
+        return sum(1 for _ in takewhile(lambda _: read_game(file) is not None, range(limit)))

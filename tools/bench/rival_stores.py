@@ -14,7 +14,7 @@ import itertools
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -23,7 +23,7 @@ from ledger.ratings.queries import tables
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 
-from .datasets import RESULTS
+from .datasets import RESULTS, WORKS
 from .measuring import Figure, cost_of
 
 CHUNK = 50_000
@@ -33,10 +33,6 @@ START = 1500.0
 SCORES = {word: score for score, word in RESULTS.items()}
 HEADERS = (("key", "white", "black", "result"), ("game_no", "white_fide_id", "black_fide_id", "result"))
 HISTORY = ("player", "n", "game", "opponent", "score", "rating")
-CREATE_HISTORY = (
-    "CREATE TABLE history(player TEXT, n INTEGER, game TEXT, opponent TEXT, score REAL, rating REAL,"
-    " PRIMARY KEY(player, n)) WITHOUT ROWID"
-)
 INSERT_HISTORY = "INSERT INTO history VALUES (?, ?, ?, ?, ?, ?)"
 
 Row = tuple[Any, ...]
@@ -52,7 +48,7 @@ def dict_loop_executemany(csv_path: Path, db_path: Path, *, pragmas: Sequence[st
     with closing(driver().connect(str(db_path))) as connection, _open_text(csv_path) as file:
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
-        connection.execute(CREATE_HISTORY)
+        connection.execute(WORKS["statements"]["history"])
         rows = _history(file)
         while chunk := list(itertools.islice(rows, CHUNK)):
             connection.executemany(INSERT_HISTORY, chunk)
@@ -68,7 +64,7 @@ def dict_loop_sqlite_utils(csv_path: Path, db_path: Path) -> None:
     """
     database = sqlite_utils.Database(db_path)
     with closing(database.conn), _open_text(csv_path) as file:
-        database.execute(CREATE_HISTORY)
+        database.execute(WORKS["statements"]["history"])
         with database.atomic():
             database.table("history").insert_all(itertools.chain([HISTORY], _history(file)), batch_size=CHUNK)
 
@@ -111,17 +107,16 @@ def rewrite_tables(source_db: Path, target_db: Path, *, synchronous: str = "NORM
         page_size = source.execute("PRAGMA page_size").fetchone()[0]
         for setting in (f"page_size = {page_size}", "journal_mode = WAL", f"synchronous = {synchronous}"):
             target.execute(f"PRAGMA {setting}")
-        shadows = {name for _, name, sort, *_ in source.execute("PRAGMA table_list") if sort != "table"}
-        found = source.execute("SELECT type, name, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
-        schema = [row for row in found if not row[1].startswith("sqlite_") and row[1] not in shadows]
+        no_tables = [name for _, name, sort, *_ in source.execute("PRAGMA table_list") if sort != "table"]
+        schema = source.execute("SELECT type, name, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
+        schema = [row for row in schema if not row[1].startswith("sqlite_") and row[1] not in no_tables]
         tables, indexes = ({name: sql for kind, name, sql in schema if kind == sort} for sort in ("table", "index"))
         cost = cost_of(lambda: [target.execute(sql) for sql in tables.values()])
         for table in tables:
             info = source.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
-            columns = [f'"{name}"' for _, name, _, _, _, _, hidden in info if not hidden]
-            names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-            insert = f'INSERT INTO "{table}" ({names}) VALUES ({marks})'
+            names = ", ".join(f'"{name}"' for _, name, *_, hidden in info if not hidden)
             cursor = source.execute(f'SELECT {names} FROM "{table}"')
+            insert = f'INSERT INTO "{table}" ({names}) VALUES ({", ".join("?" * len(cursor.description))})'
             while rows := cursor.fetchmany(READ_CHUNK):
                 cost = cost.plus(cost_of(partial(_write, target, insert, rows)))
         return cost.plus(cost_of(lambda: [target.execute(sql) for sql in indexes.values()]))
@@ -133,28 +128,28 @@ def _write(connection: Any, insert: str, rows: Iterable[Row]) -> None:
     connection.execute("COMMIT")
 
 
-def durable_commits(count: int, folder: Path, *files: str, body_size: int = 300) -> Figure:
+def durable_commits(count: int, files: Sequence[str], folder: Path, *, body_size: int = 300) -> Figure:
     """Rounds of commits per second, one row each in each of the *files*.
 
     The first file is durable (WAL, ``synchronous=FULL``: on the disk before the next), a second one stands for views
     that can be rebuilt (``synchronous=NORMAL``). The row is a position and a random body.
     """
     bodies = [(os.urandom(body_size),) for _ in range(count)]
-    connections = [driver().connect(str(folder / file), isolation_level=None) for file in files]
-    for connection, synchronous in zip(connections, ("FULL", "NORMAL"), strict=False):
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {synchronous}")
-        connection.execute("CREATE TABLE entries(position INTEGER PRIMARY KEY, body BLOB)")
+    with ExitStack() as stack:
+        connect = partial(driver().connect, isolation_level=None)
+        connections = [stack.enter_context(closing(connect(str(folder / file)))) for file in files]
+        for connection, synchronous in zip(connections, ("FULL", "NORMAL"), strict=False):
+            for setting in ("journal_mode = WAL", f"synchronous = {synchronous}"):
+                connection.execute(f"PRAGMA {setting}")
+            connection.execute("CREATE TABLE entries(position INTEGER PRIMARY KEY, body BLOB)")
+        insert = [connection.execute for connection in connections]
 
-    def commit() -> None:
-        for body in bodies:
-            for connection in connections:
-                connection.execute("INSERT INTO entries(body) VALUES (?)", body)
+        def commit() -> None:
+            for body in bodies:
+                for execute in insert:
+                    execute("INSERT INTO entries(body) VALUES (?)", body)
 
-    rates = cost_of(commit).rates(count)
-    for connection in connections:
-        connection.close()
-    return rates
+        return cost_of(commit).rates(count)
 
 
 class BareRows:
@@ -164,42 +159,36 @@ class BareRows:
 
     def __init__(self, views: Path, folder: Path) -> None:
         """Copy the views as they are before the correction, with nothing in their log."""
-        self._views = views
+        self._views, self.rows = views, 0
         self._copy = Path(shutil.copyfile(views, folder / "bare.db"))
         self._connection = sqlite.connect(self._copy)
-        self._changed: list[tuple[str, list[int], str, list[Row], list[Row]]] = []
-
-    @property
-    def rows(self) -> int:
-        """The number of rows that are written."""
-        return sum(len(after) for *_, after in self._changed)
+        self._changed: list[tuple[str, list[list[Row]], str, list[list[Row]]]] = []  # rows forth and back
 
     def compare(self) -> None:
         """Find the rows that differ before and after the correction."""
         execute = self._connection.execute
         execute("ATTACH ? AS corrected", (str(self._views),))
-        for table in [table for table in tables(self._connection) if table not in self.KEPT_APART]:
+        for table in sorted(set(tables(self._connection)) - self.KEPT_APART):
             before, after = (
                 list(map(tuple, execute(f'SELECT * FROM {a}."{table}" EXCEPT SELECT * FROM {b}."{table}"')))
                 for a, b in (("main", "corrected"), ("corrected", "main"))
             )
-            if before or after:
-                columns = [(row[5], row[0], row[1]) for row in execute(f'PRAGMA table_info("{table}")')]
-                keys = sorted(column for column in columns if column[0])
-                where = " AND ".join(f'"{name}" = ?' for *_, name in keys)
-                places = [place for _, place, _ in keys]
-                delete = f'DELETE FROM "{table}" WHERE {where}'
-                insert = f'INSERT OR REPLACE INTO "{table}" VALUES ({", ".join("?" * len(columns))})'
-                self._changed.append((delete, places, insert, before, after))
+            columns = execute(f'PRAGMA table_info("{table}")').fetchall()
+            keys = sorted((column[5], column[0], column[1]) for column in columns if column[5])
+            where = " AND ".join(f'"{name}" = ?' for *_, name in keys)
+            delete = f'DELETE FROM "{table}" WHERE {where}'
+            insert = f'INSERT OR REPLACE INTO "{table}" VALUES ({", ".join("?" * len(columns))})'
+            gone = [[tuple(row[place] for _, place, _ in keys) for row in rows] for rows in (before, after)]
+            self._changed.append((delete, gone, insert, [after, before]))
+            self.rows += len(after)
         execute("DETACH corrected")
 
     def change(self, *, back: bool = False) -> None:
         """Delete the rows before, insert those after (or *back*: the other way round), and commit."""
         with sqlite.immediate(self._connection, self._copy):
-            for delete, places, insert, before, after in self._changed:
-                gone, come = (after, before) if back else (before, after)
-                self._connection.executemany(delete, [tuple(row[place] for place in places) for row in gone])
-                self._connection.executemany(insert, come)
+            for delete, gone, insert, come in self._changed:
+                self._connection.executemany(delete, gone[back])
+                self._connection.executemany(insert, come[back])
 
     def close(self) -> None:
         """Close the copy."""

@@ -19,7 +19,7 @@ from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 
 from . import ours
-from .datasets import END_MS, SAMPLE, TAIL_MS, Run, tail_length, tail_ms
+from .datasets import END_MS, SAMPLE, TAIL_MS, WORKS, Run, projected_of, tail_length, tail_ms
 from .measuring import COMMAND, GIB, ROOT, Figure, both_lines, compared, cost_of, in_turns, installed, watched
 from .rival_events import documented_figures, fastest_figures
 from .rival_stores import BareRows, durable_commits
@@ -36,34 +36,32 @@ def live(run: Run) -> Iterator[Line]:
     games, events = run.size.live, run.size.events
     commits: dict[str, Callable[[Path], Figure]] = {
         "ours": partial(ours.live, games),
-        "history": lambda folder: ours.live(games, folder, ()),
-        "single": lambda folder: durable_commits(games, folder, "bare.db"),
-        "pairs": lambda folder: durable_commits(games, folder, "bare.db", "views.db"),
+        "history": partial(ours.live, games, projectors=()),
+        "single": partial(durable_commits, games, ("bare.db",)),
+        "pairs": partial(durable_commits, games, ("bare.db", "views.db")),
     }
     measured = in_turns({name: partial(run.apart, work) for name, work in commits.items()}, run.short)
-    yield from both_lines("append-one", "", measured["ours"], measured["single"])
-    yield from both_lines("append-one-pair", "", measured["ours"], measured["pairs"])
-    yield from both_lines("append-read-models", "", measured["ours"], measured["history"])
+    for name, rival in (("append-one", "single"), ("append-one-pair", "pairs"), ("append-read-models", "history")):
+        yield from both_lines(name, "", measured["ours"], measured[rival])
     if not installed("eventsourcing"):
         return
+    games = projected_of(events)
     works: dict[str, Callable[[Path], Any]] = {
         "appends": partial(ours.appends, events),
         "documented": partial(documented_figures, events),
-        "projects": partial(ours.projected, max(500, events // 10)),
+        "backlog": partial(ours.projected, games, games),
+        "singly": partial(ours.projected, games, 1),
         "fastest": partial(fastest_figures, events),
     }
     # The warm-up counts: the first backlog of a process loads NumPy and Polars, which take longer than its games.
     figures: dict[str, Any] = in_turns({name: partial(run.apart, work) for name, work in works.items()}, run.rounds)
-
-    def rates(work: str, name: str) -> list[Any]:
-        return [each[name] for each in figures[work]]
-
-    yield from both_lines("append-many", "", rates("appends", "saves"), rates("documented", "saves"))
-    yield from both_lines("append-made", "", rates("appends", "appends"), rates("documented", "appends"))
-    yield line("append-put", "", [each.clock for each in rates("appends", "saves")], rates("fastest", "appends"))
-    yield line("project", "", rates("projects", "backlog"), rates("fastest", "projected"))
-    yield line("project-each", "", rates("projects", "singly"), rates("fastest", "projected"))
-    yield line("project-normal", "", rates("projects", "singly"), rates("fastest", "projected_normal"))
+    for name, kind in (("append-many", "saves"), ("append-made", "appends")):
+        yield from both_lines(name, "", *([each[kind] for each in figures[side]] for side in ("appends", "documented")))
+    fastest = {name: [each[name] for each in figures["fastest"]] for name in figures["fastest"][0]}
+    yield line("append-put", "", [each["saves"].clock for each in figures["appends"]], fastest["appends"])
+    yield line("project", "", figures["backlog"], fastest["projected"])
+    yield line("project-each", "", figures["singly"], fastest["projected"])
+    yield line("project-normal", "", figures["singly"], fastest["projected_normal"])
 
 
 # Facts that reach back.
@@ -101,13 +99,20 @@ def corrections(run: Run) -> Iterator[Line]:
         for back in [back for back in GAMES_BACK if back <= tail]:
             works = {name: _corrected(ledger, tail_ms(tail - back)) for name, ledger in ledgers.items()}
             pairs, what = in_turns(works, 2 * run.short), f"a correction {back:,} games back"  # short, waits for a disk
-            taken = {name: [correction for _, correction in pairs[name]] for name in works}
+            previews, taken = ({name: [pair[i] for pair in each] for name, each in pairs.items()} for i in (0, 1))
             yield from _beside_the_least("correction", what, taken)
             for name in works:
-                previews = [preview for preview, _ in pairs[name]]
-                words = {"what": f"the preview of {what}"}
-                yield from both_lines("preview", f"journal of {name}", previews, taken[name], **words)
-    yield from _naive_lines(run, what, taken)
+                where = f"journal of {name}"
+                yield from both_lines("preview", where, previews[name], taken[name], what=f"the preview of {what}")
+    # The ways of those who keep no rows to go on from: to rebuild all, to replay a log.
+    smallest = run.sets[0]
+    rebuilt = run.apart(lambda folder: ours.first_build(_copied(smallest.path, folder)))
+    rivals = [("correction-rebuild", smallest, rebuilt.clock)]
+    if installed("eventsourcing"):
+        pace = run.apart(partial(fastest_figures, run.size.events))["replayed"]
+        rivals += [("correction-replay", data, data.games / pace) for data in run.sets]
+    for name, data, seconds in rivals:
+        yield line(name, f"journal of {data.name}", [cost.clock for cost in taken[data.name]], seconds, what=what)
     yield from _void_lines(run)
 
 
@@ -129,19 +134,6 @@ def _approve(ledger: Ledger, change: Change) -> None:
     number = ledger.propose([change], reason="measured", by="eve").proposal
     ledger.decide(number, Decision.APPROVED, by="adam")
     ledger.catch_up()
-
-
-def _naive_lines(run: Run, what: str, taken: Mapping[str, Sequence[Figure]]) -> Iterator[Line]:
-    """A correction beside the ways of those who keep no rows to go on from: to rebuild all, to replay a log."""
-    smallest = run.sets[0]
-    rebuilt = run.apart(lambda folder: ours.first_build(_copied(smallest.path, folder)))
-    clock = [cost.clock for cost in taken[smallest.name]]
-    yield line("correction-rebuild", f"journal of {smallest.name}", clock, rebuilt.clock, what=what)
-    if installed("eventsourcing"):
-        pace = run.apart(partial(fastest_figures, run.size.events))["replayed"]
-        for data in run.sets:
-            clock = [cost.clock for cost in taken[data.name]]
-            yield line("correction-replay", f"journal of {data.name}", clock, data.games / pace, what=what)
 
 
 def _copied(path: Path, folder: Path) -> Path:
@@ -186,21 +178,7 @@ def _void_lines(run: Run) -> Iterator[Line]:
 
 # From the shell, each command in a process of its own.
 
-HUNDRED = 100
 PLAYERS = 40  # who play the games that are imported: the first of each set
-A_DAY = "2024-12-28"  # one of the last
-A_PAST_DAY = "2019-06-01"  # two thirds of the games were played before it
-COMMANDS: Mapping[str, str] = {  # LEDGER and DAY are put in, and GAMES: a file of so many games
-    "show": "show LEDGER p000000",
-    "record": "record LEDGER --white p000000 --black p000001 --result 1-0 --ended DAY",
-    "import of 1 game": "import LEDGER GAMES 1",
-    f"import of {HUNDRED} games": f"import LEDGER GAMES {HUNDRED}",
-    "log --kind scheme-adopted": "log LEDGER --kind scheme-adopted",
-    "games --on a day --all": f"games LEDGER --on {A_DAY} --all --limit 20",
-    "ratings --active 30 --limit 20": "ratings LEDGER --active 30 --limit 20",
-    "ratings --at a past day --limit 20": f"ratings LEDGER --at {A_PAST_DAY} --limit 20",
-    "upsets --limit 5": "upsets LEDGER --limit 5",
-}
 
 
 def few(run: Run) -> Iterator[Line]:
@@ -212,17 +190,14 @@ def few(run: Run) -> Iterator[Line]:
     works = {
         (command, data.name): partial(_command, data.ledger(), words, folder, days)
         for data in run.sets
-        for command, words in COMMANDS.items()
+        for command, words in WORKS["commands"].items()
     }
     taken = in_turns(works, run.short, warm=run.size.warm)
     costs = {key: [cost for cost, _ in each] for key, each in taken.items()}
     peaks = {key: [peak for _, peak in each] for key, each in taken.items()}
     smallest, *larger = (data.name for data in run.sets)
-    for command in [command for command in COMMANDS if command != "show"]:
-        words: dict[str, Any] = {
-            "what": f"{command}, from the shell",
-            "rival": f"the same in the journal of {smallest}",
-        }
+    for command in [command for command in WORKS["commands"] if command != "show"]:
+        words: Any = {"what": f"{command}, from the shell", "rival": f"the same in the journal of {smallest}"}
         for name in larger:
             own, least = (command, name), (command, smallest)
             yield from both_lines("few", f"journal of {name}", costs[own], costs[least], **words)
@@ -245,7 +220,7 @@ def _command(path: Path, command: str, folder: Path, days: Iterator[int]) -> tup
         words[-1] = str(file)
     words = [{"LEDGER": str(path), "DAY": day}.get(word, word) for word in words]
     peaks: list[int] = []
-    cost = cost_of(lambda: peaks.extend(watched([*COMMAND, *words]).peaks))
+    cost = cost_of(lambda: peaks.extend(watched([*COMMAND, *words])[1]))
     return cost, sum(peaks) / GIB
 
 
@@ -254,10 +229,7 @@ def start(run: Run) -> Iterator[Line]:
     club = str(run.new_folder("start") / "start.db")
     for words in (["init", club], ["import", club, str(SAMPLE)]):
         watched([*COMMAND, *words])
-    commands = (
-        [*COMMAND, "show", club, "ann"],
-        [sys.executable, "-m", "sqlite_utils", "rows", club, "journal", "--limit", "1"],
-    )
-    starts = [partial(subprocess.run, words, capture_output=True, check=True, cwd=ROOT) for words in commands]
-    show, rows = (partial(cost_of, start) for start in starts)
-    yield from compared("show", "", show, rows, 2 * run.short)
+    rows = [sys.executable, "-m", "sqlite_utils", "rows", club, "journal", "--limit", "1"]
+    start = partial(subprocess.run, capture_output=True, check=True, cwd=ROOT)
+    show, other = (partial(cost_of, partial(start, words)) for words in ([*COMMAND, "show", club, "ann"], rows))
+    yield from compared("show", "", show, other, 2 * run.short)

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from itertools import count, repeat
 from pathlib import Path
@@ -25,8 +25,7 @@ from ledger.answers.exports.exporting import snapshot
 from ledger.answers.exports.server_copy import copy_tables
 from ledger.answers.exports.server_tables import server_tables
 from ledger.errors import StorageError
-from ledger.facts import codec
-from ledger.facts.codec import canonical
+from ledger.facts.events import GameRecorded
 from ledger.journal import Journal
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace, SettingsFile
@@ -38,32 +37,25 @@ from ledger.runtime.postgres import quoted
 
 from .. import output
 from ..cluster import judging, nodes
+from ..cluster.load import body_of, key_of, recorded_at
 from ..cluster.nodes import TTL, Cluster, Node
 from ..commands.server_journals import EVERY
 from ..postgres_servers import Server, reached_by_others, running
 from ..postgres_servers import installed as versions
 from . import ours
-from .datasets import Run
+from .datasets import WORKS, Run
 from .measuring import COMMAND, Figure, Worked, compared, cost_of, in_a_process, in_turns, installed
+from .measuring import server as server_of
 from .table import Line, line
 
 A_TRANSACTION = 1_000
-KIND = "game-recorded/1"
-RECORDED_AT = "2026-11-20T10:00:00.000Z"
+KIND = GameRecorded.KIND
 SCHEMA = "club"
 LOGIN = "recorder"  # the user who records
 COPIES = "ratings"  # the schema of copied views
 # What a server that keeps a journal runs with; the tests' servers forgo some of it.
 DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "256MB", "max_wal_size": "4GB"}
-BARE = """
-CREATE TABLE bare(position bigint PRIMARY KEY, kind text NOT NULL, key text COLLATE "C" NOT NULL UNIQUE,
-  body bytea NOT NULL, leaf bytea NOT NULL)
-"""
 INSERT = "INSERT INTO bare VALUES (%s, %s, %s, %s, %s)"
-FACTS = {
-    "black": 2, "ended_at": "2026-11-20T09:58:00Z", "half_moves": 61, "outcome": "white", "pool": "standard",
-    "rated": True, "termination": "checkmate", "white": 1,
-}  # fmt: skip
 BEHIND = 10  # rounds before those that are measured
 IMPORTED = 500_000  # games at most: from so many on the bounds are judged
 
@@ -76,12 +68,7 @@ def postgres(run: Run) -> Iterator[Line]:
     # The server may run as another user, whom the folder of the run does not let in.
     with running(versions()[-1], run.folder.parent, **DURABLE) as server:
         _make_journals(server.url(), "one", "free", "old", "many", "read")
-        opened = lambda schema: closing(PostgresJournal(server.url(user=LOGIN), schema))  # noqa: E731
-        yield from _one_lines(run, server, opened)
-        yield from _snapshot_lines(run, server, opened)
-        if installed("eventsourcing") and installed("psycopg_pool"):
-            yield from _many_lines(run, server, opened)
-        yield from _read_lines(run, opened)
+        yield from _entry_lines(run, server)
         yield from _copy_lines(run, server)
         yield from _ledger_lines(run, server)
     yield from _cluster_lines(run)
@@ -90,14 +77,11 @@ def postgres(run: Run) -> Iterator[Line]:
 # Entries of the journal.
 
 
-def _body(position: int, key: str) -> bytes:
-    return codec.assemble(position, RECORDED_AT, "club", KIND, key, canonical({**FACTS, "game": f"g{position:08}"}))
-
-
 def _keyed(first: int, count: int) -> list[tuple[int, str, bytes]]:
     """Return position, key and body of so many entries."""
-    keys = ((position, f"game:g{position:08}") for position in range(first, first + count))
-    return [(position, key, _body(position, key)) for position, key in keys]
+    now = recorded_at(ours.FIRST_MS)
+    keys = ((position, key_of("bench", ours.FIRST_MS + position)) for position in range(first, first + count))
+    return [(position, key, body_of(position, key, now)) for position, key in keys]
 
 
 def _make_journals(address: str, *schemas: str) -> None:
@@ -107,9 +91,6 @@ def _make_journals(address: str, *schemas: str) -> None:
     with psycopg.connect(address, autocommit=True) as connection:
         roles = ", ".join(f"{schema}_writer" for schema in schemas)
         connection.execute(f"CREATE ROLE {LOGIN} LOGIN IN ROLE {roles}".encode())
-
-
-Opened = Callable[[str], AbstractContextManager[PostgresJournal]]
 
 
 def _append_singly(journal: Journal, count: int) -> Figure:
@@ -139,10 +120,16 @@ def _append_many(journal: Journal, count: int) -> Figure:
     return cost_of(append).rates(count)
 
 
-def _one_lines(run: Run, server: Server, opened: Opened) -> Iterator[Line]:
-    entries, firsts = run.size.live, count(1, run.size.live)
-    with opened("one") as journal, psycopg.connect(server.new_database(), autocommit=True) as bare:
-        bare.execute(BARE)
+def _entry_lines(run: Run, server: Server) -> Iterator[Line]:
+    """Entries appended singly, behind an old snapshot, and in transactions of 1,000; and read."""
+    entries, events, firsts = run.size.live, run.size.events, count(1, run.size.live)
+    with ExitStack() as stack:
+        names = ("one", "free", "old", "many", "read")
+        one, free, old, many, read = (
+            stack.enter_context(closing(PostgresJournal(server.url(user=LOGIN), name))) for name in names
+        )
+        bare = stack.enter_context(psycopg.connect(server.new_database(), autocommit=True))
+        bare.execute(WORKS["statements"]["journal_on_postgres"].encode())
 
         def insert() -> Figure:
             rows = [
@@ -150,60 +137,47 @@ def _one_lines(run: Run, server: Server, opened: Opened) -> Iterator[Line]:
             ]
             return cost_of(lambda: [bare.execute(INSERT, row) for row in rows]).rates(entries)
 
-        append = partial(_append_singly, journal, entries)
+        append = partial(_append_singly, one, entries)
         yield from compared("postgres-one", "", append, insert, 2 * run.rounds)
+        # Behind one of two journals of as many entries a reader has held a snapshot since it was empty.
+        with psycopg.connect(server.url()) as reader:
+            reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            reader.execute("SELECT count(*) FROM old.journal")
+            behind, without = (partial(_append_singly, journal, entries) for journal in (old, free))
+            in_turns({"old": behind, "new": without}, BEHIND, warm=False)  # leaves rows that only the reader may see
+            yield from compared("postgres-snapshot", "", behind, without, 2 * run.rounds)
+        if installed("eventsourcing") and installed("psycopg_pool"):
+            theirs = partial(_insert_stored_events, stack.enter_context(_recorder(server)), events)
+            yield from compared("postgres-many", "", partial(_append_many, many, events), theirs, run.rounds)
+        file = stack.enter_context(closing(SqliteJournal.create(run.new_folder("read") / "club.db")))
+        for journal in (read, file):
+            _append_many(journal, events)
+        yield from compared("postgres-read", "", partial(_read, read), partial(_read, file), run.short)
 
 
-def _snapshot_lines(run: Run, server: Server, opened: Opened) -> Iterator[Line]:
-    """Two journals of as many entries; behind one of them a reader has held a snapshot since it was empty."""
-    with opened("free") as free, opened("old") as watched, psycopg.connect(server.url()) as reader:
-        reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        reader.execute("SELECT count(*) FROM old.journal")
-        old, new = (partial(_append_singly, journal, run.size.live) for journal in (watched, free))
-        in_turns({"old": old, "new": new}, BEHIND, warm=False)  # rows that only the reader may see are left behind
-        yield from compared("postgres-snapshot", "", old, new, 2 * run.rounds)
+def _read(journal: Journal) -> Figure:
+    return cost_of(lambda: sum(map(len, journal.read()))).rates(journal.size())
 
 
-def _many_lines(run: Run, server: Server, opened: Opened) -> Iterator[Line]:
-    events = run.size.events
-    with opened("many") as journal, _recorder(server) as recorder:
-        stored_event = importlib.import_module("eventsourcing.persistence").StoredEvent
-
-        def insert() -> Figure:
-            sequence = uuid4()  # one a round, as its aggregates are
-            stored = [stored_event(sequence, position, KIND, body) for position, _, body in _keyed(1, events)]
-            parts = [stored[start : start + A_TRANSACTION] for start in range(0, events, A_TRANSACTION)]
-            return cost_of(lambda: [recorder.insert_events(part) for part in parts]).rates(events)
-
-        yield from compared("postgres-many", "", partial(_append_many, journal, events), insert, run.rounds)
+def _insert_stored_events(recorder: Any, events: int) -> Figure:
+    stored_event = importlib.import_module("eventsourcing.persistence").StoredEvent
+    sequence = uuid4()  # one a round, as its aggregates are
+    stored = [stored_event(sequence, position, KIND, body) for position, _, body in _keyed(1, events)]
+    parts = [stored[start : start + A_TRANSACTION] for start in range(0, events, A_TRANSACTION)]
+    return cost_of(lambda: [recorder.insert_events(part) for part in parts]).rates(events)
 
 
 @contextmanager
 def _recorder(server: Server) -> Iterator[Any]:
     """The application recorder of eventsourcing, as its factory makes it."""
-    environment = {
-        "PERSISTENCE_MODULE": "eventsourcing.postgres", "POSTGRES_DBNAME": server.new_database().rpartition("/")[2],
-        "POSTGRES_HOST": "127.0.0.1", "POSTGRES_PORT": str(server.port), "POSTGRES_USER": "postgres",
-        "POSTGRES_PASSWORD": "none",
-    }  # fmt: skip
+    settings = {"DBNAME": server.new_database().rpartition("/")[2], "HOST": "127.0.0.1", "PORT": str(server.port)}
+    settings |= {"USER": "postgres", "PASSWORD": "none"}
+    environment = {"PERSISTENCE_MODULE": "eventsourcing.postgres"}
+    environment |= {f"POSTGRES_{name}": value for name, value in settings.items()}
     made = importlib.import_module("eventsourcing.utils").Environment("Games", environment)
     factory = importlib.import_module("eventsourcing.persistence").InfrastructureFactory.construct(made)
-    try:
+    with closing(factory):
         yield factory.application_recorder()
-    finally:
-        factory.close()
-
-
-def _read_lines(run: Run, opened: Opened) -> Iterator[Line]:
-    path = run.new_folder("read") / "club.db"
-    with opened("read") as journal, closing(SqliteJournal.create(path)) as file:
-        for each in (journal, file):
-            _append_many(each, run.size.events)
-        yield from compared("postgres-read", "", partial(_read, journal), partial(_read, file), run.short)
-
-
-def _read(journal: Journal) -> Figure:
-    return cost_of(lambda: sum(map(len, journal.read()))).rates(journal.size())
 
 
 # Whole ledgers.
@@ -227,7 +201,7 @@ def _copy_lines(run: Run, server: Server) -> Iterator[Line]:
         copy_tables(ledger, copy, COPIES)
         works: dict[str, Callable[[], Figure]] = {
             "postgres-export": lambda: cost_of(partial(copy_tables, ledger, server.new_database(), COPIES)),
-            "postgres-export-again": lambda: cost_of(partial(copy_tables, ledger, copy, COPIES)),
+            "postgres-export-again": partial(cost_of, partial(copy_tables, ledger, copy, COPIES)),
             "psql": partial(_copied_by_psql, copy, files),
         }
         measured = in_turns(works, run.rounds, warm=False)
@@ -260,9 +234,10 @@ def _ledger_lines(run: Run, server: Server) -> Iterator[Line]:
             connection.execute(sql_of(place).encode())
         return in_a_process("import", on_server, data.csv(), place.address)
 
+    build = partial(in_a_process, "build")
     works: dict[str, tuple[Callable[[], Worked], Callable[[], Worked]]] = {
         "postgres-import": (import_onto_server, data.import_again),
-        "postgres-build": (partial(in_a_process, "build", on_server), lambda: in_a_process("build", data.ledger())),
+        "postgres-build": (partial(build, on_server), lambda: build(data.ledger())),
     }
     for name, (there, here) in works.items():
         worked = in_turns({"server": there, "file": here}, run.rounds, warm=False)
@@ -313,48 +288,25 @@ def _cluster_lines(run: Run) -> Iterator[Line]:
 
 def _seen_line(run: Run, folder: Path, place: ServerPlace) -> Line:
     """A game is recorded on one node; another one, which follows, says when its views are up to date with it."""
-    (here := folder / "one").mkdir()
-    (there := folder / "other").mkdir()
-    SettingsFile(there / "club.db").put(journal=place.address, schema=place.schema)
+    here, there = folder / "here.db", folder / "there.db"
+    SettingsFile(there).put(journal=place.address, schema=place.schema)
     medians: list[float] = []
-    games = min(SEEN, run.size.live // 10)
-    with Ledger.create(here / "club.db", on_server=place) as ledger, _following(there / "club.db") as wait_for:
+    games, words = min(SEEN, run.size.live // 10), "level with entry"
+    with Ledger.create(here, on_server=place) as ledger:
         players = ledger.register("name:one", "One"), ledger.register("name:two", "Two")
-        wait_for(ledger.journal.size())
-        for number in range(run.rounds):
-            delays: list[float] = []
-            for game in range(games):
-                time.sleep(EVERY * (PHASE * (number * games + game) % 1))
-                ended_ms = ours.FIRST_MS + ledger.journal.size()
-                position = ledger.append(ours.game(f"seen-{number}-{game}", players, ended_ms)).position
-                begun = time.monotonic()
-                delays.append(wait_for(position) - begun)
-            medians.append(max(sorted(delays)[games // 2], 1e-6))
+        follow = [*COMMAND, "follow", str(there)]
+        with server_of(follow, folder / "log", says=f"{words} {ledger.journal.size()}\n") as follower:
+            for number in range(run.rounds):
+                delays: list[float] = []
+                for game in range(games):
+                    time.sleep(EVERY * (PHASE * (number * games + game) % 1))
+                    ended_ms = ours.FIRST_MS + ledger.journal.size()
+                    position = ledger.append(ours.game(f"seen-{number}-{game}", players, ended_ms)).position
+                    begun = time.monotonic()
+                    follower.wait_for(f"{words} {position:,}\n")
+                    delays.append(time.monotonic() - begun)
+                medians.append(max(sorted(delays)[games // 2], 1e-6))
     return line("postgres-seen", "", medians, EVERY)
-
-
-@contextmanager
-def _following(path: Path) -> Iterator[Callable[[int], float]]:
-    """A node that follows; yields a function that waits until its views are up to date with a position."""
-    with subprocess.Popen([*COMMAND, "follow", str(path)], stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
-        assert process.stderr is not None
-        lines = process.stderr
-        reached = 0
-
-        def wait_for(position: int) -> float:
-            nonlocal reached
-            while reached < position:
-                said = lines.readline()
-                if not said:
-                    raise RuntimeError(f"the node that follows ended before it reached entry {position}")
-                if "level with entry" in said:
-                    reached = int(said.rpartition(" ")[2].replace(",", ""))
-            return time.monotonic()
-
-        try:
-            yield wait_for
-        finally:
-            process.terminate()
 
 
 def _silence_lines(cluster: Cluster, folder: Path) -> Iterator[Line]:

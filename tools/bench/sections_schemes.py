@@ -1,8 +1,6 @@
 """Sections ``replay`` and ``schemes``: ratings in memory, columns to full history, one core, for speed and accuracy.
 
-Compiled loops are measured in turns with ours, Python packages once and on the last games of a set. Games by period are
-cut by the scheme's own calendar or another one; games by event by month and tournament, or by month alone if the games
-name none.
+Compiled loops are measured in turns with ours, Python packages once and on the last games of a set.
 """
 
 from __future__ import annotations
@@ -10,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import attrs
 
 from ledger import schemes as built_in
 from ledger.answers.comparing import forecasts
-from ledger.facts import periods
-from ledger.facts.periods import DAY_MS, MONTHLY
+from ledger.facts.periods import MONTHLY
 from ledger.ratings import engine
 from ledger.runtime.arith import logistic
 from ledger.runtime.columns import MANY
@@ -27,21 +25,12 @@ from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
 from . import rival_ratings
-from .datasets import Columns, GameSet, Run
+from .datasets import WORKS, Columns, GameSet, Run
 from .measuring import cost_of, installed, timed
-from .rival_ratings import SCALE, Elochess, Elote, Riix, elochess, elote, loop_run, riix
+from .ours import cut
+from .rival_ratings import Package, loop_run, riix
 from .rival_stores import START
 from .table import EVEN, Line, line
-
-WEEKLY: dict[str, dict[str, int | bool | str]] = {
-    "glicko": {"period_days": 7, "c": "30.3"},  # c belongs to the length of a period
-    "glicko2": {"period_days": 7},
-}
-# Lichess without its limits is Glicko-2 after every game in which RD does not grow by time.
-UNLIMITED: dict[str, int | bool | str] = {
-    "initial_rd": 350, "initial_volatility": "0.06", "tau": "0.5", "periods_per_day": 0, "rd_floor": 1, "rd_cap": 999,
-    "volatility_cap": 1, "rating_floor": 0, "rating_limit": 9999, "largest_change": 9999, "regulator": 1,
-}  # fmt: skip
 
 
 class EloNumbers(NamedTuple):
@@ -78,49 +67,20 @@ def variants() -> Iterator[SchemeVariant]:
     """Every built-in scheme with its default settings, and by week those that usually are."""
     for scheme in built_in.built_in():
         numbers = scheme.numbers_from({})
-        if scheme.name in WEEKLY:
-            yield SchemeVariant(f"{scheme.name} by week", scheme, scheme.numbers_from(WEEKLY[scheme.name]))
+        if scheme.name in WORKS["weekly"]:
+            yield SchemeVariant(f"{scheme.name} by week", scheme, scheme.numbers_from(WORKS["weekly"][scheme.name]))
         by_month = scheme.rhythm is Rhythm.PERIOD and scheme.calendar(numbers) == MONTHLY
         rhythm = "month" if by_month else scheme.rhythm.value
         yield SchemeVariant(f"{scheme.name} by {rhythm}", scheme, numbers, scheme.name == "fide")
 
 
-def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
-    """The games in the batches, and so in the order, in which the scheme rates them."""
-    ended_at = columns["ended_at"]
-    games = engine.Rateable(columns["white"], columns["black"], columns["score"], ended_at / DAY_MS)
-    if scheme.rhythm is Rhythm.GAME:
-        return games
-    calendar = scheme.calendar(numbers) if scheme.rhythm is Rhythm.PERIOD else MONTHLY
-    period, closing = periods.numbers(ended_at, calendar), periods.closings(ended_at, calendar)
-    event = np.zeros(len(period), np.int32)
-    if scheme.rhythm is Rhythm.EVENT and "event" in columns:
-        event = columns["event"]
-        order = np.lexsort((event, period))
-        event, period, closing = event[order], period[order], closing[order]
-        games = engine.Rateable(*(column[order] for column in games[:4]))
-    begins = np.ones(len(period), np.bool_)
-    begins[1:] = (np.diff(period) != 0) | (np.diff(event) != 0)
-    first = np.flatnonzero(begins)
-    starts = np.append(first, len(period))
-    return games._replace(starts=starts, period=MANY.floats(period[first]), closing=closing[first] / DAY_MS)
-
-
-def singly(columns: Columns) -> engine.Rateable:
-    """Each game as a batch of its own, all in one period, for a scheme by period."""
-    games = cut(columns, PLAIN_ELO, None)
-    count = len(games.day)
-    return games._replace(starts=np.arange(count + 1), period=np.zeros(count), closing=games.day)
-
-
 def beginning(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> Any:
     """The flat state of all players before the first game; *declared* ratings by player."""
-    players = int(max(games.white.max(), games.black.max())) + 1
-    first = np.zeros(players)
     owner = MANY.interleave(games.white, games.black)
+    first = np.zeros(int(owner.max()) + 1)
     first[owner[::-1]] = np.repeat(games.day, 2)[::-1]  # the last one written is the first one played
-    known = [None] * players if declared is None else declared.tolist()
-    who = [Newcomer(rating, None, day) for rating, day in zip(known, first.tolist(), strict=True)]
+    known = repeat(None) if declared is None else declared.tolist()
+    who = [Newcomer(rating, None, day) for rating, day in zip(known, first.tolist())]  # noqa: B905
     return MANY.floats(engine.newcomers(scheme, numbers, who))
 
 
@@ -137,9 +97,8 @@ def shown(columns: Columns) -> Any:
 def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> rival_ratings.Run:
     """Prepare a replay with both sides' full state after every game, compiled, one core; a run returns the state."""
     games = engine.with_began(MANY, scheme, games)
-    start, count = beginning(games, scheme, numbers, declared), len(games.white)
+    start, sides = beginning(games, scheme, numbers, declared), 2 * len(games.white)
     players = len(start) // len(scheme.state)
-    sides = 2 * count
     history, before, expected = np.empty(sides * len(scheme.state)), np.empty(sides), np.empty(sides)
     n, loop = np.empty(sides, np.int32), compiled(engine.rating_loop(scheme))
     room: Any = np.empty(2 * len(scheme.state))
@@ -174,15 +133,6 @@ def last_games(columns: Columns, count: int) -> Columns:
 Prepare = Callable[[Columns], rival_ratings.Run]
 WORLD_ALLOWED = 10e6  # games/s
 FEW = 200  # games that load and compile what a package needs
-BY_GAME = "Glicko-2, singly"
-ELO = ("bare Numba Elo, history", partial(loop_run, "elo"))
-BARE: Mapping[str, tuple[str, Prepare]] = {
-    "glicko by week": ("bare Numba Glicko, by game", partial(loop_run, "glicko")),
-    "glicko2 by week": ("bare Numba Glicko-2, by week", rival_ratings.weekly_glicko2_run),
-    "lichess by game": ("bare Numba Glicko-2, by game", partial(loop_run, "glicko2")),
-    BY_GAME: ("bare Numba Glicko-2, by game", partial(loop_run, "glicko2")),
-    "uschess by event": ("bare Numba US Chess, by game", partial(loop_run, "uschess")),
-}
 
 
 def replay(run: Run) -> Iterator[Line]:
@@ -205,8 +155,10 @@ def replay(run: Run) -> Iterator[Line]:
         for name in [name for name in works if name.startswith("elo-")]:
             yield line(name, data.name, rates["elo"], rates[name])
         if installed("riix"):
-            yield line("elo-riix", data.name, rates["elo"], _pace(lambda part: RIIX_ELO(part).run, columns, run))
-        yield line("elo-dict", data.name, rates["elo"], _pace(rival_ratings.dict_run, columns, run))
+            yield line(
+                "elo-riix", data.name, rates["elo"], _pace(partial(riix, system="Elo", steps="week"), columns, run)
+            )
+        yield line("elo-dict", data.name, rates["elo"], _pace(rival_ratings.elo_in_dicts, columns, run))
 
 
 def _paces(data: GameSet, works: Mapping[str, rival_ratings.Run], run: Run) -> dict[str, list[float]]:
@@ -215,88 +167,51 @@ def _paces(data: GameSet, works: Mapping[str, rival_ratings.Run], run: Run) -> d
     return {name: [data.games / cost.clock for cost in each] for name, each in costs.items()}
 
 
-def _pace(prepare: Prepare, columns: Columns, run: Run) -> float:
+def _pace(prepare: Callable[[Columns], Package], columns: Columns, run: Run) -> float:
     """Games/s of a slow rival over the last games, once, after a few games that warm it up."""
-    prepare(last_games(columns, FEW))()
+    prepare(last_games(columns, FEW)).run()
     part = last_games(columns, run.size.part)
-    return len(part["white"]) / cost_of(prepare(part)).clock
+    return len(part["white"]) / cost_of(prepare(part).run).clock
 
 
-# Python packages with the same system as a scheme; the first word of each is the package.
-RIIX_ELO = partial(riix, system="Elo", steps="week")
-RIIX_GLICKO = {"riix Glicko, by week": partial(riix, system="Glicko", steps="week", update_method="batched", c=30.3)}
-RIIX_GLICKO2 = {"riix Glicko-2, by week": partial(riix, system="Glicko2", steps="week", update_method="batched")}
-ELOTE_ELO, ELOTE_GLICKO, ELOTE_GLICKO2, ELOTE_ECF = (
-    {f"elote {system}, by game": partial(elote, system=system)} for system in ("Elo", "Glicko", "Glicko2", "ECF")
-)
-GLICKO2_BY_GAME: Mapping[str, Callable[[Columns], Riix | Elote]] = {
-    "riix Glicko-2, by game": partial(riix, system="Glicko2", steps="one"),
-    **ELOTE_GLICKO2,
-}
-PACKAGES: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote | Elochess]]] = {
-    "elo by game": {"riix Elo": RIIX_ELO, **ELOTE_ELO},
-    "glicko by week": {
-        **RIIX_GLICKO,
-        "riix Glicko, by game": partial(riix, system="Glicko", steps="week"),
-        **ELOTE_GLICKO,
-    },
-    "glicko2 by week": {**RIIX_GLICKO2, **GLICKO2_BY_GAME},
-    "lichess by game": GLICKO2_BY_GAME,
-    "ecf-grade by period": ELOTE_ECF,
-    "ecf-monthly by month": ELOTE_ECF,
-    "uschess by event": {"elochess US Chess": lambda columns: elochess(cut(columns, *_default("uschess")))},
-}
-# Those of them that say what they expect of a game before it.
-FORETELLERS: Mapping[str, Mapping[str, Callable[[Columns], Riix | Elote]]] = {
-    "elo by game": {"riix Elo": partial(riix, system="Elo", steps="game"), **ELOTE_ELO},
-    "glicko by week": {**RIIX_GLICKO, **ELOTE_GLICKO},
-    "glicko2 by week": {**RIIX_GLICKO2, **ELOTE_GLICKO2},
-    "ecf-monthly by month": ELOTE_ECF,
-}
-
-
-def _default(name: str) -> tuple[Scheme, Any]:
-    """Return a scheme with its default settings."""
-    scheme = built_in.named(name)
-    return scheme, scheme.numbers_from({})
+def _packages(scheme: str, *, foretelling: bool = False) -> Iterator[tuple[str, Callable[[Columns], Package]]]:
+    """Yield the installed packages with the system of a scheme; *foretelling*: those that say what they expect."""
+    for name, words in WORKS["packages"].get(scheme, {}).items():
+        settings = {key: value for key, value in words.items() if key not in {"package", "foretell"}}
+        if installed(words["package"]) and (not foretelling or "foretell" in words):
+            settings |= words["foretell"] if foretelling else {}
+            yield name, partial(getattr(rival_ratings, words["package"]), **settings)
 
 
 def schemes(run: Run) -> Iterator[Line]:
     """Every built-in scheme on real games."""
-    columns = run.real.columns()
+    columns, name = run.real.columns(), run.real.name
     yield from speed_lines(run, run.real, columns)
-    yield from accuracy_lines(run.real.name, columns, last_games(columns, run.size.part))
+    yield from accuracy_lines(name, columns, last_games(columns, run.size.part))
     if installed("riix"):
-        yield from agreement_lines(run.real.name, last_games(columns, 2 * run.size.part))
+        yield from agreement_lines(name, last_games(columns, 2 * run.size.part))
 
 
 def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
-    """Games/s of every scheme beside those who have the same system, or else the bare Elo loop."""
-    for what, paced in _ours(columns):
-        bare, prepare = BARE.get(what, ELO)
-        rates = _paces(data, {"ours": paced, "bare": prepare(columns)}, run)
-        scheme = f"{what}, with history"
-        yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=scheme, rival=bare)
-        for rival, make in PACKAGES.get(what, {}).items():
-            if installed(rival.split()[0]):
-                pace = _pace(lambda part, make=make: make(part).run, columns, run)  # type: ignore[misc]
-                yield line("scheme-python", data.name, rates["ours"], pace, what=scheme, rival=rival)
-
-
-def _ours(columns: Columns) -> Iterator[tuple[str, rival_ratings.Run]]:
+    """Games/s of every scheme beside those who have the same system, and the bare Elo loop."""
     for what, scheme, numbers, declared in variants():
-        yield what, rating_run(cut(columns, scheme, numbers), scheme, numbers, shown(columns) if declared else None)
-    yield BY_GAME, rating_run(singly(columns), *_default("glicko2"))
+        games = cut(columns, scheme, numbers)
+        ours = rating_run(games, scheme, numbers, shown(columns) if declared else None)
+        rates = _paces(data, {"ours": ours, "bare": loop_run("elo", columns)}, run)
+        words = f"{what}, with history"
+        yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=words)
+        for rival, package in _packages(what):
+            pace = _pace(package, columns, run)
+            yield line("scheme-python", data.name, rates["ours"], pace, what=words, rival=rival)
 
 
 def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]:
     """Log-loss and Brier's score of every scheme, beside an even score, and on a part of the games beside packages."""
     measures = (("log-loss", forecasts.log_loss), ("Brier", forecasts.brier))
     for what, scheme, numbers, declared in variants():
-        foretold: dict[str, tuple[Columns, Any]] = {EVEN: (columns, np.full(len(columns["score"]), 0.5))}
-        for rival, prepare in FORETELLERS.get(what, {}).items():
-            if installed(rival.split()[0]):
-                foretold[rival] = part, prepare(part).expected()
+        foretold = {EVEN: (columns, np.full(len(columns["score"]), 0.5))}
+        for rival, package in _packages(what, foretelling=True):
+            foretold[rival] = part, package(part).expected()
         for rival, (games, expected) in foretold.items():
             errors = judged(games, scheme, numbers, shown(games) if declared else None)
             for (unit, measure), error in zip(measures, errors, strict=True):
@@ -307,18 +222,21 @@ def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]
 def agreement_lines(name: str, part: Columns) -> Iterator[Line]:
     """The largest difference of our ratings from riix's after the last games: the same system, written by others."""
     glicko, glicko2, lichess = (built_in.named(system) for system in ("glicko", "glicko2", "lichess"))
-    weekly = cut(part, glicko, glicko.numbers_from(WEEKLY["glicko"]))
+    weekly = cut(part, glicko, glicko.numbers_from(WORKS["weekly"]["glicko"]))
     weekly = weekly._replace(period=np.arange(float(len(weekly.period))))
     batched = partial(riix, part, steps="week with games", update_method="batched")
-    without_floor, unlimited = glicko.numbers_from(WEEKLY["glicko"] | {"rd_floor": 0}), lichess.numbers_from(UNLIMITED)
+    without_floor, unlimited = (
+        glicko.numbers_from(WORKS["weekly"]["glicko"] | {"rd_floor": 0}),
+        lichess.numbers_from(WORKS["unlimited"]["lichess"]),
+    )
     by_week = batched(system="Glicko2").run(initial_phi=math.inf)  # the paper has no cap: there RD grows on
     by_game = riix(part, "Glicko2", "one").run()
     cases = (
         ("Glicko by week", glicko, without_floor, weekly, 1e-6, batched(system="Glicko", c=30.3).run()),
-        ("Glicko-2 by week", glicko2, glicko2.numbers_from(WEEKLY["glicko2"]), weekly, 5e-4, by_week),
+        ("Glicko-2 by week", glicko2, glicko2.numbers_from(WORKS["weekly"]["glicko2"]), weekly, 5e-4, by_week),
         ("Glicko-2 by game", lichess, unlimited, cut(part, lichess, unlimited), 4e-7, by_game),
     )
     for what, scheme, numbers, games, allowed, model in cases:
-        ratings = model.ratings if scheme is glicko else 1500.0 + SCALE * model.mus
+        ratings = model.ratings if scheme is glicko else 1500.0 + 173.7178 * model.mus
         farthest = float(np.abs(rating_run(games, scheme, numbers)()[:: len(scheme.state)] - ratings).max())
         yield line("scheme-agreement", name, max(farthest, 1e-15), allowed, what=f"{what}, farthest from riix")

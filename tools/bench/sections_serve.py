@@ -6,18 +6,17 @@ import asyncio
 import http.client
 import resource
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from itertools import count, cycle, islice
+from itertools import cycle, islice
 from pathlib import Path
 from shutil import copyfile
 from statistics import median, quantiles
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from ledger.answers.graphs import json_form, pages
@@ -29,7 +28,7 @@ from ..postgres_servers import free_ports
 from ..serve.settings import Serving
 from ..serve.wire import WriterClient, meeting
 from . import ours
-from .datasets import GameSet, Run, make_games
+from .datasets import WORKS, GameSet, Run, make_games
 from .measuring import COMMAND, PROC, TICK, cpu_of, descendants, in_turns, installed, memory_of, server
 from .table import Line, line
 
@@ -42,7 +41,6 @@ ROUNDS_OF_REQUESTS = 2  # times as many, of few requests: the machine's speed ch
 CLIENTS = 8
 SECONDS = 5.0  # for which requests come at a pace
 LARGEST_PAGE = 30_000  # bytes as sent
-BETWEEN = "SELECT player FROM current WHERE pool = 1 AND n BETWEEN 100 AND 1500 ORDER BY player LIMIT ?"
 
 
 class Served(NamedTuple):
@@ -54,8 +52,7 @@ class Served(NamedTuple):
 
     def connection(self) -> closing[http.client.HTTPConnection]:
         """A connection that stays open for the length of a block."""
-        place = urlsplit(self.address)
-        return closing(http.client.HTTPConnection(str(place.hostname), place.port, timeout=60))
+        return closing(http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=60))
 
     def cpu_of_each(self, addresses: Iterator[str], tags: Mapping[str, str | None] | None = None) -> float:
         """Return the seconds of the server's processor for each request; with *tags* more, for each costs little."""
@@ -83,44 +80,44 @@ def serve(run: Run) -> Iterator[Line]:
     games, folder, rounds = min(run.size.games[-1], SERVED), run.new_folder("serve"), ROUNDS_OF_REQUESTS * run.short
     data = GameSet(f"{games / 1e6:g} M", games, folder, partial(make_games, games, games // GAMES_A_PLAYER, 3))
     with data.open() as ledger:
-        players = [number for (number,) in ledger.views.connection.execute(BETWEEN, (PLAYERS,))]
+        rows = ledger.views.connection.execute(WORKS["statements"]["players_of_100_to_1500"], (PLAYERS,))
+        players = [number for (number,) in rows]
     graphs = [f"/api/v1/players/{player}/graph?last={GAMES}" for player in players]
+    pages_of = [f"/players/{player}" for player in players]
     command = [*COMMAND, "serve", str(data.path), "--listen", "127.0.0.1:0"]
-    with server(command, folder / "log") as (process, address):
-        served = Served(process, address, run.size.requests)
+    with server(command, folder / "log") as started:
+        served = Served(started.process, started.said, run.size.requests)
         with served.connection() as connection:
             tags = {address: _ask(connection, address)[0] for address in graphs[:TAGGED]}
-            sizes = [_ask(connection, f"/players/{player}")[1] for player in players[:TAGGED]]
+            largest = max(_ask(connection, address)[1] for address in pages_of[:TAGGED])
         if installed("datasette"):
-            with _datasette(data.views, players, run.size.requests) as datasette:
+            with _datasette(data.views, players, run.size.requests) as (their_json, their_page):
                 works: dict[str, Callable[[], float]] = {
-                    **datasette,
+                    "their-json": their_json, "their-page": their_page,
                     "graph": partial(served.cpu_of_each, cycle(graphs)),
                     "tag": partial(served.cpu_of_each, cycle(tags), tags),
-                    "page": partial(served.cpu_of_each, cycle([f"/players/{player}" for player in players])),
-                }
+                    "page": partial(served.cpu_of_each, cycle(pages_of)),
+                }  # fmt: skip
                 seconds = in_turns(works, rounds)
             rates = {name: [1 / each for each in taken] for name, taken in seconds.items()}
             for name, rival in (("graph", "their-json"), ("tag", "their-json"), ("page", "their-page")):
                 yield line(f"serve-{name}", data.name, rates[name], rates[rival])
         yield _added(data, served, cycle(players[::-1]), rounds)  # nobody asked for the last ones yet
         yield _late_at_half_of_the_highest_rate(data, served, graphs, run.rounds)
-        yield line("serve-size", data.name, float(max(sizes)), LARGEST_PAGE)  # compressed as browsers ask for it
+        yield line("serve-size", data.name, float(largest), LARGEST_PAGE)  # compressed as browsers ask for it
 
 
 @contextmanager
-def _datasette(views: Path, players: Sequence[int], requests: int) -> Iterator[dict[str, Callable[[], float]]]:
-    """Datasette showing the rows of a player: without counts, facets and names of columns."""
+def _datasette(views: Path, players: Sequence[int], requests: int) -> Iterator[list[Callable[[], float]]]:
+    """Datasette showing the rows of a player, as JSON and as HTML: without counts, facets and names of columns."""
     command = [sys.executable, "-m", "datasette", "serve", str(views), "--port", str(free_ports(1)[0])]
-    with server([*command, "--setting", "suggest_facets", "off"], views.with_name("log")) as (process, address):
-        shown = Served(process, address, requests)
+    with server([*command, "--setting", "suggest_facets", "off"], views.with_name("log")) as started:
+        shown = Served(started.process, started.said, requests)
         words = ({"pool": 1, "player": player, "_sort_desc": "n", "_size": GAMES} for player in players)
         rows = [f"{urlencode(word)}&_nofacet=1&_nocount=1" for word in words]
         table = f"/{views.stem.replace('.', '~2E')}/history"  # as Datasette writes a dot in an address
-        yield {
-            "their-json": partial(shown.cpu_of_each, cycle([f"{table}.json?{row}&_shape=arrays" for row in rows])),
-            "their-page": partial(shown.cpu_of_each, cycle([f"{table}?{row}" for row in rows])),
-        }
+        addresses = [f"{table}.json?{row}&_shape=arrays" for row in rows], [f"{table}?{row}" for row in rows]
+        yield [partial(shown.cpu_of_each, cycle(each)) for each in addresses]
 
 
 def _added(data: GameSet, served: Served, players: Iterator[int], rounds: int) -> Line:
@@ -185,24 +182,22 @@ def write(run: Run) -> Iterator[Line]:
     """Single games of one client and of many, then some beside the upload of the smallest set."""
     seconds, where = run.size.live / 1_000, f"{WRITERS} clients"
     loads = {"one": (1, WRITER), "many": (WRITERS, WRITER), "each": (WRITERS, EACH_BY_ITSELF)}
-    works = {
-        name: partial(run.apart, partial(_recorded, clients, seconds, program))
-        for name, (clients, program) in loads.items()
-    }
-    counts: dict[str, list[list[int]]] = in_turns(works, run.short, warm=False)
+    works = {name: partial(run.apart, partial(_recorded, *load, seconds)) for name, load in loads.items()}
+    counts = in_turns(works, run.short, warm=False)
     rates = {name: [sum(each) / seconds for each in measured] for name, measured in counts.items()}
     yield line("write-many", where, rates["many"], rates["one"])
     yield line("write-grouped", where, rates["many"], rates["each"])
-    slowest, quickest = ([of(each) / seconds for each in counts["many"]] for of in (min, max))
-    yield line("write-fair", where, [max(each, 1e-6) for each in slowest], quickest)
+    slowest, quickest = ([max(of(each), 1e-6) for each in counts["many"]] for of in (min, max))
+    yield line("write-fair", where, slowest, quickest)
     parts = run.apart(partial(_parts_waited_for, run.sets[0].csv()))
     yield line("write-upload", run.sets[0].name, float(max(parts, 1)), 1.0)
 
 
+T = TypeVar("T")
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
 
 
-def _with_a_writer(folder: Path, work: Callable[[Ask], Awaitable[Any]], program: Sequence[str] = WRITER) -> Any:
+def _with_a_writer(folder: Path, work: Callable[[Ask], Awaitable[T]], program: Sequence[str] = WRITER) -> T:
     """Do a work over one connection to the process that writes, as a process that answers does; returns its result."""
     club = folder / "club.db"
     with Ledger.create(club) as ledger:
@@ -211,7 +206,7 @@ def _with_a_writer(folder: Path, work: Callable[[Ask], Awaitable[Any]], program:
         ledger.level()
         token = ledger.tokens.add("clerk", [Role.RECORDER])
 
-    async def connected(met: Path) -> Any:
+    async def connected(met: Path) -> T:
         client = WriterClient(met)
         client.start()
         try:
@@ -220,12 +215,9 @@ def _with_a_writer(folder: Path, work: Callable[[Ask], Awaitable[Any]], program:
             await client.close()
 
     with meeting() as met:
-        process = subprocess.Popen([sys.executable, *program, Serving(path=club, folder=met).as_json()])  # noqa: S603
-        try:
+        command = [sys.executable, *program, Serving(path=club, folder=met).as_json()]
+        with server(command, folder / "log", says=""):
             return asyncio.run(connected(met))
-        finally:
-            process.terminate()
-            process.wait(60)
 
 
 def _facts(client: int, number: int) -> Mapping[str, Any]:
@@ -234,24 +226,24 @@ def _facts(client: int, number: int) -> Mapping[str, Any]:
     return {"facts": {"game": game.game, **codec.facts_mapping(game)}}
 
 
-def _recorded(clients: int, seconds: float, program: Sequence[str], folder: Path) -> list[int]:
+def _recorded(clients: int, program: Sequence[str], seconds: float, folder: Path) -> Sequence[int]:
     """Return how many games of each client were acknowledged in so many seconds, each sent after the one before."""
 
-    async def work(ask: Ask) -> list[int]:
-        async def client_of(place: int) -> int:
-            done = 0
-            while asyncio.get_running_loop().time() < until:
-                await ask("game", _facts(place, done))
-                done += 1
-            return done
+    async def work(ask: Ask) -> Sequence[int]:
+        now, done = asyncio.get_running_loop().time, [0] * clients
+
+        async def record(client: int) -> None:
+            while now() < until:
+                await ask("game", _facts(client, done[client]))
+                done[client] += 1
 
         for number in range(-3, 0):  # the first ones load what is needed
             await ask("game", _facts(0, number))
-        until = asyncio.get_running_loop().time() + seconds
-        return await asyncio.gather(*map(client_of, range(clients)))
+        until = now() + seconds
+        await asyncio.gather(*map(record, range(clients)))
+        return done
 
-    counts: list[int] = _with_a_writer(folder, work, program)
-    return counts
+    return _with_a_writer(folder, work, program)
 
 
 def _parts_waited_for(csv: Path, folder: Path) -> int:
@@ -274,11 +266,9 @@ def _parts_waited_for(csv: Path, folder: Path) -> int:
     async def work(ask: Ask) -> None:
         looking = asyncio.create_task(look())
         uploading = asyncio.ensure_future(ask("desk-import", {"upload": "bench", "sent": sent}))
-        for number in count():
-            if uploading.done():
-                break
+        while not uploading.done():
             begun = time.perf_counter()
-            await ask("game", _facts(0, number))
+            await ask("game", _facts(0, len(waits)))
             waits.append((begun, time.perf_counter()))
         looking.cancel()
         await uploading
@@ -307,28 +297,26 @@ def listeners(run: Run) -> Iterator[Line]:
 
 def _kib_of_each(number: int, folder: Path) -> float:
     path = folder / "club.db"
-    with Ledger.create(path) as ledger:
-        for name in ("ann", "bob"):
-            ledger.register(f"name:{name}", name)
+    with Ledger.create(path) as ledger, meeting() as met, ExitStack() as connections:
+        players = ledger.register("name:ann", "ann"), ledger.register("name:bob", "bob")
         ledger.level()
-    with meeting() as met:
         place = met / "s"
         words = ("--listen", f"unix:{place}", "--behind-proxy", "unix", "--public-url", "https://bench.example")
-        with server([*COMMAND, "serve", str(path), *words], folder / "log", says="unix:") as (process, _):
-            for _ in range(2):
-                with ExitStack() as gone:
-                    _listen(gone, place, BEFORE, path)
-            time.sleep(1.0)
-            (reader,) = (
-                pid for pid in descendants(process) if b".reading" in (PROC / str(pid) / "cmdline").read_bytes()
-            )
-            before = memory_of(reader, "VmRSS")
-            with ExitStack() as open_ones:
-                _listen(open_ones, place, number, path)
-                return max(1, memory_of(reader, "VmRSS") - before) / number / KIB
+        started = connections.enter_context(
+            server([*COMMAND, "serve", str(path), *words], folder / "log", says="unix:")
+        )
+        for _ in range(2):
+            with ExitStack() as gone:
+                _listen(gone, place, BEFORE, ledger, players)
+        time.sleep(1.0)
+        commands = ((pid, (PROC / str(pid) / "cmdline").read_bytes()) for pid in descendants(started.process))
+        (reader,) = (pid for pid, command in commands if b".reading" in command)
+        before = memory_of(reader, "VmRSS")
+        _listen(connections, place, number, ledger, players)
+        return max(1, memory_of(reader, "VmRSS") - before) / number / KIB
 
 
-def _listen(open_ones: ExitStack, place: Path, number: int, path: Path) -> None:
+def _listen(open_ones: ExitStack, place: Path, number: int, ledger: Ledger, players: tuple[int, int]) -> None:
     """Connect so many listeners and let each hear a game."""
     clients = []
     for _ in range(number):
@@ -339,9 +327,8 @@ def _listen(open_ones: ExitStack, place: Path, number: int, path: Path) -> None:
         clients.append(client)
     for client in clients:
         _hear(client, b"retry: ")
-    with Ledger.open(path) as ledger:
-        size = ledger.journal.size()
-        ledger.append(ours.game(f"bench:{size}", (1, 2), ours.FIRST_MS + 1_000 * size))
+    size = ledger.journal.size()
+    ledger.append(ours.game(f"bench:{size}", players, ours.FIRST_MS + 1_000 * size))
     for client in clients:
         _hear(client, b"bench:%d" % size)
 

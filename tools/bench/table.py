@@ -1,12 +1,9 @@
-"""The lines of the benchmark: how they are judged, printed, and kept as JSON, of which the README's table is made.
-
-A figure that no run printed cannot get into that table: it has nothing but the file. No measuring, nothing heavy.
-"""
+"""The lines of the benchmark: how they are judged, printed, and kept as JSON. No measuring, nothing heavy."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,21 +13,17 @@ import orjson
 import tabulate
 from attrs.validators import and_, deep_iterable, gt, min_len, optional
 
-from ..wording import counted
-
 AIM, AT_LEAST, MISSED, NOTHING_WANTED = "aim", "at least", "MISSED", ""  # what a ratio reached
 CPU = " CPU"  # ends the unit of a figure by the processor
-HEADINGS = ("what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached")
-BOUND_HEADINGS = ("section", "what", "unit", "rival", "at least", "aim", "from games")
 LEGEND = """\
 ours / rival: our figure divided by the rival's, both in the unit of the line, medians of rounds taken in turns;
 of rounds: the lowest and the highest quotient of a single round. Times and memory should give a small quotient
 (<=), rates a large one (>=). CPU: of the processor, all processes together; without it: of the clock.
 """
-FILE = Path(__file__).with_name("figures.json")  # what the table of the README is made of
-NOT_MEASURED = "not measured"
-MANY = 2  # lines of one bound of which the README gives the lowest and the highest only
+FILE = Path(__file__).with_name("figures.json")  # of which tools.docs makes the table of the README
 EVEN = "an even score for both"  # the rival of every prediction
+_quotient: Any = attrs.field(default=None, validator=optional(gt(0)))
+_figures: Any = attrs.field(validator=and_(min_len(1), deep_iterable(gt(0))))
 
 
 @attrs.frozen(kw_only=True)
@@ -42,8 +35,8 @@ class Bound:
     what: str
     rival: str
     unit: str
-    at_least: float | None = attrs.field(default=None, validator=optional(gt(0)))
-    aim: float | None = attrs.field(default=None, validator=optional(gt(0)))
+    at_least: float | None = _quotient
+    aim: float | None = _quotient
     judged_from: int = 0
     needs: str = ""
 
@@ -86,7 +79,6 @@ BY_NAME: Mapping[str, Bound] = {
 }
 BOUNDS: Sequence[Bound] = tuple(BY_NAME.values())
 SECTIONS: Sequence[str] = tuple(dict.fromkeys(bound.section for bound in BOUNDS))
-_figures: Any = attrs.field(validator=and_(min_len(1), deep_iterable(gt(0))))
 
 
 @attrs.frozen
@@ -132,8 +124,8 @@ class Line:
 
 
 def line(
-    name: str, where: str, own: float | Iterable[float], other: float | Iterable[float], *, games: int | None = None,
-    **words: Any,
+    name: str, where: str, own: float | Iterable[float], other: float | Iterable[float], *,
+    games: int | None = None, **words: Any,
 ) -> Line:  # fmt: skip
     """Return a line of the bound called *name*, in which attributes of the bound may differ.
 
@@ -155,40 +147,30 @@ def number(value: float) -> str:
 
 def render(lines: Sequence[Line]) -> str:
     """Lay the lines out as an aligned table, numbers to the right."""
+    headings = ("what", "unit", "ours", "rival", "rival's", "ours / rival", "of rounds", "at least", "aim", "reached")
     rows = [
         (
-            f"{each.where}: {each.bound.what}" if each.where else each.bound.what,
-            *(each.bound.unit, number(median(each.ours)), each.bound.rival, number(median(each.theirs))),
-            *(number(each.ratio), f"{number(min(each.rounds))}..{number(max(each.rounds))}"),
-            *(*each.bound.written(), each.reached if each.rounds_agree else f"{each.reached} (rounds differ)"),
+            f"{each.where}: {each.bound.what}" if each.where else each.bound.what, each.bound.unit,
+            number(median(each.ours)), each.bound.rival, number(median(each.theirs)), number(each.ratio),
+            f"{number(min(each.rounds))}..{number(max(each.rounds))}", *each.bound.written(),
+            each.reached if each.rounds_agree else f"{each.reached} (rounds differ)",
         )
         for each in lines
-    ]
-    return _table(HEADINGS, rows, "llrlrrrrrl")
-
-
-def render_bounds(bounds: Sequence[Bound]) -> str:
-    """Lay the bounds out without figures."""
-    counts = [f"{bound.judged_from:,}" if bound.judged_from else "" for bound in bounds]
-    rows = [(b.section, b.what, b.unit, b.rival, *b.written(), n) for b, n in zip(bounds, counts, strict=True)]
-    return _table(BOUND_HEADINGS, rows, "llllrrr")
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> str:
-    align = ["left" if side == "l" else "right" for side in sides]
-    return tabulate.tabulate(rows, headings, colalign=align, disable_numparse=True)
+    ]  # fmt: skip
+    sides = ("left", "left", "right", "left", *["right"] * 5, "left")
+    return tabulate.tabulate(rows, headings, colalign=sides, disable_numparse=True)
 
 
 def as_json(line: Line) -> dict[str, Any]:
     """Return a line as a plain dictionary: medians, their quotient, and the single figures of the rounds."""
     bound, rounds = line.bound, line.rounds
-    return {
+    values = {
         "bound": bound.name, "where": line.where, "what": bound.what, "rival_name": bound.rival, "unit": bound.unit,
         "small_is_good": bound.small_is_good, "ours": median(line.ours), "rival": median(line.theirs),
         "ratio": line.ratio, "lowest": min(rounds), "highest": max(rounds), "at_least": bound.at_least,
         "aim": bound.aim, "reached": line.reached or None, "rounds_agree": line.rounds_agree,
-        "our_rounds": list(line.ours), "rival_rounds": list(line.theirs),
     }  # fmt: skip
+    return values | {"our_rounds": list(line.ours), "rival_rounds": list(line.theirs)}
 
 
 @attrs.define
@@ -205,23 +187,18 @@ def keep(path: Path, run: Mapping[str, Any], measured: Mapping[str, Section], *,
     """Write the figures of a run into a file; *beside*: its other sections stay, with the run that measured them."""
     sections = read(path) if beside else {}
     for name, section in measured.items():
+        about = {"run": dict(run), "seconds": round(section.seconds, 1), "failed": section.failure}
         lines = [
-            {
-                name: float(f"{value:.4g}") if isinstance(value, float) else value
-                for name, value in as_json(line).items()
-                if not name.endswith("_rounds")
-            }
+            {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in as_json(line).items()}
             for line in section.lines
         ]
-        seconds = round(section.seconds, 1)
-        sections[name] = {"run": dict(run), "seconds": seconds, "failed": section.failure, "lines": lines}
+        sections[name] = {**about, "lines": [{k: v for k, v in each.items() if k[-7:] != "_rounds"} for each in lines]}
     path.write_bytes(orjson.dumps({"sections": sections}, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def read(path: Path = FILE) -> dict[str, Any]:
     """Return the sections of a file of figures by name; none without a file."""
-    sections: dict[str, Any] = orjson.loads(path.read_bytes())["sections"] if path.exists() else {}
-    return sections
+    return dict(orjson.loads(path.read_bytes())["sections"]) if path.exists() else {}
 
 
 def seconds(sections: Mapping[str, Section]) -> str:
@@ -229,53 +206,3 @@ def seconds(sections: Mapping[str, Section]) -> str:
     rows = [(name, section.seconds, section.cpu) for name, section in sections.items()]
     rows.append(("all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
     return "\n".join(f"{name:<14}{clock:>8,.1f} s{cpu:>8,.1f} s CPU" for name, clock, cpu in rows)
-
-
-def readme(sections: Mapping[str, Any]) -> str:
-    """Return the table of the README: a row for each bound that is judged, and when it was measured."""
-    head = ["| what (unit) | divided by | bound (aim) | quotient |", "|---|---|---|---|"]
-    rows = [
-        f"| {bound.what} ({bound.unit}) | {bound.rival} | {_wanted(bound)} | {_ratios(bound, sections)} |"
-        for bound in BOUNDS
-        if bound.is_judged
-    ]
-    errors = sorted(
-        (line["ours"], line["what"].partition(",")[0])
-        for line in sections.get("schemes", {"lines": ()})["lines"]
-        if (line["bound"], line["rival_name"], line["unit"]) == ("scheme-accuracy", EVEN, "log-loss")
-    )
-    words = ", ".join(f"`{scheme}` {error:.3f}" for error, scheme in errors) or NOT_MEASURED
-    predictions = f"Predictions over the same games (log-loss; 0.693 is {EVEN}): {words}."
-    return "\n".join([*_runs(sections), "", *head, *rows, "", predictions])
-
-
-def _runs(sections: Mapping[str, Any]) -> Iterator[str]:
-    for began in sorted({section["run"]["began"] for section in sections.values()}):
-        of_run = {name: section for name, section in sections.items() if section["run"]["began"] == began}
-        run, minutes = next(iter(of_run.values()))["run"], sum(section["seconds"] for section in of_run.values()) / 60
-        names = "every section" if set(of_run) == set(SECTIONS) else ", ".join(of_run)
-        size = f"size `{run['size']}`, {counted(run['rounds'], 'round')}, {run['cores']} cores"
-        yield f"Run of {began}, {size}, Python {run['python']}, {minutes:.0f} minutes: {names}."
-
-
-def _wanted(bound: Bound) -> str:
-    at_least, aim = bound.written()
-    return f"{at_least} ({aim})" if at_least and aim else at_least or f"({aim})"
-
-
-def _ratios(bound: Bound, sections: Mapping[str, Any]) -> str:
-    section = sections.get(bound.section, {"lines": (), "failed": None})
-    lines = [line for line in section["lines"] if line["bound"] == bound.name]
-    judged = [line for line in lines if line["reached"] is not None]
-    if not judged:
-        why = f"; the section failed: {section['failed']}" if section["failed"] else ""
-        return f"{NOT_MEASURED}{' at this size' if lines else ''}{why}"
-    if len(judged) > MANY:
-        missed = sum(line["reached"] == MISSED for line in judged)
-        ratios = [line["ratio"] for line in judged]
-        missed_words = f", {missed} of {len(judged)} missed" if missed else ""
-        return f"{number(min(ratios))} to {number(max(ratios))}{missed_words}"
-    wheres = (f"{line['where']}: " if line["where"] else "" for line in judged)
-    missed_ones = (", missed" if line["reached"] == MISSED else "" for line in judged)
-    words = zip(wheres, (number(line["ratio"]) for line in judged), missed_ones, strict=True)
-    return "; ".join(map("".join, words))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..bench import table
-from . import command_texts, tables
+from . import command_texts, figures, tables
 
 ROOT = Path(__file__).parents[2]
 BEGIN, END = "<!-- made by 'python -m tools.docs parts': {} -->", "<!-- end: {} -->"
@@ -14,7 +14,7 @@ BEGIN, END = "<!-- made by 'python -m tools.docs parts': {} -->", "<!-- end: {} 
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
     "ledger/policies/README.md": {"policies": tables.policies},
-    "tools/bench/README.md": {"figures of the benchmark": lambda: table.readme(table.read())},
+    "tools/bench/README.md": {"figures of the benchmark": lambda: figures.readme(table.read())},
 }
 
 
