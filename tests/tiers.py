@@ -180,7 +180,7 @@ class TierSelection:
             self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the slowest quick tests, or what a quick run leaves out."""
+        """Print what the run leaves out; before that, if it takes more than the quick tests, the slowest of these."""
         if PROFILE != "quick":
             terminalreporter.section(f"the {self.SLOWEST} slowest quick tests")
             for test, seconds in nlargest(self.SLOWEST, self._seconds.items(), key=itemgetter(1)):

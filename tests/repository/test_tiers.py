@@ -104,3 +104,16 @@ def test_the_command_runs_in_the_folder_of_who_calls_it(tmp_path: Path) -> None:
         env={**os.environ, "LEDGER_VENV": str(tmp_path / "venv")},
     )
     assert done.stdout == f"{caller}: init club.db\n"
+
+
+@pytest.mark.parametrize(("word", "code"), [("help", 0), ("tset", 2)])
+def test_help_and_a_misspelt_word_are_answered_without_an_environment(tmp_path: Path, word: str, code: int) -> None:
+    done = subprocess.run(
+        ["sh", str(ROOT / "tools" / "run"), word],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LEDGER_VENV": str(tmp_path / "venv")},
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (code, [])
+    assert "demo" in (done.stderr if code else done.stdout)

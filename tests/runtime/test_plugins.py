@@ -11,6 +11,7 @@ import pytest
 
 from tests.kit.commands import Done
 from tests.kit.places import ROOT, SAMPLE, TESTS
+from tests.tiers import PROFILE
 from tools.commands import FALSE, REFUSED
 
 pytestmark = pytest.mark.slow
@@ -50,8 +51,8 @@ class Site:
         done = subprocess.run(
             [sys.executable, "-m", "tools.cli", *map(str, words)],
             cwd=ROOT,
-            # whatever is compiled for this folder goes with it
-            env={**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": "1"},
+            # Whatever is compiled for this folder goes with it; by night it is compiled all the same.
+            env={**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": str(int(PROFILE != "nightly"))},
             capture_output=True,
             text=True,
             check=False,
