@@ -4,7 +4,7 @@
 tier     what belongs there                                    command
 ======== ===================================================== ============================
 quick    everything that names no other tier                   ``sh tools/run test``
-slow     takes over a third of a second: kills, products       ``sh tools/run test --all``
+slow     takes a third of a CPU second and more: kills         ``sh tools/run test --all``
 outside  needs other programs: PostgreSQL, browsers, proxies   ``sh tools/run test --all``
 nightly  takes minutes: long properties, failovers, memory     ``sh tools/run test --nightly``
 ======== ===================================================== ============================
@@ -76,6 +76,9 @@ def in_tiers(cases: Iterable[Any], tier: Callable[[Any], str], name: Callable[[A
 
 def few_quick(cases: Iterable[Any], *quick: str, others: str = "slow", name: Callable[[Any], str] = str) -> list[Any]:
     """Return the cases of a test as its parameters: those of these names stand for all in the quick tests."""
+    cases = list(cases)
+    if unknown := set(quick).difference(map(name, cases)):
+        raise pytest.UsageError(f"no case is called {', '.join(sorted(unknown))}: name cases that there are")
     return in_tiers(cases, lambda case: "quick" if name(case) in quick else others, name)
 
 
@@ -102,7 +105,15 @@ def tier_of(item: pytest.Item) -> str:
 
     A test that compares compiled kernels with interpreted ones says so in its name. It is slow: the quick tests compile
     nothing. A test with a fixture that starts a program of others is outside.
+
+    Raises:
+        pytest.UsageError: if the test and its case name different tiers; pytest would take the test's.
     """
+    own = {mark.name for mark in item.own_markers if mark.name in TIERS}
+    if len(own) > 1:
+        raise pytest.UsageError(
+            f"{item.nodeid} names the tiers {', '.join(sorted(own))}: leave one to it or to its case"
+        )
     marked = next((mark.name for mark in item.iter_markers() if mark.name in TIERS), None)
     if marked is not None:
         return marked
@@ -169,7 +180,7 @@ class TierSelection:
             self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the slowest quick tests, or what a quick run leaves out."""
+        """Print what the run leaves out; before that, if it takes more than the quick tests, the slowest of these."""
         if PROFILE != "quick":
             terminalreporter.section(f"the {self.SLOWEST} slowest quick tests")
             for test, seconds in nlargest(self.SLOWEST, self._seconds.items(), key=itemgetter(1)):

@@ -207,7 +207,6 @@ def test_a_picture_has_every_piece_the_last_move_and_words() -> None:
     assert turned != mini_boards.board(position)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("half_moves", few_quick([9_999, 10_000, 10_004, 20_000], "9999"))
 def test_a_game_of_thousands_of_moves_takes_nobodys_graph_away_and_its_position_is_read_back(
     half_moves: int, run: Run, tmp_path: Path

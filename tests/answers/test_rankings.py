@@ -121,7 +121,6 @@ def test_the_best_of_a_past_day_are_those_of_everybody_though_few_are_looked_up(
         assert lately.best(limit) == lately.best()[:limit]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", few_quick(built_in_names(), "chessworld", "glicko2", "fide"))
 def test_under_every_scheme_the_best_of_a_past_day_are_those_of_everybody(
     scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

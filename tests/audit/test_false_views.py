@@ -188,7 +188,6 @@ def _true_digests(folder_of_300_games: Path) -> object:
     return audit(folder_of_300_games / "club.db").digests
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", few_quick(VIEWS, "edited rating", "missing row at the end", "missing table", "position after all entries")
 )

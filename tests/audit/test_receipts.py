@@ -140,7 +140,6 @@ def test_a_journal_that_was_changed_gives_none(edit: str, words: str, receipt_cl
         receipt_of(receipt_club.ledger, "r1-b1")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [PLAIN, NAMED])
 @pytest.mark.parametrize("mask", few_quick(MASKS, "1"))
 def test_every_changed_byte_is_refused(mask: int, name: str) -> None:

@@ -14,6 +14,8 @@ from ledger.journal.issued_tokens import Issued, IssuedTokens
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
 from tests.kit.tokens import issued, sealed
 
+pytestmark = pytest.mark.slow
+
 VOID = Change(do=Verb.ANNUL, fact="game:r1-b1", entry=4)
 NAMES = st.sampled_from(["eve", "adam", "ann"])
 TOKENS = st.integers(0, 4)  # which of the entries so far is named; 0: none
@@ -65,7 +67,6 @@ def play(club: ClubOfTwo, steps: list[tuple[object, ...]]) -> None:
                 pass
 
 
-@pytest.mark.slow
 @given(st.lists(STEPS, min_size=4, max_size=16))
 def test_the_reader_and_the_book_find_the_same_proofs(steps: list[tuple[object, ...]]) -> None:
     with TemporaryDirectory() as folder, new_club_of_two(Path(folder)) as club:

@@ -65,7 +65,6 @@ def test_a_backup_on_a_read_only_disk_is_restored(kept_backup: Path, disk: Path,
         remount(disk, "rw")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("limit", few_quick([4_000, 90_000], "4000"))
 def test_a_file_that_may_not_grow_leaves_nothing(
     limit: int, club_of_120_games: Path, kept_backup: Path, tmp_path: Path

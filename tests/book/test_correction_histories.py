@@ -112,7 +112,6 @@ def test_a_game_whose_adding_is_undone_where_its_tournament_is_reinstated_follow
         assert all_rows(history.ledger) == live
 
 
-@pytest.mark.slow
 @examples(quick=10, ci=60, nightly=2_000)
 @given(st.data())
 def test_changes_of_few_facts_act_in_their_order_however_many_speak_of_one(data: st.DataObject) -> None:

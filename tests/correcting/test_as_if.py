@@ -98,7 +98,6 @@ def answers(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", few_quick(CHANGES, "result", "merge"))
 def test_an_answer_as_if_is_that_which_the_approval_brings(name: str, asked_as_if: Ledger) -> None:
     ledger = asked_as_if
@@ -257,7 +256,6 @@ ASKED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("wanted", few_quick(["void", "adopt"], "void"))
 def test_commands_as_if_print_what_they_print_after_the_approval(wanted: str, tmp_path: Path, run: Run) -> None:
     path = tmp_path / "club.db"
@@ -280,7 +278,6 @@ def test_commands_as_if_print_what_they_print_after_the_approval(wanted: str, tm
     assert {name for name in ASKED if before[name] != tried[name]} >= moved
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", few_quick(CHANGES, "result", "merge"))
 def test_what_other_connections_read_apart_is_what_the_approval_brings(name: str, asked_as_if: Ledger) -> None:
     ledger, change = asked_as_if, CHANGES[name](asked_as_if)

@@ -16,6 +16,8 @@ from tests.kit.drawn_clubs import CAFE, clubs, games, is_first, new_ledger
 from tests.kit.impacts import as_plain, check, check_lists, counting_games, file_digests, revised_lists, standings
 from tests.kit.lived_histories import WAYS, forced
 
+pytestmark = pytest.mark.slow
+
 
 def what_may_be(ledger: Ledger, changes: Sequence[Change]) -> list[Change]:
     """The changes that the gate lets pass together."""
@@ -35,7 +37,6 @@ def take(ledger: Ledger, facts: Sequence[Event]) -> None:
             continue
 
 
-@pytest.mark.slow
 @given(st.data(), clubs(), st.sampled_from(list(WAYS)))
 def test_the_preview_of_any_proposal_is_what_its_approval_makes(
     data: st.DataObject, club: list[Event], way: str

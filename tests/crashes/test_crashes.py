@@ -78,7 +78,6 @@ def killed_after(folder: Path, options: tuple[str, ...], seconds: float) -> bool
         return process.wait() != 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scenario", few_quick(SCENARIOS, "import, then a first build"))
 def test_killed_at_any_moment_the_same_command_completes_it(
     scenario: str, undisturbed: Callable[[str], tuple[Path, float, int]], tmp_path: Path
@@ -170,7 +169,6 @@ def tier_of_limit(case: str) -> str:
     return "slow" if (batch == 25) == (limit < 100_000) else "nightly"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     in_tiers(
@@ -225,7 +223,6 @@ def test_a_read_only_disk_is_named(small_disk: Path, folder_of_600_games: Path) 
     assert {name: (folder / name).read_bytes() for name in LEDGER_FILES} == before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", few_quick(["folder", *LEDGER_FILES], "club.db"))
 def test_a_file_that_may_not_be_written_is_named(what: str, copy_of_600_games: Path) -> None:
     if os.getuid() == 0 and shutil.which("setpriv") is None:

@@ -82,7 +82,6 @@ def hurt(file: Path, random: Random, how: str) -> None:
         file.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << random.randrange(8))]) + whole[place + 1 :])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["truncated", "bit-flipped"])
 @pytest.mark.parametrize("file", few_quick(LEDGER_FILES, "club.db"))
 def test_a_damaged_file_ends_in_one_clear_line(file: str, how: str, folder_of_600_games: Path, tmp_path: Path) -> None:

@@ -88,7 +88,6 @@ def acknowledged(folder: Path) -> list[str]:
     return (folder / ACKNOWLEDGED).read_text("ascii").splitlines()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", few_quick(VERBS, "import"))
 def test_killed_at_any_statement_a_verb_leaves_what_it_acknowledged_and_true_views(
     verb: str, killed_at: Callable[[str, int], None], in_memory: Path

@@ -155,6 +155,15 @@ def test_the_command_writes_the_parts_that_differ(
     assert other.read_text("utf-8").endswith("\nrest\n")
 
 
+@pytest.mark.parametrize("mark", [parts.BEGIN, parts.END])
+def test_a_part_without_its_marks_is_refused_for_it_would_take_the_rest_with_it(mark: str) -> None:
+    readme = "ledger/policies/README.md"
+    line = mark.format(*parts.PARTS[readme])
+    text = (ROOT / readme).read_text("utf-8")
+    with pytest.raises(ValueError, match=re.escape(f"{readme}: the line '{line}' is missing; write it again")):
+        parts.rewritten(readme, text.replace(line, ""))
+
+
 def test_the_pictures_are_up_to_date_and_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -107,7 +107,6 @@ def test_whatever_stands_in_a_conversion_only_malformed_is_raised_and_what_is_re
     assert refused == assemble(entry.position, entry.recorded_at, entry.actor, event.KIND, event.key, facts(event))
 
 
-@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

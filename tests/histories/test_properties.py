@@ -179,7 +179,6 @@ def test_a_build_in_small_blocks_gives_the_rows_of_one_in_memory(club: list[Even
     assert found == expected
 
 
-@pytest.mark.slow
 @examples(quick=2, ci=3, nightly=20)
 @given(clubs(), st.integers(1, 5))
 def test_a_build_written_by_a_process_of_its_own_gives_the_same_rows(club: list[Event], size: int) -> None:

@@ -127,7 +127,6 @@ DATES = st.sampled_from(["2013", "2013-06-04", "2013-02-30", "2012-12-31 23:01:0
 ROWS = st.lists(st.tuples(NAMES, NAMES, RESULTS, DATES, st.sampled_from(["", "5", "x"])), max_size=12)
 
 
-@pytest.mark.slow
 @examples(quick=10, ci=100, nightly=3_000)
 @given(rows=ROWS, size=st.integers(1, 200), ends=st.sampled_from(["\n", "\r\n"]))
 def test_the_block_size_never_shows_and_fields_are_those_of_the_csv_module(
@@ -145,7 +144,6 @@ def test_the_block_size_never_shows_and_fields_are_those_of_the_csv_module(
         assert " ".join(next(csv.reader(io.StringIO(text, newline="")))[0].split()) == game["white_name"]
 
 
-@pytest.mark.slow
 @examples(quick=20, ci=200, nightly=5_000)
 @given(body=st.text(st.sampled_from('Ab,"\n\r1-0'), max_size=120) | st.binary(max_size=60), size=st.integers(1, 130))
 def test_any_bytes_give_the_same_account_for_any_block_size(body: str | bytes, size: int) -> None:

@@ -37,7 +37,6 @@ def test_no_spoiled_file_breaks_an_importer(name: str) -> None:
     holds()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", few_quick(demands.DEMANDS, "pgn"))
 def test_no_word_repeated_ten_thousand_times_takes_long(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demands, "MAX_YARDSTICKS", 200.0)  # what grows with the square would take minutes

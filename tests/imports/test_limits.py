@@ -79,7 +79,6 @@ def test_what_unpacks_to_many_times_its_size_is_refused_with_the_limit(kind: str
     assert source.reading.is_cut
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", few_quick(BOMBS, "zstd"))
 def test_a_small_file_may_unpack_to_any_number_of_times_its_size(kind: str) -> None:
     data = {"gzip": zeros_gzip(40), "bzip2": zeros_bz2(45), "zstd": zstd_frame(400)}[kind]
@@ -212,7 +211,6 @@ TAG_FLOODS: dict[str, bytes] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("flood", few_quick(TAG_FLOODS, next(iter(TAG_FLOODS))))
 def test_a_flood_of_tags_that_are_no_games_is_not_read_on(flood: str) -> None:
     unit = TAG_FLOODS[flood]
@@ -238,7 +236,6 @@ LONG_FLOODS: dict[str, bytes] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("flood", few_quick(LONG_FLOODS, "brackets"))
 def test_a_flood_within_one_game_costs_that_game(flood: str) -> None:
     text = LONG_FLOODS[flood]

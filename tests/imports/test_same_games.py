@@ -94,7 +94,6 @@ def test_of_both_exports_of_lichess_the_finer_word_holds_for_how_a_game_ended(
         assert run("audit", path).code == 0
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason="the real games are not here")
 @pytest.mark.parametrize("name", few_quick(["lichess_small", "lichess_slice_20211001"], "lichess_slice_20211001"))
 def test_tables_of_real_games_and_their_pgn_come_to_the_same_in_both_orders(

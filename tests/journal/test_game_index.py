@@ -107,7 +107,6 @@ def _club_to_look_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
         yield club
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(times(quick=1, ci=3, nightly=60)))
 def test_the_index_finds_what_the_reading_of_the_whole_journal_finds(club_to_look_up: ClubOfTwo, seed: int) -> None:
     random, ledger = Random(seed), club_to_look_up.ledger

@@ -15,6 +15,8 @@ from tests.kit.clubs import new_club_of_two
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 
+pytestmark = pytest.mark.slow
+
 MAKE_AND_DIE = """
 import os, signal, sys
 from pathlib import Path
@@ -47,7 +49,6 @@ def killed_at(folder: Path, call: int, place: str) -> bool:
     return done.returncode != 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("place", "has_earlier"), [("outside", False), ("beside", True)])
 def test_a_killed_checkpoint_leaves_the_earlier_ones_or_itself(place: str, has_earlier: bool, tmp_path: Path) -> None:
     (tmp_path / "club").mkdir()

@@ -114,7 +114,6 @@ def added(ledger: Ledger, after: int) -> dict[str, Any]:
     return {entry.key: {**entry.facts, "entry": 0} for entry in entries}
 
 
-@pytest.mark.slow
 @given(sources=st.lists(source_games(), min_size=1, max_size=12), first=st.integers(0, 6))
 @example(  # the columns doubt the first, which may follow; so the second tells it otherwise
     sources=[PLAIN._replace(ended_at=end) for end in ("2026-11-22T12:00:00Z", "2026-11-23")], first=0

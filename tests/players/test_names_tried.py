@@ -97,7 +97,6 @@ def erased(tmp_path: Path, run: Run) -> Path:
     return path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fmt", few_quick(FORMATS, "csv"))
 def test_no_name_can_be_tried_against_what_stands_beside_the_people_file(fmt: str, erased: Path, run: Run) -> None:
     take(run, erased, fmt, RIGHT)
@@ -138,7 +137,6 @@ def retold(run: Run, path: Path, fmt: str, name: str, *options: str) -> str:
     return run("import", path, file, *options).err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fmt", few_quick(FILES, "csv"))
 def test_a_file_that_tells_the_game_again_is_held_back_whoever_it_names(fmt: str, erased: Path, run: Run) -> None:
     take(run, erased, fmt, RIGHT)

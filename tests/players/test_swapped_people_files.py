@@ -288,7 +288,6 @@ def go_on_without(path: Path) -> set[int]:
         people.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", few_quick(HOW, "alone"))
 def test_no_copy_of_the_people_file_makes_a_writer_seal_a_wrong_number(
     how: str, points: list[Point], tmp_path: Path

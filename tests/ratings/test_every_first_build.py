@@ -239,7 +239,6 @@ def tell(ledger: Ledger, events: Sequence[Event]) -> None:
         ledger.level()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", in_tiers(EVERY, tier_of_games))
 def test_games_alone(case: str, unbuilt: Ledger) -> None:
     """No block has anything but players and games: each is written while the next one is taken in."""
@@ -251,7 +250,6 @@ def test_games_alone(case: str, unbuilt: Ledger) -> None:
     assert_built_as_folded(unbuilt)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", in_tiers(EVERY, tier_of_facts))
 def test_facts_that_reach_back(case: str, unbuilt: Ledger) -> None:
     """Tournaments, runs, pasts and standings are told among the games, then schemes change from days long gone.

@@ -78,7 +78,6 @@ def tier_of_change(case: str) -> str:
     return "slow" if scheme in {"chessworld", "uschess"} or carry == "keep" else "nightly"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     in_tiers(

@@ -7,6 +7,8 @@ import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -39,6 +41,19 @@ def test_a_quick_run_leaves_files_unread_that_have_no_quick_test(
     (slow := tmp_path / "test_slow.py").write_text("pytestmark = pytest.mark.slow\n")
     (smoke := tmp_path / "test_smoke.py").write_text("pytestmark = pytest.mark.slow\n@pytest.mark.quick\n")
     assert [tiers.skips_file(file) for file in (slow, smoke)] == [True, False]
+
+
+def test_a_test_and_its_case_may_not_name_two_tiers() -> None:
+    marks = [pytest.mark.slow.mark, pytest.mark.nightly.mark]
+    item: Any = SimpleNamespace(nodeid="test_a.py::test_b[c]", own_markers=marks)
+    with pytest.raises(pytest.UsageError, match=r"test_b\[c\] names the tiers nightly, slow"):
+        tiers.tier_of(item)
+
+
+def test_a_case_that_stands_for_all_must_be_a_case() -> None:
+    assert [case.id for case in tiers.few_quick(["a", "b"], "b")] == ["a", "b"]
+    with pytest.raises(pytest.UsageError, match="no case is called c"):
+        tiers.few_quick(["a", "b"], "c")
 
 
 def test_every_tier_is_run_by_a_command_of_the_script() -> None:
@@ -89,3 +104,16 @@ def test_the_command_runs_in_the_folder_of_who_calls_it(tmp_path: Path) -> None:
         env={**os.environ, "LEDGER_VENV": str(tmp_path / "venv")},
     )
     assert done.stdout == f"{caller}: init club.db\n"
+
+
+@pytest.mark.parametrize(("word", "code"), [("help", 0), ("tset", 2)])
+def test_help_and_a_misspelt_word_are_answered_without_an_environment(tmp_path: Path, word: str, code: int) -> None:
+    done = subprocess.run(
+        ["sh", str(ROOT / "tools" / "run"), word],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LEDGER_VENV": str(tmp_path / "venv")},
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (code, [])
+    assert "demo" in (done.stderr if code else done.stdout)

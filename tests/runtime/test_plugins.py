@@ -14,6 +14,8 @@ from tests.kit.places import ROOT, SAMPLE, TESTS
 from tests.tiers import PROFILE
 from tools.commands import FALSE, REFUSED
 
+pytestmark = pytest.mark.slow
+
 ENTRY_POINTS = """
 [ledger.schemes]
 plain-elo = club_extras.scheme:SCHEME
@@ -67,7 +69,6 @@ def _site(tmp_path: Path) -> Site:
     return Site(tmp_path / "site")
 
 
-@pytest.mark.slow
 def test_a_broken_plug_in_is_named_and_left_out_where_it_is_not_used(site: Site, sample_club: Path) -> None:
     for module in ("scheme", "plugins"):
         site.break_module(module)
@@ -87,7 +88,6 @@ def test_a_broken_plug_in_is_named_and_left_out_where_it_is_not_used(site: Site,
     assert site.run("audit", sample_club).code == 0
 
 
-@pytest.mark.slow
 def test_a_ledger_that_keeps_its_table_goes_on_without_it_and_loses_nothing(site: Site, sample_club: Path) -> None:
     asked = ("query", sample_club, "SELECT max(n) AS n FROM win_streaks")
     assert "no table 'win_streaks'" in site.run(*asked).err  # what is offered is only at hand
@@ -108,7 +108,6 @@ def test_a_ledger_that_keeps_its_table_goes_on_without_it_and_loses_nothing(site
     assert "\nwin_streaks " in site.run("audit", sample_club).out
 
 
-@pytest.mark.slow
 def test_a_ledger_that_needs_a_scheme_says_which_package_brings_it(site: Site, tmp_path: Path) -> None:
     path = tmp_path / "club.db"
     done = site.run("init", path, "--scheme", "plain-elo")
@@ -132,7 +131,6 @@ def test_a_ledger_that_needs_a_scheme_says_which_package_brings_it(site: Site, t
     assert "the plug-in 'club_extras.scheme:SCHEME' of package 'club-extras' cannot be loaded" in done.err
 
 
-@pytest.mark.slow
 def test_a_scheme_plug_in_of_another_kind_is_named_as_broken(site: Site, tmp_path: Path) -> None:
     (site.package / "scheme.py").write_text("SCHEME = {'name': 'plain-elo'}\n")
     why = (
@@ -147,7 +145,6 @@ def test_a_scheme_plug_in_of_another_kind_is_named_as_broken(site: Site, tmp_pat
     assert shown.err.startswith(f"error: {why}")
 
 
-@pytest.mark.slow
 def test_a_projector_plug_in_of_another_kind_is_named_and_left_out(site: Site, sample_club: Path) -> None:
     (site.package / "plugins.py").write_text("def WIN_STREAKS(): ...\n")
     done = site.run("ratings", sample_club)
@@ -158,7 +155,6 @@ def test_a_projector_plug_in_of_another_kind_is_named_and_left_out(site: Site, s
     ) in done.err
 
 
-@pytest.mark.slow
 def test_the_list_of_schemes_tells_the_package(site: Site) -> None:
     packages = {row["scheme"]: row["package"] for row in json.loads(site.run("scheme", "list").out)}
     assert packages["plain-elo"] == "club-extras"

@@ -153,7 +153,7 @@ def test_a_picture_is_drawn_the_same_each_time(name: str, sample_club: Path, tmp
     assert len(drawn[0]) > 20_000
     (full := tmp_path / f"full{name}").symlink_to("/dev/full")
     done = run("compare", sample_club, "--schemes", "elo", "--picture", full)
-    assert done == (1, "", f"error: {full}: No space left on device\n")
+    assert done == (REFUSED, "", f"error: {full}: No space left on device\n")
 
 
 @pytest.mark.outside  # matplotlib

@@ -337,7 +337,6 @@ def evil_files(fmt: str) -> Iterator[bytes]:
     yield text.replace("1-0", f"1-0{LONE}").encode(errors="surrogatepass")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fmt", few_quick(FORMATS, "jsonl"))
 def test_whatever_stands_in_a_file_its_faults_are_harmless(
     fmt: str, evil_copy: Path, tmp_path: Path, run_raw: RunRaw
@@ -419,7 +418,6 @@ SENTINELS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", few_quick(SENTINELS, "people"))
 def test_bytes_that_are_no_text_and_numbers_without_end_are_shown_harmless(
     what: str, evil_copy: Path, run_raw: RunRaw

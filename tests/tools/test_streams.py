@@ -71,7 +71,6 @@ def test_an_answer_of_which_a_part_is_taken_is_told(
     assert file.stat().st_size == 64 * 1024
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fmt", few_quick(FORMATS, "csv"))
 def test_an_export_for_which_there_is_no_room_is_told_and_leaves_the_older_one(
     fmt: str, sample_folder: Path, tmp_path: Path

@@ -136,8 +136,8 @@ def durable_commits(count: int, files: Sequence[str], folder: Path, *, body_size
     """
     bodies = [(os.urandom(body_size),) for _ in range(count)]
     with ExitStack() as stack:
-        connect = lambda file: closing(driver().connect(str(folder / file), isolation_level=None))  # noqa: E731
-        connections = [stack.enter_context(connect(file)) for file in files]
+        connect = partial(driver().connect, isolation_level=None)
+        connections = [stack.enter_context(closing(connect(str(folder / file)))) for file in files]
         for connection, synchronous in zip(connections, ("FULL", "NORMAL"), strict=False):
             for setting in ("journal_mode = WAL", f"synchronous = {synchronous}"):
                 connection.execute(f"PRAGMA {setting}")

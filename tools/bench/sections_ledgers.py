@@ -76,7 +76,8 @@ def imports(run: Run) -> Iterator[Line]:
         for name in names[1:]:
             yield next(both_lines(f"csv-to-history-{name}", data.name, history, costs[name]))
         yield from both_lines("import-alone", data.name, alone, costs["dict"], games=data.games)
-        growing.append((data, *([cost.cpu / data.games for cost in each] for each in (alone, costs["dict"]))))
+        import_cpu, script_cpu = ([cost.cpu / data.games for cost in each] for each in (alone, costs["dict"]))
+        growing.append((data, import_cpu, script_cpu))
     for (smaller, *before), (data, *after) in pairwise(growing[1:]):
         growth, loop = ([b / a for a, b in zip(*each, strict=True)] for each in zip(before, after, strict=True))
         where = f"{smaller.name} to {data.name}"

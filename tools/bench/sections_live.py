@@ -193,10 +193,11 @@ def few(run: Run) -> Iterator[Line]:
         for command, words in WORKS["commands"].items()
     }
     taken = in_turns(works, run.short, warm=run.size.warm)
-    costs, peaks = ({key: [pair[i] for pair in each] for key, each in taken.items()} for i in (0, 1))
+    costs = {key: [cost for cost, _ in each] for key, each in taken.items()}
+    peaks = {key: [peak for _, peak in each] for key, each in taken.items()}
     smallest, *larger = (data.name for data in run.sets)
     for command in [command for command in WORKS["commands"] if command != "show"]:
-        words = {"what": f"{command}, from the shell", "rival": f"the same in the journal of {smallest}"}
+        words: Any = {"what": f"{command}, from the shell", "rival": f"the same in the journal of {smallest}"}
         for name in larger:
             own, least = (command, name), (command, smallest)
             yield from both_lines("few", f"journal of {name}", costs[own], costs[least], **words)

@@ -92,7 +92,7 @@ def serve(run: Run) -> Iterator[Line]:
             largest = max(_ask(connection, address)[1] for address in pages_of[:TAGGED])
         if installed("datasette"):
             with _datasette(data.views, players, run.size.requests) as (their_json, their_page):
-                works = {
+                works: dict[str, Callable[[], float]] = {
                     "their-json": their_json, "their-page": their_page,
                     "graph": partial(served.cpu_of_each, cycle(graphs)),
                     "tag": partial(served.cpu_of_each, cycle(tags), tags),

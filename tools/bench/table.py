@@ -124,8 +124,8 @@ class Line:
 
 
 def line(
-    name: str, where: str, own: float | Iterable[float], other: float | Iterable[float], games: int | None = None,
-    **words: Any,
+    name: str, where: str, own: float | Iterable[float], other: float | Iterable[float], *,
+    games: int | None = None, **words: Any,
 ) -> Line:  # fmt: skip
     """Return a line of the bound called *name*, in which attributes of the bound may differ.
 

@@ -53,5 +53,5 @@ def _ratios(bound: Bound, section: Mapping[str, Any]) -> str:
         words = f", {missed} of {len(judged)} missed" if missed else ""
         return f"{number(min(ratios))} to {number(max(ratios))}{words}"
     wheres = (f"{line['where']}: " if line["where"] else "" for line in judged)
-    ratios = (number(line["ratio"]) + (", missed" if line["reached"] == MISSED else "") for line in judged)
-    return "; ".join(map("".join, zip(wheres, ratios, strict=True)))
+    quotients = (number(line["ratio"]) + (", missed" if line["reached"] == MISSED else "") for line in judged)
+    return "; ".join(map("".join, zip(wheres, quotients, strict=True)))

@@ -19,11 +19,18 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
 
 
 def rewritten(readme: str, text: str) -> str:
-    """Return the text of a README, named by its path in the checkout, with its parts up to date."""
+    """Return the text of a README, named by its path in the checkout, with its parts up to date.
+
+    Raises:
+        ValueError: if a part has no mark where it begins, or none where it ends; what follows would be lost.
+    """
     for mark, make in PARTS[readme].items():
         begin, end = BEGIN.format(mark), END.format(mark)
-        before, _, rest = text.partition(begin)
-        text = f"{before}{begin}\n{make()}\n{end}{rest.partition(end)[2]}"
+        before, found, rest = text.partition(begin)
+        _, closed, after = rest.partition(end)
+        if not (found and closed):
+            raise ValueError(f"{readme}: the line '{end if found else begin}' is missing; write it again")
+        text = f"{before}{begin}\n{make()}\n{end}{after}"
     return text
 
 

@@ -248,7 +248,10 @@ def _files() -> frozenset[Path]:
 
 
 def stage(folder: Path) -> None:
-    """Write the sources of all pages into a folder; leave unchanged files alone, so that Sphinx can skip them."""
+    """Write the sources of all pages into a folder, and delete every other file in it.
+
+    It leaves unchanged files alone, so that Sphinx can skip them.
+    """
     wanted = {
         folder / f"{place}{page.suffix if isinstance(page, Made) else '.md'}": text_of(place).encode()
         for place, page in pages().items()
@@ -264,7 +267,7 @@ def stage(folder: Path) -> None:
 
 
 def build(folder: Path) -> int:
-    """Build the site into ``html`` of a folder; returns the exit code of Sphinx."""
+    """Build the site into ``html`` of a folder, in the place of what is there; returns the exit code of Sphinx."""
     stage(folder / "source")
     sphinx = importlib.import_module("sphinx.cmd.build")  # of the group "docs" alone
     shutil.rmtree(folder / "html", ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The pages of the reference that follow from the code: entries, tables, exports, answers, HTTP, Python, the ASVS."""
+"""The pages of the reference that follow from the code: entries, tables, exports, answers, HTTP, Python, ASVS."""
 
 from __future__ import annotations
 
