@@ -15,7 +15,7 @@ import attrs
 import orjson
 
 from ledger.book.decisions import Decided, Proposal
-from ledger.book.policies import Party, broken_by
+from ledger.book.policies import Party, refused_by
 from ledger.book.proposal_gate import ProposalGate
 from ledger.correcting.drafts import Drafts, entries_of_proposal, facts_of_approval
 from ledger.correcting.previews import Impact, Previews
@@ -39,7 +39,8 @@ class Proposed:
         proposal: its number.
         receipts: its entries.
         alike: numbers of the open proposals that speak of the same facts.
-        duplicate: whether it had been sent and recorded before, so that nothing was recorded.
+        duplicate: whether it had been recorded before, so that nothing was recorded: sent under the same word, or
+            without one by the same person with the same changes and reason, and still open.
     """
 
     proposal: int
@@ -196,6 +197,9 @@ class Corrections:
                 return []
             self.ledger.level()
             judging = self._judging(now_ms)
+            if sending is None and (same := self._open_already(judging, proposals, reason, who.name)):
+                repeat.extend(same)
+                return []
             alike.update(_judged(judging, proposals, reason))
             sealed = self.ledger.people.reasons.keep(writer, {proposal_key(number): reason for number in alike})
             if sending is not None:
@@ -290,6 +294,28 @@ class Corrections:
         numbers = range(entry.proposal, entry.proposal + row.proposals)
         return [Proposed(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
 
+    def _open_already(
+        self, judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str, person: str
+    ) -> list[Proposed]:
+        """What is open already of the same person, with the same changes and reasons; empty unless all of it is.
+
+        Whoever was stopped after the commit repeats the command.
+        """
+        decided, numbers = judging.decided, list[int]()
+        for changes in proposals:
+            subjects = [*dict.fromkeys(change.subject for change in changes)]
+            for number in decided.open_about(subjects):
+                stored = decided.proposal(number)
+                if number in numbers or stored is None or stored.proposed_by != person:
+                    continue
+                same = [numbered.change for numbered in decided.changes([number])] == [*changes]
+                if same and self.ledger.people.reasons.text(stored.reason) == reason:
+                    numbers.append(number)
+                    break
+            else:
+                return []
+        return [Proposed(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
+
     def _receipts_of(self, proposal: int) -> Iterator[Receipt]:
         """The receipts of the entries of a recorded proposal, as of a repeat."""
         for part in count(1):
@@ -351,7 +377,7 @@ class Corrections:
                 proposal,
                 decision,
                 who.name,
-                lambda stored: broken_by(self.ledger.views.connection, position, stored, decision, party),
+                lambda stored: refused_by(self.ledger.views.connection, position, stored, decision, party),
             )
             if not refusals:
                 # Last: whoever may not decide need not look at the impact again.

@@ -22,6 +22,7 @@ import orjson
 
 from .. import output
 from . import limits, problems
+from .jobs import ERASED
 from .problems import Problem
 from .waiting import Outcome
 
@@ -73,7 +74,11 @@ class _Job:
     def how_far(self, ahead: int) -> dict[str, Any]:
         """How far it is, as ``jobs.JobState`` has it."""
         size = _size(self.result) if self.state == "done" else None  # somebody may have tidied up
-        said = [line.replace(str(self.result), self.args["name"]) for line in _said(self.says)]
+        said = (
+            []
+            if self.why == ERASED
+            else [line.replace(str(self.result), self.args["name"]) for line in _said(self.says)]
+        )
         fields = {
             "job": self.word, "command": self.args["command"], "state": self.state, "ahead": ahead,
             **_progress(self.progress), "exit_code": self.exit_code,
@@ -135,6 +140,23 @@ class Jobs:
             self._forget(job)
         return {}
 
+    def forget_erased(self, erased: int) -> None:
+        """End what was begun before somebody was erased, and take away what it wrote.
+
+        Args:
+            erased: how many people are erased by now.
+        """
+        for job in [*self._jobs.values()]:
+            if job.args["erased"] >= erased or job.why == ERASED:
+                continue
+            job.why = ERASED
+            if job.state == "running":
+                job.state = "ended"
+                _tell_to_end(job)
+            else:
+                job.state = "ended"
+                _take_away(job)
+
     async def stop(self) -> None:
         """Take nothing new, and end what runs."""
         self._is_ending = True
@@ -190,11 +212,19 @@ class Jobs:
             job.state = "done" if job.exit_code in _ANSWERS else "failed"
         else:
             job.exit_code = None
-            job.result.unlink(missing_ok=True)
+            _take_away(job)
 
     def _forget(self, job: _Job) -> None:
         if self._jobs.pop(job.word, None) is not None:
             shutil.rmtree(job.folder, ignore_errors=True)
+
+
+def _take_away(job: _Job) -> None:
+    job.exit_code = None
+    if job.why == ERASED:  # what it said may name people, too
+        shutil.rmtree(job.folder, ignore_errors=True)
+    else:
+        job.result.unlink(missing_ok=True)
 
 
 _ANSWERS = {0, 3}  # exit codes of a command that has answered: an audit may find a falsehood

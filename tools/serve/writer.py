@@ -27,6 +27,7 @@ import attrs
 
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.facts.words import Receipt
+from ledger.journal import rules
 from ledger.journal.recorder import Telling
 from ledger.journal.settings_file import inode
 from ledger.ledger import Ledger
@@ -205,7 +206,7 @@ class Folding:
         self._failure = ""
         self._signed, self._sign_at = 0, time.monotonic() + checkpoint_every
         self._signed_of: Ledger | None = None  # another one may be put in its place, with fewer entries
-        self.views = 0
+        self.views = self.erased = 0  # entries that are folded in, and people who are erased
         self.thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
     def wake(self) -> None:
@@ -250,6 +251,7 @@ class Folding:
         position = ledger.views.position()
         if position != self.views:
             self.views = position
+            self.erased = sum(1 for _ in ledger.journal.keys(*rules.ERASED))
             self._tell({"views": position})
         if self._every and (is_last or time.monotonic() >= self._sign_at):
             self._sign_at = time.monotonic() + self._every
@@ -308,6 +310,7 @@ class WriterProcess:
         while not stopped.is_set() and os.getppid() == parent:
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), 1.0)
+            self.jobs.forget_erased(self.folding.erased)
         await self._end(server)
         if os.getppid() != parent:  # it was killed, and takes nothing away: files that were sent, results of jobs
             shutil.rmtree(self._place.parent, ignore_errors=True)
