@@ -26,7 +26,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Decision, Event, Role, proposal_key
 from ledger.facts.words import Receipt
 from ledger.journal import Find, Writer
-from ledger.journal.tokens import VERBS_OF
+from ledger.journal.tokens import VERBS_OF, Actor
 from ledger.players.reasons import reason_faults
 from ledger.ratings.open_ledger import OpenLedger
 
@@ -197,7 +197,7 @@ class Corrections:
                 return []
             self.ledger.level()
             judging = self._judging(now_ms)
-            if sending is None and (same := self._open_already(judging, proposals, reason, who.name)):
+            if sending is None and (same := self._open_already(judging, proposals, reason, who)):
                 repeat.extend(same)
                 return []
             alike.update(_judged(judging, proposals, reason))
@@ -295,7 +295,7 @@ class Corrections:
         return [Proposed(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
 
     def _open_already(
-        self, judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str, person: str
+        self, judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str, who: Actor
     ) -> list[Proposed]:
         """What is open already of the same person, with the same changes and reasons; empty unless all of it is.
 
@@ -306,7 +306,10 @@ class Corrections:
             subjects = [*dict.fromkeys(change.subject for change in changes)]
             for number in decided.open_about(subjects):
                 stored = decided.proposal(number)
-                if number in numbers or stored is None or stored.proposed_by != person:
+                if number in numbers or stored is None:
+                    continue
+                # whom a token names is not known to be who only gave the same name
+                if (stored.proposed_by, bool(stored.proposed_proven)) != (who.name, who.proven):
                     continue
                 same = [numbered.change for numbered in decided.changes([number])] == [*changes]
                 if same and self.ledger.people.reasons.text(stored.reason) == reason:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from ledger.facts.person_names import are_apart, spelt
@@ -37,6 +39,14 @@ from ledger.imports.reading import name_identity
 def test_names_and_users_of_servers_are_without_case(given: str, expected: str) -> None:
     assert spelt(given) == expected
     assert spelt(expected) == expected
+
+
+def test_every_letter_gives_an_identity_in_unicode_nfc_that_stays_what_it_is() -> None:
+    for code in (*range(0xD800), *range(0xE000, 0x3_0000)):
+        identity = spelt(f"name:{chr(code)}a")
+        assert unicodedata.is_normalized("NFC", identity)
+        assert spelt(identity) == identity
+    assert spelt("name:\u1f50") == name_identity("\u1f50") == "name:\u1f50"
 
 
 @pytest.mark.parametrize("name", ["Ann", "  ann lee", "\u00c9MILE", "Stra\u00dfe"])
