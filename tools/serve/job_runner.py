@@ -23,6 +23,7 @@ import orjson
 from .. import output
 from . import limits, problems
 from .jobs import ERASED
+from .parents import PARENT
 from .problems import Problem
 from .waiting import Outcome
 
@@ -201,7 +202,7 @@ class Jobs:
             job.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-m", PROCESS, str(job.progress), *words, cwd=self._path.parent,
                 stdin=asyncio.subprocess.DEVNULL, stdout=says if args["to_file"] else result, stderr=says,
-                env={**os.environ, "TMPDIR": str(job.folder), "NO_COLOR": "1"},
+                env={**os.environ, "TMPDIR": str(job.folder), "NO_COLOR": "1", PARENT: str(os.getpid())},
             )  # fmt: skip
         if job.state != "running":  # it was ended while the process was being started
             _tell_to_end(job)
