@@ -447,15 +447,16 @@ class Ledger(OpenLedger):
             self.erased_sides(),
             standing.told_round,
         )
-        take_frames(
-            self.journal,
-            job,
-            map(_game_frame, frames),
-            strict=strict,
-            faults_so_far=faults_so_far,
-            advance=advance,
-            rounds=rounds,
-        )
+        with self.names.registering():
+            take_frames(
+                self.journal,
+                job,
+                map(_game_frame, frames),
+                strict=strict,
+                faults_so_far=faults_so_far,
+                advance=advance,
+                rounds=rounds,
+            )
         # Once more, for now the newcomers of this import are to enter the index.
         self.names.file.folds.bring_up()
         return job.report

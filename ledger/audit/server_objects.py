@@ -169,8 +169,8 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
         {},
         _TRIGGERS,
         _functions(schema, making(schema, roles, "")),
-        {"journal": added, "nodes": added, "texts": added},
-        frozenset({"leave"}),
+        {"journal": added},
+        frozenset({"leave", "keep_texts"}),
         is_of_names=False,
     )
     of_people = frozenset({"INSERT", "UPDATE identity", "UPDATE name", "UPDATE salt"})

@@ -68,12 +68,18 @@ def workshop(place: Path, unfinished: str | None = None) -> Iterator[None]:
         lock.release()
 
 
-def make_empty(folder: Path) -> None:
-    """Make *folder* anew, with nothing in it."""
+def permissions_of(path: Path) -> int:
+    """Return what may be done with a file or folder, which a copy of it may not exceed."""
+    with errors_named(path):
+        return path.stat().st_mode & 0o777
+
+
+def make_empty(folder: Path, permissions: int = 0o777) -> None:
+    """Make *folder* anew, with nothing in it and at most these permissions; its owner has all."""
     with errors_named(folder):
         if folder.exists():
             shutil.rmtree(folder)
-        folder.mkdir()
+        folder.mkdir(mode=permissions | 0o700)
 
 
 def new_file(path: Path, permissions: int) -> BufferedWriter:

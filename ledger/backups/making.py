@@ -98,7 +98,7 @@ def _backup(source: Path, target: Path, made_at: str, progress: Progress, *, wit
     place = target.with_name(f"{target.name}.making")
     with disk.workshop(place):
         made = place / SET
-        disk.make_empty(made)
+        disk.make_empty(made, disk.permissions_of(source.parent))
         old, new = places(source), places(made / source.name)
         left_out = _copy_views(old["views"], new["views"], progress) if with_views else ""
         for _ in range(TRIES):
@@ -165,6 +165,8 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
     def tell(_: int, remaining: int, total: int) -> None:
         progress(f"copy {source.name}", total - remaining, total)
 
+    # from the first byte on: a journal that its owner alone may read is no more open in a copy
+    disk.new_file(target, disk.permissions_of(source)).close()
     with closing(sqlite.connect(source, read_only=True)) as original, closing(sqlite.connect(target)) as copy:
         with sqlite.storage_errors(source):
             original.execute("BEGIN")
@@ -184,7 +186,7 @@ def _copy_people(source: Path, target: Path) -> None:
     """Copy the people under one read snapshot, row by row: what free pages still hold of erased ones stays behind."""
     # VACUUM INTO takes a file that is empty, and leaves its permissions: names are their owner's from the first byte
     # on.
-    disk.new_file(target, disk.PRIVATE).close()
+    disk.new_file(target, disk.PRIVATE & disk.permissions_of(source)).close()
     with closing(sqlite.connect(source, read_only=True)) as people:
         with sqlite.storage_errors(source):
             (verdict,) = people.execute("PRAGMA integrity_check(1)").fetchone()

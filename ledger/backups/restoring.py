@@ -317,7 +317,7 @@ def _stage(
             raise StorageError(str(old), f"is missing from the backup; use another backup{way_out}")
         why, size = "its SHA-256 is not the one in the manifest", old.stat().st_size
         if size == file.bytes:
-            permissions = disk.PRIVATE if role == "people" else disk.USUAL
+            permissions = disk.permissions_of(old) & (disk.PRIVATE if role == "people" else disk.USUAL)
             # hashed while it is copied: what is put in place is what was compared, whatever becomes of the backup
             if disk.copy(old, copy[role], permissions, partial(progress, f"copy {file.name}")) == file.sha256:
                 continue

@@ -57,11 +57,8 @@ def _table(name: str, columns: str, *key: str) -> TableToCopy:
 
 # All that is not derived. Indexes of names follow from the names; numbers of changes are one server's own.
 ENTRIES = _table("journal", "position int8, kind text, key text, body bytea, leaf bytea", "position")
-JOURNAL = (
-    ENTRIES,
-    _table("nodes", "level int4, number int8, hash bytea", "level", "number"),
-    _table("texts", "sha256 bytea, zstd bytea", "sha256"),
-)
+TEXTS = _table("texts", "sha256 bytea, zstd bytea", "sha256")
+JOURNAL = (ENTRIES, _table("nodes", "level int4, number int8, hash bytea", "level", "number"), TEXTS)
 SECRET = _table("secret", "number int4, secret bytea", "number")
 PEOPLE = _table("people", "player int8, identity text, name text, salt bytea, joined_at text", "player")
 NAMES = (

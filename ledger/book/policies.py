@@ -19,7 +19,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import FOUR_EYES, Decision, PolicySet
 from ledger.facts.instants import instant_ms
-from ledger.facts.person_names import same_person
+from ledger.facts.person_names import look_alike, same_person
 from ledger.runtime.nearest import choice_of, did_you_mean
 
 if TYPE_CHECKING:
@@ -324,6 +324,20 @@ def broken_by(
     """Why a decision at a position of the journal breaks the four eyes in force there; None where it may stand."""
     proposed = Party(proposal.proposed_by, bool(proposal.proposed_proven))
     return breach(in_force(stored_policies(connection), position), decision, proposed, decided)
+
+
+def refused_by(
+    connection: sqlite3.Connection, position: int, proposal: Proposal, decision: Decision, decided: Party
+) -> str | None:
+    """Return why a decision may not be recorded under four eyes: it breaks them, or two names look alike.
+
+    Which names look alike changes with the tables of Unicode, so that a recorded decision is not judged by it.
+    """
+    words = broken_by(connection, position, proposal, decision, decided)
+    is_on = decision is Decision.APPROVED and in_force(stored_policies(connection), position).on
+    if words is None and is_on and look_alike(proposal.proposed_by, decided.name):
+        words = f"{decided.name!r} looks like {proposal.proposed_by!r}, who proposed it: somebody else approves"
+    return words
 
 
 def stored_policies(connection: sqlite3.Connection) -> Policies:

@@ -15,7 +15,7 @@ import attrs
 import orjson
 
 from ledger.book.decisions import Decided, Proposal
-from ledger.book.policies import Party, broken_by
+from ledger.book.policies import Party, refused_by
 from ledger.book.proposal_gate import ProposalGate
 from ledger.correcting.drafts import Drafts, entries_of_proposal, facts_of_approval
 from ledger.correcting.previews import Impact, Previews
@@ -26,7 +26,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Decision, Event, Role, proposal_key
 from ledger.facts.words import Receipt
 from ledger.journal import Find, Writer
-from ledger.journal.tokens import VERBS_OF
+from ledger.journal.tokens import VERBS_OF, Actor
 from ledger.players.reasons import reason_faults
 from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.calls import checked_methods
@@ -40,7 +40,8 @@ class Proposed:
         proposal: its number.
         receipts: its entries.
         alike: numbers of the open proposals that speak of the same facts.
-        duplicate: whether it had been sent and recorded before, so that nothing was recorded.
+        duplicate: whether it had been recorded before, so that nothing was recorded: sent under the same word, or
+            without one by the same person with the same changes and reason, and still open.
     """
 
     proposal: int
@@ -198,6 +199,9 @@ class Corrections:
                 return []
             self.ledger.level()
             judging = self._judging(now_ms)
+            if sending is None and (same := self._open_already(judging, proposals, reason, who)):
+                repeat.extend(same)
+                return []
             alike.update(_judged(judging, proposals, reason))
             sealed = self.ledger.people.reasons.keep(writer, {proposal_key(number): reason for number in alike})
             if sending is not None:
@@ -292,6 +296,31 @@ class Corrections:
         numbers = range(entry.proposal, entry.proposal + row.proposals)
         return [Proposed(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
 
+    def _open_already(
+        self, judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str, who: Actor
+    ) -> list[Proposed]:
+        """What is open already of the same person, with the same changes and reasons; empty unless all of it is.
+
+        Whoever was stopped after the commit repeats the command.
+        """
+        decided, numbers = judging.decided, list[int]()
+        for changes in proposals:
+            subjects = [*dict.fromkeys(change.subject for change in changes)]
+            for number in decided.open_about(subjects):
+                stored = decided.proposal(number)
+                if number in numbers or stored is None:
+                    continue
+                # whom a token names is not known to be who only gave the same name
+                if (stored.proposed_by, bool(stored.proposed_proven)) != (who.name, who.proven):
+                    continue
+                same = [numbered.change for numbered in decided.changes([number])] == [*changes]
+                if same and self.ledger.people.reasons.text(stored.reason) == reason:
+                    numbers.append(number)
+                    break
+            else:
+                return []
+        return [Proposed(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
+
     def _receipts_of(self, proposal: int) -> Iterator[Receipt]:
         """The receipts of the entries of a recorded proposal, as of a repeat."""
         for part in count(1):
@@ -353,7 +382,7 @@ class Corrections:
                 proposal,
                 decision,
                 who.name,
-                lambda stored: broken_by(self.ledger.views.connection, position, stored, decision, party),
+                lambda stored: refused_by(self.ledger.views.connection, position, stored, decision, party),
             )
             if not refusals:
                 # Last: whoever may not decide need not look at the impact again.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from itertools import combinations
 
@@ -149,18 +149,58 @@ _SECRET = re.compile(r"(rl[ts])_[A-Za-z0-9_-]{8,}")
 
 
 def same_person(name: str, other: str) -> bool:
-    """Whether two names of people who act may be of one person.
+    """Return whether two names of people who act are of one person.
 
-    Case and width of letters do not count, nor how many blanks stand where, nor characters that nobody sees: journals
-    of earlier releases may hold such.
+    Case and width of letters do not count, nor blanks, nor characters that nobody sees: journals of earlier releases
+    may hold such.
     """
     return _seen(name) == _seen(other)
+
+
+# Letters of other alphabets that look like Latin ones, small and capital ones apart: the small ν is a v, the capital Ν
+# an N. A choice from Unicode's list of confusables (UTS 39), which grows; what follows from a decision asks none of it.
+_SMALL = (
+    "аa вb гr еe іi јj кk мm нh оo пn рp сc ѕs тt уy хx ьb һh ԁd ԛq ԝw үy ӏl αa βb γy εe ηn ιi κk νv οo ρp τt "
+    "υu χx ωw ϲc ϳj հh ոn օo սu ցg ɑa ɡg ɩi 1l |l 0o"
+)
+_CAPITAL = (
+    "АA ВB ЕE ІI ЈJ КK МM НH ОO РP СC ЅS ТT УY ХX ЬB ԌG ԚQ ԜW ҮY ӀI ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX ϹC "
+    "ՍU ՕO ՏS ԼL 1I |I 0O"
+)
+_SMALL_LATIN, _CAPITAL_LATIN = (
+    str.maketrans({pair[0]: pair[1] for pair in pairs.split()}) for pairs in (_SMALL, _CAPITAL)
+)
+
+
+def look_alike(name: str, other: str) -> bool:
+    """Return whether people may take two names of people who act for one.
+
+    Besides what ``same_person`` leaves out, accents and signs do not count, nor the alphabet of like letters.
+    """
+    return any(_drawn(name, fold) == _drawn(other, fold) for fold in (_as_small, _as_capital))
+
+
+def _drawn(name: str, fold: Callable[[str], str]) -> str:
+    text = unicodedata.normalize("NFKD", _UNSEEN.sub("", unicodedata.normalize("NFKC", name)))
+    text = fold("".join(letter for letter in text if not unicodedata.combining(letter))).casefold()
+    # of the letters that are one stroke, and of those that run together
+    text = text.translate(_WITHOUT_ACCENTS).replace("i", "l").replace("rn", "m").replace("vv", "w")
+    # a name of signs alone is compared as it is
+    return "".join(filter(str.isalnum, text)) or _seen(name)
+
+
+def _as_small(text: str) -> str:
+    return text.casefold().translate(_SMALL_LATIN)
+
+
+def _as_capital(text: str) -> str:
+    return text.upper().translate(_CAPITAL_LATIN)
 
 
 def _seen(name: str) -> str:
     # Folding the case may bring forth what is not in this form, so that the text is put into it a second time.
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return " ".join(_UNSEEN.sub("", text).split())
+    return "".join(_UNSEEN.sub("", text).split())
 
 
 def actor_faults(name: str) -> list[str]:
@@ -184,6 +224,20 @@ def without_tokens(text: str) -> str:
     return _SECRET.sub(r"\1_...", text)
 
 
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
+
+
+def without_person(text: str, names: Collection[str]) -> str:
+    """Return a text in which every quoted name that may be one of these is left out."""
+    return _QUOTED.sub(lambda quoted: "'...'" if may_be_called(quoted[0][1:-1], names) else quoted[0], text)
+
+
+def may_be_called(called: str, names: Collection[str]) -> bool:
+    """Return whether a word is one of some names, whatever its case, accents, blanks and the order of its words."""
+    keys = folded(called).keys
+    return any(called == name or look_alike(called, name) or keys & folded(name).keys for name in names)
+
+
 WITHOUT_CASE = frozenset({"chesscom", "fics", "lichess", "name"})
 FIDE = "fide"
 
@@ -201,7 +255,13 @@ def spelt(identity: str) -> str:
         return f"{FIDE}:{own.strip().lstrip('0')}"
     if namespace.lower() not in WITHOUT_CASE or not colon:
         return identity
-    return f"{namespace.lower()}:{' '.join(unicodedata.normalize('NFC', own).split()).casefold()}"
+    return f"{namespace.lower()}:{without_case(own)}"
+
+
+def without_case(name: str) -> str:
+    """Return a name as identities have it: Unicode NFC, single blanks, case folded."""
+    # Once more: of 24 letters, such as ΐ, folding the case gives what is composed again.
+    return unicodedata.normalize("NFC", " ".join(unicodedata.normalize("NFC", name).split()).casefold())
 
 
 def register_of(identity: str) -> str:

@@ -7,7 +7,6 @@ on servers, with the keys that games of those servers have.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from ledger.facts.event_fields import MAX_ROUND
+from ledger.facts.person_names import without_case
 from ledger.facts.source_games import (
     KEPT_FAULTS,
     FaultsFound,
@@ -173,8 +173,7 @@ def name_identity(name: str, namespace: str | None = None) -> str:
         name: as the source tells it.
         namespace: the site whose names these are, such as ``lichess``; None for names of people.
     """
-    folded = " ".join(unicodedata.normalize("NFC", name).split()).casefold()
-    return f"{namespace or 'name'}:{folded}"
+    return f"{namespace or 'name'}:{without_case(name)}"
 
 
 def speed_class(base_seconds: float, increment_seconds: float) -> str:

@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from itertools import chain, count
-from struct import pack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import CorruptError, StorageError
@@ -26,9 +25,7 @@ from ledger.runtime.lazy import psycopg
 from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted, shown
 from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, pieces
 from ledger.runtime.postgres_session import (
-    BIGINT,
     BYTEA,
-    INTEGER,
     PATIENCE,
     TEXT,
     LostError,
@@ -38,7 +35,6 @@ from ledger.runtime.postgres_session import (
     StatementRefusedError,
     Value,
     array,
-    bigint,
     number,
 )
 
@@ -118,7 +114,6 @@ class _Statements(NamedTuple):
     insert: str
     insert_if_new: str
     copy: str
-    add_nodes: str
     keep_texts: str
 
 
@@ -149,11 +144,7 @@ def _statements(schema: str) -> _Statements:
         insert=f"{insert} {unchanged}",
         insert_if_new=f"{insert} ON CONFLICT (key) DO NOTHING {unchanged}",
         copy=f"SAVEPOINT append; COPY {s}.journal(position, kind, key, body, leaf) FROM STDIN (FORMAT binary)",
-        add_nodes=f"INSERT INTO {s}.nodes(level, number, hash) "
-        "SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bytea[])",
-        # Only a text that is there already is passed over; any other obstacle is an error.
-        keep_texts=f"INSERT INTO {s}.texts(sha256, zstd) SELECT * FROM unnest($1::bytea[], $2::bytea[]) "
-        "ON CONFLICT (sha256) DO NOTHING",
+        keep_texts=f"SELECT {s}.keep_texts($1::bytea[], $2::bytea[])",
     )
 
 
@@ -341,10 +332,13 @@ class PostgresJournal(StoredTree):
                 self.path, "is no ledger, but tables of another program: check the address and the schema"
             )
         if about.get("layout") != str(LAYOUT):
-            raise StorageError(
-                self.path, f"has layout {about.get('layout')}, this program reads layout {LAYOUT}; it was written by a "
-                "later version of this program: install that one"
-            )  # fmt: skip
+            way_out = (
+                "it was made before the first release: back it up with that version, and restore it with this one"
+                if about.get("layout") == "1"
+                else "it was written by a later version of this program: install that one"
+            )
+            message = f"has layout {about.get('layout')}, this program reads layout {LAYOUT}; {way_out}"
+            raise StorageError(self.path, message)
         identity = about.get("journal", "")
         if self.identity not in ("", identity):
             raise StorageError(
@@ -751,13 +745,7 @@ class PostgresWriter(StoredWriter):
         self.took(taken, len(keys), "journal")
 
     def _insert_nodes(self, nodes: Sequence[Node]) -> None:
-        levels, numbers, hashes = zip(*nodes, strict=True)
-        columns = [
-            array(INTEGER, (pack("!i", level) for level in levels)),
-            array(BIGINT, map(bigint, numbers)),
-            array(BYTEA, hashes),
-        ]
-        self._waiting.append((ServerStatement(self._statements.add_nodes, columns), len(nodes), "nodes"))
+        """Do nothing: the server adds them with the entries that they follow from."""
 
     def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""

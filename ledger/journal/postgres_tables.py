@@ -12,8 +12,9 @@ import attrs
 
 from ledger.runtime.postgres import quoted
 
-LAYOUT = 1
+LAYOUT = 2
 PROGRAM = "rating-ledger"
+LONGEST_FRAME = (16 << 20) + (64 << 10)  # bytes: of the longest text, if it cannot be packed
 TABLES = ("about", "journal", "nodes", "texts")
 
 
@@ -43,7 +44,9 @@ class Roles:
 # SECURITY DEFINER Functions Safely"). ``leave`` runs as the owner: who records may add no other line to ``about``. {s}:
 # the schema. ``about`` says what this is: a later version reads it before it touches anything else. Of a statement's
 # rows the first must follow what stood there, and they must follow each other. The check is made once a statement: a
-# trigger for each row costs as much as the row itself.
+# trigger for each row costs as much as the row itself. Nodes follow from the entries: the check adds them itself, and
+# whoever records can neither forge nor leave out one. Texts go through a function; PostgreSQL cannot unpack zstd, so
+# that the SHA-256 of a text is compared by whoever reads it.
 _TABLES = """
 CREATE TABLE {s}.about(name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE {s}.journal(
@@ -63,16 +66,65 @@ CREATE FUNCTION {s}.never() RETURNS trigger LANGUAGE plpgsql SET search_path = p
 BEGIN
   RAISE EXCEPTION 'the journal is append-only: correct or void a fact by a new entry' USING ERRCODE = '23001';
 END $ledger$;
-CREATE FUNCTION {s}.next_position() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $ledger$
+CREATE FUNCTION {s}.next_position() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $ledger$
 DECLARE
-  added bigint; first bigint; last bigint;
+  added bigint; first bigint; last bigint; height integer := 0; begun bigint; done bigint; tile bigint; hashes bytea;
+  is_false boolean;
 BEGIN
-  SELECT count(*), min(position), max(position) INTO added, first, last FROM fresh;
-  IF added > 0 AND (last - first + 1 <> added OR last <> (SELECT max(position) FROM {s}.journal)
-    OR first > 1 AND NOT EXISTS (SELECT FROM {s}.journal WHERE position = first - 1)) THEN
+  SELECT count(*), min(position), max(position), bool_or(leaf <> sha256(decode('00', 'hex') || body))
+  INTO added, first, last, is_false FROM fresh;
+  IF added = 0 THEN
+    RETURN NULL;
+  END IF;
+  IF last - first + 1 <> added OR last <> (SELECT max(position) FROM {s}.journal)
+    OR first > 1 AND NOT EXISTS (SELECT FROM {s}.journal WHERE position = first - 1) THEN
     RAISE EXCEPTION 'the journal takes a new key at the next position only' USING ERRCODE = '23001';
   END IF;
+  IF is_false THEN
+    RAISE EXCEPTION 'the leaf of an entry is the hash of its body' USING ERRCODE = '23001';
+  END IF;
+  begun := first - 1;
+  done := last;
+  LOOP
+    height := height + 1;
+    begun := begun / 256;
+    done := done / 256;
+    EXIT WHEN begun = done;
+    FOR tile IN begun .. done - 1 LOOP
+      IF height = 1 THEN
+        SELECT string_agg(leaf, NULL ORDER BY position) INTO hashes FROM {s}.journal
+        WHERE position > tile * 256 AND position <= tile * 256 + 256;
+      ELSE
+        SELECT string_agg(hash, NULL ORDER BY number) INTO hashes FROM {s}.nodes
+        WHERE level = height - 1 AND number >= tile * 256 AND number < tile * 256 + 256;
+      END IF;
+      IF length(hashes) IS DISTINCT FROM 8192 THEN
+        RAISE EXCEPTION 'the Merkle tree lacks nodes of level %', height - 1 USING ERRCODE = '23001';
+      END IF;
+      WHILE length(hashes) > 32 LOOP
+        SELECT string_agg(sha256(decode('01', 'hex') || substr(hashes, 64 * pair + 1, 64)), NULL ORDER BY pair)
+        INTO hashes FROM generate_series(0, length(hashes) / 64 - 1) AS pair;
+      END LOOP;
+      INSERT INTO {s}.nodes VALUES (height, tile, hashes);
+    END LOOP;
+  END LOOP;
   RETURN NULL;
+END $ledger$;
+CREATE FUNCTION {s}.keep_texts(keys bytea[], frames bytea[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $ledger$
+DECLARE
+  added bigint;
+BEGIN
+  IF cardinality(keys) <> cardinality(frames) OR EXISTS (
+    SELECT FROM unnest(frames) AS frame
+    WHERE substr(frame, 1, 4) IS DISTINCT FROM decode('28b52ffd', 'hex') OR length(frame) NOT BETWEEN 6 AND {longest}
+  ) THEN
+    RAISE EXCEPTION 'a text is a frame of zstd under its SHA-256' USING ERRCODE = '23001';
+  END IF;
+  INSERT INTO {s}.texts SELECT * FROM unnest(keys, frames) ON CONFLICT (sha256) DO NOTHING;
+  GET DIAGNOSTICS added = ROW_COUNT;
+  RETURN added;
 END $ledger$;
 CREATE FUNCTION {s}.leave(place text) RETURNS void LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $ledger$
@@ -108,11 +160,11 @@ CREATE SCHEMA {s} AUTHORIZATION {owner};
 SET LOCAL ROLE {owner};
 """
 _GRANTS = """
-REVOKE ALL ON FUNCTION {s}.never(), {s}.next_position(), {s}.leave(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION {s}.never(), {s}.next_position(), {s}.leave(text), {s}.keep_texts(bytea[], bytea[]) FROM PUBLIC;
 GRANT USAGE ON SCHEMA {s} TO {writer}, {reader};
 GRANT SELECT ON {s}.about, {s}.journal, {s}.nodes, {s}.texts TO {writer}, {reader};
-GRANT INSERT ON {s}.journal, {s}.nodes, {s}.texts TO {writer};
-GRANT EXECUTE ON FUNCTION {s}.leave(text) TO {writer};
+GRANT INSERT ON {s}.journal TO {writer};
+GRANT EXECUTE ON FUNCTION {s}.leave(text), {s}.keep_texts(bytea[], bytea[]) TO {writer};
 RESET ROLE;
 {no_longer};
 """
@@ -160,6 +212,7 @@ def making(schema: str, roles: Roles, identity: str) -> str:
     }
     words["as_owner"], words["no_longer"] = as_owner(roles.owner)
     about = {"program": PROGRAM, "layout": str(LAYOUT), "journal": identity}
+    words["longest"] = str(LONGEST_FRAME)
     words["about"] = ", ".join(f"({literal(name)}, {literal(value)})" for name, value in about.items())
     script = [_ROLES, _TABLES, *(_NEVER.replace("{t}", table) for table in TABLES)]
     return "".join(_filled(part, words) for part in (*script, _GRANTS)).lstrip()

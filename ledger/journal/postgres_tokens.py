@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 
@@ -145,6 +146,12 @@ class PostgresTokens:
         )
 
     # -- the log ---------------------------------------------------------------------------------------------------
+
+    # Whoever records adds to the log, and takes nothing out of it.
+    keeps_claims = False
+
+    def forget(self, names: Collection[str]) -> None:
+        """Do nothing: no name stands there but those of people who have tokens."""
 
     def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
         """Write an attempt that was refused into the log.

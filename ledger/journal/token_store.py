@@ -8,6 +8,7 @@ is proposed once. What a token may do is decided in ``tokens``.
 from __future__ import annotations
 
 import hmac
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -87,9 +88,11 @@ class TokenStore(Protocol):
 
     Attributes:
         path: the file beside the ledger: the store itself, or one that a release before kept there.
+        keeps_claims: whether the log has names of people without a token, which ``forget`` takes out again.
     """
 
     path: Path
+    keeps_claims: bool = True
 
     @property
     def place(self) -> str:
@@ -134,6 +137,9 @@ class TokenStore(Protocol):
 
     def refusals(self, last: int | None = None) -> list[RefusalRow]:
         """The log in order of time; only the *last* ones where a number is given."""
+
+    def forget(self, names: Collection[str]) -> None:
+        """Take the names of a person who is being erased out of the log."""
 
     # -- sessions --------------------------------------------------------------------------------------------------
 

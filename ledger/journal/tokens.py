@@ -21,7 +21,7 @@ from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNa
 from ledger.facts import codec
 from ledger.facts.events import Decision, Event, Role, TokenIssued, TokenRevoked
 from ledger.facts.instants import instant_end_ms, instant_text
-from ledger.facts.person_names import actor_faults, same_person, without_tokens
+from ledger.facts.person_names import actor_faults, look_alike, same_person, without_person, without_tokens
 from ledger.journal import Writer, sessions
 from ledger.journal.issued_tokens import Issued, IssuedTokens, TokenRegister
 from ledger.journal.recorder import Recorder
@@ -47,6 +47,7 @@ RULES: dict[str, str] = {  # name of a refusal -> what it means and what to do
     "expired-token": "this token was given for a time that is over: ask for a new one",
     "session-over": "the session at the desk is over: sign in again",
     "not-this-role": "the person whom the token names does not hold the role: ask who does",
+    "name-like-another": "the name looks like that of somebody who has a token: give one that people can tell from it",
     "not-this-name": "the token names somebody else than --by or the proxy: use your own, and leave --by out",
 }
 SIGNED_IN, SIGNED_OUT = "signed-in", "signed-out"  # what the log calls them
@@ -201,6 +202,7 @@ class Tokens:
         made = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
+            self._refuse_name_like_another(name)
             events: list[Event] = list(self._taken_along(who, writer.size + 1, name if reset else None))
             first = writer.size + 1 + len(events)
             by_token = who.entry
@@ -230,6 +232,18 @@ class Tokens:
             # A process may be killed at any moment: a token that was shown and not recorded is harmless.
             self._records.append_judged(gate, who.name, lambda: show(made))
         return made
+
+    def _refuse_name_like_another(self, name: str) -> None:
+        """Refuse a new person whose name looks like that of another one: four eyes and readers see one person."""
+        register = self.issued.now()
+        names = {token.event.person for token in register.tokens.values() if token.void is None}
+        names |= {row.name for row in self._of_earlier_releases(register)}
+        if name in names:
+            return
+        for other in sorted(names):
+            if look_alike(name, other):
+                message = f"{name!r} looks like {other!r}, who has a token: give that name, or one that looks different"
+                raise RejectedError("name-like-another", "", message)
 
     def _to_take_along(self, register: TokenRegister, lost_by: str | None = None) -> list[TokenRow]:
         """The tokens of an earlier release that hold; of who lost them, as an approver no more than one."""
@@ -580,6 +594,10 @@ class Tokens:
 
     def _note(self, rule: str, tried: str, claimed: str | None, row: TokenRow | None, message: str) -> None:
         number = None if row is None else row.number
+        # Of others the name could not be taken out again when its person is erased.
+        if claimed is not None and not self.store.keeps_claims and all(claimed != known.name for known in self.list()):
+            tried, message = (without_person(text, [claimed]) for text in (tried, message))
+            claimed = None
         claim = None if claimed is None else _writable(claimed)
         self.store.note(self._now(), _writable(tried), claim, number, rule, _writable(message))
 

@@ -10,12 +10,13 @@ import hmac
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger.errors import StorageError
+from ledger.facts.person_names import may_be_called, without_person
 from ledger.journal import token_store
 from ledger.journal.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
 from ledger.journal.token_store import KEY_BYTES, RefusalRow, SendingRow, TokenRow, keyed_hash
@@ -86,6 +87,8 @@ _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 class TokensFile:
     """The file of one ledger; opened for each question anew, so that what was revoked holds no longer."""
+
+    keeps_claims = True
 
     def __init__(self, path: Path, ledger: Callable[[], bytes]) -> None:
         """Say where it is or will be, and which ledger it is of.
@@ -192,6 +195,21 @@ class TokensFile:
             rows = connection.execute(query, (-1 if last is None else last,)).fetchall()
         return [RefusalRow(*row) for row in reversed(rows)]
 
+    def forget(self, names: Collection[str]) -> None:
+        """Take the names of a person who is being erased out of the log."""
+        if not self.exists():
+            return
+        with self._writing() as connection:
+            for number, tried, claimed, reason in connection.execute(
+                "SELECT number, tried, claimed, reason FROM refusals"
+            ).fetchall():
+                kept = None if claimed is None or may_be_called(claimed, names) else claimed
+                row = without_person(tried, names), kept, without_person(reason, names)
+                if row != (tried, claimed, reason):
+                    connection.execute(
+                        "UPDATE refusals SET tried = ?, claimed = ?, reason = ? WHERE number = ?", (*row, number)
+                    )
+
     # -- sessions --------------------------------------------------------------------------------------------------
 
     def session(self, word: str) -> SessionRow | None:
@@ -292,6 +310,7 @@ class TokensFile:
                 # A commit is the removal of the rollback journal; FULL lets a power cut bring that back, and with it a
                 # token that was revoked.
                 connection.execute("PRAGMA synchronous=EXTRA")
+                connection.execute("PRAGMA secure_delete=ON")  # a name that goes is overwritten
                 if make:
                     self._fill(connection)
                 sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT, OLDEST_LAYOUT)

@@ -49,6 +49,14 @@ def missing(player: int) -> str:
 class Person(NamedTuple):
     """A row of people; identity, name and salt are None once erased."""
 
+    def __repr__(self) -> str:
+        # Without the salt, by which names can be tried against a commitment: a text of an error goes into logs.
+        salt = "None" if self.salt is None else "..."
+        return (
+            f"Person(player={self.player!r}, identity={self.identity!r}, name={self.name!r}, salt={salt}, "
+            f"joined_at={self.joined_at!r})"
+        )
+
     player: int
     identity: str | None
     name: str | None
@@ -265,6 +273,13 @@ class People(ABC):
             made = {person.identity: person for person in newcomers}
             persons.update((identity, made[spelt(identity)]) for identity in fresh)
         return persons
+
+    def forget_numbers(self, first: int) -> None:  # noqa: B027  # what shares a transaction with the journal has none
+        """Take rows away from a number on, which no entry registered: what gave them a number was undone.
+
+        Args:
+            first: the lowest of the numbers.
+        """
 
     def add_nameless(self, players: Mapping[int, str]) -> None:
         """Rows for numbers whose names are lost: as after erasing them.

@@ -9,10 +9,11 @@ stored is the business of ``people``; nothing is appended to the journal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from ledger.errors import ConflictError, StorageError, UnknownNameError
+from ledger.errors import ConflictError, LedgerError, StorageError, UnknownNameError
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.person_names import spelt
 from ledger.journal import Find, Journal, Stored, rules
@@ -177,6 +178,7 @@ class SealedNames:
         self._version = -1  # of the people file, when its numbers were last found to be all there
         self._highest = 0  # number that is known to have a row; 0 before the first look
         self._ends_compared = False
+        self._numbered = range(0)  # that were given out and may not be registered yet
 
     def people(self) -> People:
         """The people file, for reading; its ends are compared when it is first asked for.
@@ -244,6 +246,8 @@ class SealedNames:
         new: set[int] = set()
 
         def confirm(persons: Sequence[Person]) -> None:
+            numbers = [person.player for person in persons]
+            self._numbered = range(self._numbered.start or min(numbers), max(numbers) + 1)
             new.update(person.player for person in persons)
             taken = find([registration_key(person.player) for person in persons])
             if taken:
@@ -257,6 +261,26 @@ class SealedNames:
                 persons[identity] = self._confirmed(person, sealed[person.player])
         renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
         return NumberedPersons(persons, set(sealed), renamed)
+
+    @contextmanager
+    def registering(self) -> Iterator[None]:
+        """Take away, when the block ends, the names of new players whose registration was undone within it."""
+        try:
+            yield
+        finally:
+            numbered, self._numbered = self._numbered, range(0)
+            # What cannot be taken away is told of by the audit; the reason why the block failed counts for more.
+            with suppress(LedgerError):
+                self._forget_unregistered(numbered)
+
+    def _forget_unregistered(self, numbered: range) -> None:
+        # numbers are given and registered in order: if the last one is registered, all are
+        if not numbered or self._journal.find([registration_key(numbered[-1])]):
+            return
+        with self._journal.writing() as writer:
+            last = self.file.counts()[1]
+            registered = writer.find([registration_key(player) for player in range(numbered.start, last + 1)])
+            self.file.forget_numbers(max(map(number_of, registered), default=numbered.start - 1) + 1)
 
     def check_registrations(self, events: Iterable[PlayerRegistered]) -> None:
         """Refuse to register a number whose name stands in the people file under another commitment.

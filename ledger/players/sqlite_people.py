@@ -236,6 +236,14 @@ class SqlitePeople(People):
     def _take_in(self, persons: Sequence[Person]) -> int:
         return self._connection.executemany(_INSERT, persons).rowcount
 
+    def forget_numbers(self, first: int) -> None:
+        """Take rows away from a number on, which no entry registered: what gave them a number was undone."""
+        with self._writing():
+            deleted = self._connection.execute("DELETE FROM main.people WHERE player >= ? RETURNING player", (first,))
+            self._out_of_indexes([player for (player,) in deleted.fetchall()])
+        with sqlite.storage_errors(self.path):
+            self._connection.execute(_EMPTY_LOG).fetchone()
+
     def _highest(self) -> int:
         return int(self._connection.execute("SELECT coalesce(max(player), 0) FROM main.people").fetchone()[0])
 

@@ -169,7 +169,7 @@ class _ListImport:
             if self._propose is not None and self._proposed:  # before the rest, so that a refusal leaves nothing behind
                 self._propose(self._proposed)
                 self.report.proposed = len(self._proposed)
-            with self._ledger.journal.writing() as writer:
+            with self._ledger.names.registering(), self._ledger.journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
                 # Looked at before without the lock: whoever set them meanwhile would be passed by.
                 if self._propose is None and not self._four_eyes and rules.are_four_eyes_on(writer.find):
@@ -484,7 +484,8 @@ class Registry:
             return [event for events in batches for event in events]
 
         # Receipts come in the order of the events, so that each player takes as many as were recorded of that one.
-        receipts = iter(self.ledger._record_judged(gate, actor))
+        with self.ledger.names.registering():
+            receipts = iter(self.ledger._record_judged(gate, actor))
         learnt = []
         for player, events in zip(players, batches, strict=True):
             recorded = sum(not next(receipts).duplicate for _ in events)
@@ -597,6 +598,11 @@ class Registry:
         if not is_number or not (ledger.journal.find([registration_key(player)]) or self._has_row(player)):
             raise UnknownNameError("player", str(player), "nobody was registered under this number")
         players = self.same_person(player)
+        rows = ledger.names.file.by_number(players).values()
+        names = {word for row in rows for word in (row.name, row.identity) if word is not None}
+        # First: by whom somebody is still known in the log nobody finds out once the person is erased.
+        if names:
+            ledger.token_store.forget(names | {name.partition(":")[2] or name for name in names})
         return erasing.erase_all(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
 
     def _has_row(self, player: int) -> bool:

@@ -6,6 +6,7 @@ ways (a service file, ``.pgpass``, a certificate, ``PGPASSWORD``), never in the 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -233,10 +234,43 @@ def _not_reached(address: str, error: Exception, *, several: bool) -> StorageErr
 
 # One question at the opening of each connection. ``synchronous_commit = off`` would acknowledge what a power cut takes
 # away again: such a server's default is not ours. An empty search path keeps others' functions out of our statements.
+# What else a database, a role or an address may have set, and what it would change: how statements are read, how names,
+# bytes and times are written, which rows an index finds, whether a warning reaches us.
+_PINNED = {
+    "search_path": "pg_catalog, pg_temp",
+    "client_encoding": "UTF8",
+    "client_min_messages": "notice",
+    "standard_conforming_strings": "on",
+    "escape_string_warning": "on",
+    "backslash_quote": "safe_encoding",
+    "quote_all_identifiers": "off",
+    "transform_null_equals": "off",
+    "array_nulls": "on",
+    "row_security": "on",
+    "bytea_output": "hex",
+    "datestyle": "ISO, MDY",
+    "intervalstyle": "postgres",
+    "timezone": "UTC",
+    "timezone_abbreviations": "Default",
+    "extra_float_digits": "1",
+    "gin_fuzzy_search_limit": "0",
+    "synchronize_seqscans": "off",
+    "default_transaction_isolation": "read committed",
+    "default_transaction_deferrable": "off",
+    "check_function_bodies": "on",
+    "createrole_self_grant": "",
+    "plpgsql.extra_errors": "none",
+    "plpgsql.extra_warnings": "none",
+    "plpgsql.check_asserts": "on",
+}
+# Of those that the server's version does not have yet none is set; those of a language are known once it is used.
+_PIN = """
+SELECT pg_catalog.set_config(name, value, false) FROM pg_catalog.jsonb_each_text(%s::jsonb) AS pinned(name, value)
+WHERE pg_catalog.strpos(name, '.') > 0 OR pg_catalog.current_setting(name, true) IS NOT NULL
+"""
 _LOOK = """
 SELECT current_setting('server_encoding'), current_setting('fsync'), pg_is_in_recovery(),
   current_setting('default_transaction_read_only'), pg_backend_pid(),
-  set_config('search_path', 'pg_catalog, pg_temp', false),
   CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END
 """
 
@@ -255,6 +289,7 @@ def check_server(address: str, connection: Connection[Any]) -> None:
             "ledger is kept on: update the server",
         )
     with storage_errors(address):
+        connection.execute(_PIN, [json.dumps(_PINNED)])
         row = connection.execute(_LOOK).fetchone()
     encoding, fsync, is_standby, read_only, process, *_ = row or [None] * 5
     refusals = (

@@ -247,8 +247,8 @@ RIGHTS = {
         "schema club_names: club_names_reader may pass on to others: SELECT on the table 'secret'",
     ),
     "a right missing": (
-        "REVOKE INSERT ON club.nodes FROM club_writer",
-        "schema club: club_writer lacks what this program granted: INSERT on the table 'nodes'",
+        "REVOKE INSERT ON club.journal FROM club_writer",
+        "schema club: club_writer lacks what this program granted: INSERT on the table 'journal'",
     ),
     "guards that never act": (
         "CREATE ROLE unguarded; ALTER ROLE unguarded SET session_replication_role = replica",

@@ -194,11 +194,12 @@ def test_an_entry_that_no_program_writes_keeps_the_audit_from_nothing(
     with club_with_officers(place, tmp_path) as ledger:
         use(ledger)
         size = ledger.journal.size()
-    body = f'{{"facts":{facts}}}'
+    body = f"'{{\"facts\":{facts}}}'::bytea"
     run_sql_on(
         oldest_server,
         place,
-        f"INSERT INTO club.journal VALUES ({size + 1}, 'token-issued/1', 'token:mallory', '{body}'::bytea, sha256(''))",
+        f"INSERT INTO club.journal VALUES ({size + 1}, 'token-issued/1', 'token:mallory', {body}, "
+        f"sha256('\\x00'::bytea || {body}))",
     )
     assert verify_tokens(place.address, place.schema) == ((), ())
 

@@ -45,6 +45,20 @@ def test_the_copied_people_are_for_their_owner_alone(club_of_120_games: Path, tm
     assert (made.folder / "club.people.db").stat().st_mode & 0o777 == 0o600
 
 
+def test_no_file_of_a_backup_or_restored_from_it_is_more_open_than_its_own(
+    club_of_120_games: Path, tmp_path: Path
+) -> None:
+    for name in LEDGER_FILES:
+        club_of_120_games.with_name(name).chmod(0o600)
+    club_of_120_games.parent.chmod(0o700)
+    made = backup(club_of_120_games, tmp_path / "b")
+    assert made.folder.stat().st_mode & 0o777 == 0o700
+    (tmp_path / "new").mkdir()
+    restore(made.folder, tmp_path / "new" / "club.db")
+    for folder in (made.folder, tmp_path / "new"):
+        assert {(folder / name).stat().st_mode & 0o777 for name in LEDGER_FILES} == {0o600}
+
+
 def test_a_backup_is_a_ledger_that_the_audit_proves(club_of_120_games: Path, tmp_path: Path) -> None:
     made = backup(club_of_120_games, tmp_path / "b")
     assert_true(made.folder / "club.db")

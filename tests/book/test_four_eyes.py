@@ -19,6 +19,7 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from tests.errors.rule_cases import later
 from tests.kit.clubs import ClubOfTwo
+from tests.kit.corrections import ask
 from tests.kit.games import run_closed, source_game, tournament_closed
 
 ON, WITH_TOKENS = FourEyes(on=True), FourEyes(on=True, tokens=True)
@@ -50,9 +51,29 @@ SPELLINGS = (
 )  # fmt: skip
 
 
-def test_blanks_of_any_kind_are_one() -> None:
-    assert same_person("eve lee", "Eve \u00a0\u3000lee")
-    assert not same_person("eve lee", "evelee")
+def test_blanks_of_any_kind_distinguish_nobody() -> None:
+    for spelling in ("Eve \u00a0\u3000lee", "evelee", "e velee"):
+        assert same_person("eve lee", spelling)
+
+
+@pytest.mark.parametrize("name", ["еve", "ЕVЕ", "ève", "e.ve", "eνe", "EVE", "e vе"])  # meant
+def test_nobody_approves_under_a_name_that_looks_like_that_of_who_proposed(club_of_two: ClubOfTwo, name: str) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="adam")
+    ledger.propose([ask(ledger, "void", game="r1-b1")], reason="a test", by="eve")
+    with pytest.raises(RejectedError, match="four-eyes"):
+        ledger.decide(1, Decision.APPROVED, by=name)
+    assert ledger.decide(1, Decision.APPROVED, by="adam")
+
+
+def test_nobody_is_given_a_token_under_a_name_that_looks_like_anothers(club_of_two: ClubOfTwo) -> None:
+    tokens = club_of_two.ledger.tokens
+    tokens.add("eve", [Role.CORRECTOR])
+    for name in ("e ve", "Eve", "еve"):  # meant
+        with pytest.raises(RejectedError, match=r"name-like-another: .* looks like 'eve', who has a token"):
+            tokens.add(name, [Role.CORRECTOR])
+    tokens.add("eve", [Role.CORRECTOR])
+    assert [row.name for row in tokens.list()] == ["eve", "eve"]
 
 
 @pytest.mark.parametrize("letter", list("\u00ad\u200b\u200d\u2060\u2800\u3164\ufeff\ufe0f\ue000"))

@@ -284,7 +284,7 @@ def test_what_another_process_approves_before_the_lock_is_taken_is_known_to_who_
     four: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes = [four.corrections.drafts.replace("game:g1", {"outcome": "draw"})]
-    first, second = (four.propose(changes, reason="because", by="eve").proposal for _ in range(2))
+    first, second = (four.propose(changes, reason=reason, by="eve").proposal for reason in ("because", "why not"))
     _record_judged = OpenLedger._record_judged
 
     def after_another(ledger: OpenLedger, gate: Gate, actor: str) -> list[Receipt]:
@@ -302,7 +302,7 @@ def test_what_may_not_be_approved_is_refused_in_the_same_words(four: Ledger) -> 
     drafts = four.corrections.drafts
     changes = [drafts.replace("game:g1", {"outcome": "draw"})]
     number = four.propose(changes, reason="because", by="eve").proposal
-    again = four.propose(changes, reason="because", by="eve").proposal
+    again = four.propose(changes, reason="once more", by="eve").proposal
     four.decide(number, Decision.APPROVED, by="adam")
     for wanted, rule in ((number, "already-decided"), (again, "stale"), (99, "no-such-proposal")):
         with pytest.raises(ProposalError, match=rule) as previewed:

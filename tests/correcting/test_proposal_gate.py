@@ -92,7 +92,7 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
         ),
         (first(propose(DRAWN), propose(LOST), decide("approve"), decide("approve", number=2)),
          "outcome of 'game:g1' is 'draw', not 'white'; look at it again (this was in order when it was proposed"),
-        (first(propose(VOID_G1), propose(VOID_G1), decide("approve"), decide("approve", number=2)),
+        (first(propose(VOID_G1), propose(VOID_G1, reason="once more"), decide("approve"), decide("approve", number=2)),
          "'game:g1' was annulled by proposal 1 already (this was in order when it was proposed"),
         (propose(Change(do=Verb.PART, player=1, into=2)), "player 1 is not merged into 2 now"),
     ],

@@ -63,6 +63,7 @@ TOKEN_REFUSALS: Mapping[str, Callable[[ClubOfTwo], object]] = {
     "malformed-token-expiry": lambda scene: scene.ledger.tokens.add("eve", [Role.APPROVER], expires_at="2026-11-20"),
     "malformed-token-as-name": lambda scene: scene.ledger.tokens.add(f"rlt_{'a' * 43}", [Role.APPROVER]),
     "malformed-unseen-name": lambda scene: scene.ledger.tokens.add("e\u200bve", [Role.APPROVER]),
+    "name-like-another": lambda scene: (_made(scene), scene.ledger.tokens.add("E ve", [Role.CORRECTOR])),
     "not-this-role": lambda scene: _shown(scene, _made(scene)),
     "not-this-name": lambda scene: _shown(scene, _made(scene, Role.APPROVER), "adam"),
     "storage-tokens-of-another-ledger": _file_of_another_ledger,

@@ -1,5 +1,6 @@
 """Which names are spellings of one name; one spelling of an identity, whoever gives it."""
 
+import unicodedata
 from itertools import pairwise
 
 import pytest
@@ -109,6 +110,14 @@ def test_names_that_fit_are_found_where_one_of_them_searches(words: list[str], o
 def test_names_and_users_of_servers_are_without_case(given: str, expected: str) -> None:
     assert spelt(given) == expected
     assert spelt(expected) == expected
+
+
+def test_every_letter_gives_an_identity_in_unicode_nfc_that_stays_what_it_is() -> None:
+    for code in (*range(0xD800), *range(0xE000, 0x3_0000)):
+        identity = spelt(f"name:{chr(code)}a")
+        assert unicodedata.is_normalized("NFC", identity)
+        assert spelt(identity) == identity
+    assert spelt("name:\u1f50") == name_identity("\u1f50") == "name:\u1f50"
 
 
 @pytest.mark.parametrize("name", ["Ann", "  ann lee", "\u00c9MILE", "Stra\u00dfe"])

@@ -90,6 +90,24 @@ def test_a_token_is_shown_before_it_is_recorded_and_not_recorded_where_it_cannot
     assert [tokens.add("eve", [Role.APPROVER], show=shown.append)] == shown
 
 
+def test_the_log_forgets_an_erased_person_whatever_name_was_given(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    player = ledger.register("name:odd quill", "Quill, Odd")
+    tokens = tokens_of(club_of_two)
+    eve = tokens.add("eve", [Role.APPROVER])
+    for claimed in ("Quill, Odd", "odd  QUILL", "name:odd quill", "eve"):
+        with pytest.raises(RejectedError):
+            tokens.who(None, claimed, Role.APPROVER, "try")
+    with pytest.raises(RejectedError):
+        tokens.who(eve, "Odd Quill", Role.APPROVER, "try")
+    with pytest.raises(RejectedError):
+        tokens.add("Odd Quill", [Role.APPROVER])
+    assert "quill" in str(tokens.log()).lower()
+    ledger.erase(player)
+    assert [row.claimed for row in tokens.log()] == [None, None, None, "eve", None, None]
+    assert b"quill" not in tokens.path.read_bytes().lower()
+
+
 def test_whoever_shows_none_or_a_wrong_one_is_refused_and_noted(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     eve = tokens.add("eve", [Role.CORRECTOR])

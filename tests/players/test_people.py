@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.errors import CorruptError, StorageError
+from ledger.errors import ConflictError, CorruptError, StorageError
 from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -19,8 +19,9 @@ from ledger.players.people import Person, commitment
 from ledger.players.reasons import SALT_BYTES
 from ledger.players.sealed_names import is_sealed
 from ledger.players.sqlite_people import SqlitePeople
+from ledger.registering.registry import NewPlayer
 from ledger.runtime.ledger_files import beside
-from tests.kit.games import source_games
+from tests.kit.games import source_game, source_games
 from tests.kit.people import everybody
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
@@ -31,6 +32,41 @@ from tests.kit.tampering import edit
 def _file(tmp_path: Path) -> Iterator[SqlitePeople]:
     with closing(SqlitePeople.create(tmp_path / "club.people.db")) as made:
         yield made
+
+
+def test_no_text_shows_a_salt(file: SqlitePeople) -> None:
+    person = file.number({"name:ann": "Ann"}, "2020")["name:ann"]
+    assert person.salt is not None
+    for text in (repr(person), str(person), f"{person}", f"{[person]}"):
+        assert repr(person.salt) not in text
+        assert "'name:ann'" in text
+
+
+def test_a_refused_import_leaves_no_name_behind(tmp_path: Path) -> None:
+    path, people = tmp_path / "club.db", tmp_path / "club.people.db"
+    with Ledger.create(path) as ledger:
+        ledger.import_games(frames(source_games(3)))
+        rows = everybody(people)
+        games = [source_game("x1", "Zoe Quill", "Yan Quill"), source_game("x2", "Zoe Quill", "Zoe Quill", line=2)]
+        for _ in range(2):
+            assert ledger.import_games(frames(games), strict=True).fault_count == 1
+        with pytest.raises(ZeroDivisionError):
+            ledger.import_games(frames(chain(games[:1], (1 // 0 for _ in range(1)))), strict=True)  # type: ignore[arg-type]
+        assert everybody(people) == rows
+        assert not any(b"Quill" in file.read_bytes() for file in tmp_path.iterdir())
+        assert ledger.import_games(frames(games[:1])).players == 2
+        assert [person.name for person in everybody(people)][len(rows) :] == ["Zoe Quill", "Yan Quill"]
+        assert ledger.player("Zoe Quill").player == len(rows) + 1
+
+
+def test_a_refused_registration_leaves_no_name_behind(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db") as ledger:
+        ledger.register("name:ann", "Ann", declared_rating=1500)
+        with pytest.raises(ConflictError):
+            ledger.registry.add_many(
+                [NewPlayer("name:odd", "Odd Quill"), NewPlayer("name:ann", "Ann", declared_rating=1600)], actor="eve"
+            )
+        assert [person.name for person in everybody(tmp_path / "club.people.db")] == ["Ann"]
 
 
 def named(*words: str) -> dict[str, str]:

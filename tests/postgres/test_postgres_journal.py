@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 import psycopg
@@ -15,6 +16,7 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.journal import postgres_store
+from ledger.journal.kept_texts import frames
 from ledger.journal.postgres_store import PostgresJournal, promises_too_little
 from ledger.journal.postgres_tables import Roles, making
 from ledger.journal.scratch import ScratchJournal
@@ -384,7 +386,8 @@ NEVER = (
     "UPDATE club.nodes SET hash = hash", "DELETE FROM club.texts", "UPDATE club.about SET value = ''",
     "INSERT INTO club.about VALUES ('x', 'y')", "ALTER TABLE club.journal DISABLE TRIGGER USER",
     "DROP TABLE club.journal", "CREATE TABLE club.other(x integer)", "SELECT club.never()",
-    "SET session_replication_role = replica",
+    "SET session_replication_role = replica", "SELECT club.next_position()",
+    "INSERT INTO club.nodes VALUES (1, 0, sha256(''))", "INSERT INTO club.texts VALUES (sha256(''), '\\x28b52ffd')",
 )  # fmt: skip
 ENTRY = "INSERT INTO club.journal VALUES ({}, 'test/1', '{}', '\\x00', sha256('\\x0000'))"
 
@@ -409,6 +412,67 @@ def test_a_writer_adds_and_changes_nothing_and_a_reader_only_reads(each_server: 
         with pytest.raises(psycopg.errors.RestrictViolation):
             connection.execute(ENTRY.format(3, "entry:3") + ", (5, 'test/1', 'entry:5', '', sha256(''))")
         connection.execute(ENTRY.format(3, "entry:3"))
+
+
+def test_whoever_records_blocks_nobody_by_false_rows(each_server: Server, tmp_path: Path) -> None:
+    address = new_journal(each_server)
+    with opened(address) as journal, closing(psycopg.connect(address, autocommit=True)) as attacker:
+        filled(journal, (255,))
+        for false in (
+            "INSERT INTO club.journal VALUES (256, 'test/1', 'a', '\\x01', sha256('\\x01'))",
+            "SELECT club.keep_texts(ARRAY[sha256('x')], ARRAY['garbage'::bytea])",
+            "SELECT club.keep_texts(ARRAY[sha256('x'), sha256('y')], ARRAY['\\x28b52ffd2000010000'::bytea])",
+        ):
+            with pytest.raises(psycopg.errors.RestrictViolation):
+                attacker.execute(false)
+        for places in (range(256, 700), range(700, 66_000)):
+            with journal.writing() as writer:
+                append(writer, *map(sealed, places))
+                writer.keep_texts(frames(["e4 e5"]))
+        with closing(SqliteJournal.create(tmp_path / "same.db")) as file:
+            with file.writing() as writer:
+                append(writer, *map(sealed, range(1, 66_000)))
+            assert journal.head() == file.head()
+        # whoever opens it anew reads the nodes
+        with opened(address) as again, closing(SqliteJournal(tmp_path / "same.db")) as file:
+            assert again.head() == file.head()
+            for level, last in ((1, 257), (2, 1)):
+                assert again.hashes(level, 0, last) == file.hashes(level, 0, last)
+            with again.writing() as writer:
+                append(writer, sealed(66_000))
+
+
+ODD_SETTINGS = (
+    "quote_all_identifiers = on", "standard_conforming_strings = off", "backslash_quote = on", "bytea_output = escape",
+    "transform_null_equals = on", "array_nulls = off", "datestyle = 'SQL, DMY'", "intervalstyle = sql_standard",
+    "timezone = 'Asia/Kolkata'", "extra_float_digits = -10", "gin_fuzzy_search_limit = 1", "row_security = off",
+    "client_min_messages = error", "client_encoding = LATIN1", "search_path = public",
+    "default_transaction_isolation = serializable", "default_transaction_deferrable = on", "xmlbinary = hex",
+    "synchronize_seqscans = on", "plpgsql.extra_errors = 'all'", "plpgsql.check_asserts = off",
+    "check_function_bodies = off", "escape_string_warning = off", "jit = on", "enable_seqscan = off",
+    "plan_cache_mode = force_generic_plan",
+)  # fmt: skip
+
+
+def test_no_setting_of_a_database_changes_how_it_is_read(each_server: Server) -> None:
+    address = new_journal(each_server)
+    superuser = as_superuser(each_server, address)
+    with opened(address) as journal:
+        filled(journal, (300,))
+        expected = stored(journal)
+    name = address.rpartition("/")[2]
+    run_as_superuser(each_server, address, *(f'ALTER DATABASE "{name}" SET {setting}' for setting in ODD_SETTINGS))
+    with closing(psycopg.connect(superuser)) as plain:
+        shown = [plain.execute(f"SHOW {setting.partition(' ')[0]}".encode()).fetchone() for setting in ODD_SETTINGS]
+        assert shown[0] == ("on",)
+    with opened(address) as journal:
+        assert journal.faults() == []
+        assert stored(journal) == expected
+        with journal.writing() as writer:
+            append(writer, *map(sealed, range(301, 303)))
+            writer.keep_texts(frames(["e4"]))
+        assert journal.text(sha256(b"e4").digest()) == frames(["e4"])[0][1]
+        assert journal.size() == 302
 
 
 def test_the_guard_stands_before_the_owner_and_the_superuser_too(oldest_server: Server, writers_address: str) -> None:

@@ -18,6 +18,7 @@ from tests.kit.programs import GAME, Api, club_of_programs
 from tests.kit.served_processes import PATIENCE, ask_server, position, serving, until
 from tools.serve import job_runner, limits
 from tools.serve.job_runner import Jobs
+from tools.serve.jobs import ERASED
 from tools.serve.problems import Problem
 
 pytestmark = pytest.mark.slow  # the processes of a server
@@ -275,6 +276,27 @@ def test_what_takes_too_long_is_ended_and_says_so(tmp_path: Path, monkeypatch: p
         quick = begun(jobs, QUICK)
         assert (await until_it_is(jobs, quick, "done"))["exit_code"] == 0
         assert state(jobs, word)["exit_code"] is None
+
+    in_a_loop(tmp_path, play)
+
+
+@pytest.mark.usefixtures("slowly")
+def test_results_of_jobs_that_were_begun_before_somebody_was_erased_are_taken_from_the_disk(tmp_path: Path) -> None:
+    async def play(jobs: Jobs) -> None:
+        quick = begun(jobs, QUICK)
+        await until_it_is(jobs, quick, "done")
+        slow, waiting = begun(jobs), begun(jobs)
+        await until_it_is(jobs, slow, "running")
+        jobs.forget_erased(0)
+        assert [*tmp_path.glob("job-*/result")]
+        jobs.forget_erased(1)
+        for word in (quick, slow, waiting):
+            now = await until_it_is(jobs, word, "ended")
+            assert (now["said"], now["size"]) == ([ERASED], None)
+        later = begun(jobs, {**QUICK, "erased": 1})
+        assert (await until_it_is(jobs, later, "done"))["exit_code"] == 0
+        jobs.forget_erased(1)
+        assert {path.parent.name for path in tmp_path.glob("job-*/*")} == {f"job-{later}"}
 
     in_a_loop(tmp_path, play)
 

@@ -54,6 +54,22 @@ def test_where_what_started_it_is_killed_the_others_end_and_leave_nothing(
         until(lambda: position(address) > 0)
 
 
+def test_a_reader_that_is_being_started_again_ends_with_its_parent(served: Path) -> None:
+    def children(process: int) -> list[int]:
+        return [*map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
+
+    with serving(served, "--listen", "127.0.0.1:0", "--readers", "2") as (process, address):
+        until(lambda: position(address) > 0)
+        first = children(process.pid)
+        os.kill(first[-1], signal.SIGKILL)
+        until(lambda: any(child not in first for child in children(process.pid)))
+        orphans = children(process.pid)
+        process.kill()
+        until(lambda: not any(Path(f"/proc/{child}/exe").exists() for child in orphans))
+    with socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))):
+        pass
+
+
 def test_it_answers_on_a_socket_of_the_machine(served: Path, tmp_path: Path) -> None:
     place = tmp_path / "s"
     left = socket.socket(socket.AF_UNIX)
@@ -73,7 +89,8 @@ def test_what_stops_it_at_once_is_one_line(served: Path, tmp_path: Path, run: Ru
         port = taken.getsockname()[1]
         done = run("serve", served, "--listen", f"127.0.0.1:{port}")
     assert (done.code, done.err.count("\n")) == (1, 1)
-    assert f"127.0.0.1:{port}: cannot be listened at: Address already in use; give another --listen" in done.err
+    assert f"127.0.0.1:{port}: cannot be listened at: Address already in use by process {os.getpid()} (" in done.err
+    assert done.err.endswith("); give another --listen\n")
     for words, says in (
         (("--listen", "here"), "--listen: give ADDRESS:PORT or unix:PATH"),
         (("--public-url", "example.org"), "--public-url: give one that begins with https://"),

@@ -109,6 +109,8 @@ def propose(ledger: Ledger, events: Sequence[Event], asked: ProposalWish, token_
 def tell_proposed(ledger: Ledger, proposed: Proposed) -> None:
     """Say what is proposed, what about it may be meant otherwise, and how to see what it would move."""
     number = proposed.proposal
+    if proposed.duplicate:
+        output.remark(f"proposal {number} is open already, with the same changes and reason; nothing was recorded")
     shown = ledger.corrections.proposal(number)
     for words in corrections.described(ledger, shown.changes[:CHANGES_SHOWN]):
         output.remark(f"proposal {number}: {words}")

@@ -8,7 +8,6 @@ that uvicorn takes where it is installed sees the end of some in another place.
 from __future__ import annotations
 
 import asyncio
-import os
 import resource
 import socket
 import sys
@@ -215,7 +214,6 @@ class ReadingServer(Server):
         self._proxies = Proxies.of(serving.behind_proxy)
         self._most = min(limits.CONNECTIONS, open_files() - limits.SPARE_FILES)
         self._looked = 0.0
-        self._parent = os.getppid()
         config = Config(
             app,
             http=type("ItsConnection", (Connection,), {"keeper": self}),
@@ -241,13 +239,11 @@ class ReadingServer(Server):
         return not of_one and len(self.server_state.connections) <= self._most
 
     async def on_tick(self, counter: int) -> bool:
-        """What uvicorn does ten times a second, and a look at the connections and at who started this process."""
+        """What uvicorn does ten times a second, and a look at the connections."""
         now = time.monotonic()
         if now - self._looked >= LOOKS_EVERY:
             self._looked = now
             self._cut_off(now)
-            if os.getppid() != self._parent:  # it was killed: whoever starts the server again needs the address
-                self.should_exit = True
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import orjson
 
 from .. import cli, progress, running
+from .parents import PARENT, signal_when_orphaned
 
 NICE = 10  # answers come before jobs
 ROOM = 512  # bytes of the file: it is written over in one go, so that whoever reads it sees all of it
@@ -26,7 +27,9 @@ def main(arguments: Sequence[str]) -> int:
     place, *words = arguments
     os.nice(NICE)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the writer ignores it, and ends a job by it
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    signal_when_orphaned(signal.SIGINT)
+    # Not ``os.getppid()``: the parent may have ended while this process was being started.
+    threading.Thread(target=_end_with, args=(int(os.environ[PARENT]),), daemon=True).start()
     with Path(place).open("wb", buffering=0) as file:
         progress.listeners.append(_writing(file.fileno()))
         return cli.main(words)

@@ -22,6 +22,8 @@ import orjson
 
 from .. import output
 from . import limits, problems
+from .jobs import ERASED
+from .parents import PARENT
 from .problems import Problem
 from .waiting import Outcome
 
@@ -73,7 +75,11 @@ class _Job:
     def how_far(self, ahead: int) -> dict[str, Any]:
         """How far it is, as ``jobs.JobState`` has it."""
         size = _size(self.result) if self.state == "done" else None  # somebody may have tidied up
-        said = [line.replace(str(self.result), self.args["name"]) for line in _said(self.says)]
+        said = (
+            []
+            if self.why == ERASED
+            else [line.replace(str(self.result), self.args["name"]) for line in _said(self.says)]
+        )
         fields = {
             "job": self.word, "command": self.args["command"], "state": self.state, "ahead": ahead,
             **_progress(self.progress), "exit_code": self.exit_code,
@@ -135,6 +141,23 @@ class Jobs:
             self._forget(job)
         return {}
 
+    def forget_erased(self, erased: int) -> None:
+        """End what was begun before somebody was erased, and take away what it wrote.
+
+        Args:
+            erased: how many people are erased by now.
+        """
+        for job in [*self._jobs.values()]:
+            if job.args["erased"] >= erased or job.why == ERASED:
+                continue
+            job.why = ERASED
+            if job.state == "running":
+                job.state = "ended"
+                _tell_to_end(job)
+            else:
+                job.state = "ended"
+                _take_away(job)
+
     async def stop(self) -> None:
         """Take nothing new, and end what runs."""
         self._is_ending = True
@@ -179,7 +202,7 @@ class Jobs:
             job.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-m", PROCESS, str(job.progress), *words, cwd=self._path.parent,
                 stdin=asyncio.subprocess.DEVNULL, stdout=says if args["to_file"] else result, stderr=says,
-                env={**os.environ, "TMPDIR": str(job.folder), "NO_COLOR": "1"},
+                env={**os.environ, "TMPDIR": str(job.folder), "NO_COLOR": "1", PARENT: str(os.getpid())},
             )  # fmt: skip
         if job.state != "running":  # it was ended while the process was being started
             _tell_to_end(job)
@@ -190,11 +213,19 @@ class Jobs:
             job.state = "done" if job.exit_code in _ANSWERS else "failed"
         else:
             job.exit_code = None
-            job.result.unlink(missing_ok=True)
+            _take_away(job)
 
     def _forget(self, job: _Job) -> None:
         if self._jobs.pop(job.word, None) is not None:
             shutil.rmtree(job.folder, ignore_errors=True)
+
+
+def _take_away(job: _Job) -> None:
+    job.exit_code = None
+    if job.why == ERASED:  # what it said may name people, too
+        shutil.rmtree(job.folder, ignore_errors=True)
+    else:
+        job.result.unlink(missing_ok=True)
 
 
 _ANSWERS = {0, 3}  # exit codes of a command that has answered: an audit may find a falsehood

@@ -32,6 +32,7 @@ from .routes import ROWS_MEDIA
 from .wire import Ask
 
 VERB = "job"  # of the writer
+ERASED = "somebody was erased since the job was begun, and its result may tell who it was: begin it anew"
 _TEXT = "text/plain; charset=utf-8"
 _WORDS_OF_ROWS: Mapping[str, list[str]] = {"json": [], "ndjson": ["--nl"], "csv": ["--csv"]}
 _FILES = {

@@ -26,7 +26,7 @@ from ledger.ledger import Ledger
 
 from . import bodies, problems, safety
 from .importing import OF_A_FILE, ImportAnswer
-from .jobs import JobAnswer, JobState
+from .jobs import ERASED, JobAnswer, JobState
 from .parameters import Asked, Parameter
 from .parameters import asked as read_parameters
 from .posts import IMPORT, IMPORT_PARAMETERS, JOBS, JSON, OF_A_JOB, POSTS, GameAnswer, Post
@@ -144,13 +144,12 @@ class Posting:
 
     async def _result_of_job(self, request: Request) -> Response:
         state = await self._job_state(request)
+        if await self._erased() != state.erased:
+            await self._client.ask("job-end", {"job": state.told["job"]})
+            raise RefusedError(problems.problem(404, ERASED))
         if state.place is None:
             address = self._job_address(state.told["job"])
             words = f"the job has no result, its state is {state.told['state']!r}: {address} says more"
-            raise RefusedError(problems.problem(404, words))
-        if await self._erased() != state.erased:
-            await self._client.ask("job-end", {"job": state.told["job"]})
-            words = "somebody was erased since the job was begun, and its result may tell who it was: begin it anew"
             raise RefusedError(problems.problem(404, words))
         headers = {**self._headers, "Cache-Control": "no-store", "Content-Type": state.media}
         return FileResponse(state.place, headers=headers, filename=state.name)

@@ -6,6 +6,7 @@ server answers for a ledger; commands go on beside it.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -25,6 +26,7 @@ from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import journal_file, kept_with
 
 from .. import output
+from .listeners import holder
 from .settings import UNIX, Serving
 from .wire import meeting
 
@@ -76,7 +78,7 @@ def serve(serving: Serving, stopped: Event) -> None:
     Raises:
         StorageError: another server answers for it, or the address cannot be had.
     """
-    with _alone(serving), _listening(serving.listen) as listening, meeting() as folder:
+    with _alone(serving), _listening(serving.listen) as listening, meeting() as folder, _held_pipe() as held:
         address = _address(serving.listen, listening)
         handed = attrs.evolve(
             serving,
@@ -84,10 +86,10 @@ def serve(serving: Serving, stopped: Event) -> None:
             verifier=_verifier(CheckpointFiles(serving.path)),
             public_url=serving.public_url or (address if address.startswith("http") else None),
         )
-        children = [_Child("the process that records", [f"{__package__}.writer", handed.as_json()], ())]
+        children = [_Child("the process that records", [f"{__package__}.writer", handed.as_json(), str(held)], (held,))]
         for number in range(1, serving.readers + 1):
-            command = [f"{__package__}.reading", handed.as_json(), str(listening.fileno())]
-            children.append(_Child(f"reader {number}", command, (listening.fileno(),)))
+            command = [f"{__package__}.reading", handed.as_json(), str(listening.fileno()), str(held)]
+            children.append(_Child(f"reader {number}", command, (listening.fileno(), held)))
         try:
             for child in children:
                 child.start()
@@ -100,6 +102,17 @@ def serve(serving: Serving, stopped: Event) -> None:
                     child.look()
         finally:
             _end(children)
+
+
+@contextmanager
+def _held_pipe() -> Iterator[int]:
+    """The end of a pipe that children inherit; the other one is closed when this process ends, whatever ends it."""
+    reading, writing = os.pipe()
+    try:
+        yield reading
+    finally:
+        os.close(writing)
+        os.close(reading)
 
 
 def told_of_the_proxy(serving: Serving) -> Iterator[str]:
@@ -202,6 +215,8 @@ def _listening(listen: str) -> Iterator[socket.socket]:
     except (OSError, OverflowError, ValueError) as error:
         made.close()
         what = getattr(error, "strerror", None) or error
+        if getattr(error, "errno", None) == errno.EADDRINUSE and (who := holder(place if is_unix else int(port))):
+            what = f"{what} by {who}"
         raise StorageError(listen, f"cannot be listened at: {what}; give another --listen") from error
     with made:
         made.set_inheritable(True)

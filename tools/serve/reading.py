@@ -14,6 +14,7 @@ from .connections import ReadingServer
 from .desk_visits import Visits
 from .feed import Feed
 from .gate import Gate
+from .parents import end_with
 from .posting import Posting
 from .readers import Reader
 from .settings import Serving
@@ -24,7 +25,12 @@ ENDS_WITHIN = 10  # seconds for what is being answered when the process is to en
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Answer on a socket; the arguments are the settings as JSON, and the number of the open socket."""
+    """Answer on a socket, until SIGTERM or the end of the parent.
+
+    Args:
+        arguments: the settings as JSON, the number of the open socket, that of the pipe which the parent holds.
+    """
+    end_with(int(arguments[2]), ENDS_WITHIN + 2)
     serving = Serving.of_json(arguments[0])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
     logging.getLogger("python_multipart").setLevel(logging.ERROR)  # with what is no form strangers could fill the log

@@ -8,7 +8,6 @@ recorded here and soon after commands recorded it beside, and signs. What stops 
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import signal
 import sys
@@ -27,12 +26,14 @@ import attrs
 
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.facts.words import Receipt
+from ledger.journal import rules
 from ledger.journal.recorder import Telling
 from ledger.journal.settings_file import inode
 from ledger.ledger import Ledger
 
 from .. import output
 from . import job_runner, problems
+from .parents import end_with, is_gone
 from .problems import Problem
 from .settings import Serving
 from .verbs import GAME, Asking, told_game, verb_of
@@ -205,7 +206,7 @@ class Folding:
         self._failure = ""
         self._signed, self._sign_at = 0, time.monotonic() + checkpoint_every
         self._signed_of: Ledger | None = None  # another one may be put in its place, with fewer entries
-        self.views = 0
+        self.views = self.erased = 0  # entries that are folded in, and people who are erased
         self.thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
     def wake(self) -> None:
@@ -250,6 +251,7 @@ class Folding:
         position = ledger.views.position()
         if position != self.views:
             self.views = position
+            self.erased = sum(1 for _ in ledger.journal.keys(*rules.ERASED))
             self._tell({"views": position})
         if self._every and (is_last or time.monotonic() >= self._sign_at):
             self._sign_at = time.monotonic() + self._every
@@ -281,8 +283,10 @@ def _witnessing(serving: Serving) -> Witnessing | None:
 class WriterProcess:
     """The sockets, and the threads."""
 
-    def __init__(self, serving: Serving) -> None:
+    def __init__(self, serving: Serving, parent: int | None = None) -> None:
+        """Say what is served, and which pipe tells that the parent is gone; None: it is not looked for."""
         assert serving.folder is not None
+        self._parent = parent
         self._place = serving.folder / SOCKET
         self._streams: set[asyncio.StreamWriter] = set()
         self._unanswered = 0
@@ -294,7 +298,7 @@ class WriterProcess:
         self.jobs = job_runner.Jobs(serving.path, serving.folder)
 
     async def run(self) -> None:
-        """Take messages until SIGTERM, or until the parent is gone."""
+        """Take messages until SIGTERM."""
         self._loop = asyncio.get_running_loop()
         stopped = asyncio.Event()
         self._loop.add_signal_handler(signal.SIGTERM, stopped.set)
@@ -304,12 +308,13 @@ class WriterProcess:
             self.witnessing.thread.start()
         self._place.unlink(missing_ok=True)  # left by one that was killed
         server = await asyncio.start_unix_server(self._connected, str(self._place), limit=LARGEST)
-        parent = os.getppid()
-        while not stopped.is_set() and os.getppid() == parent:
+        while not stopped.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), 1.0)
+            self.jobs.forget_erased(self.folding.erased)
         await self._end(server)
-        if os.getppid() != parent:  # it was killed, and takes nothing away: files that were sent, results of jobs
+        # it was killed, and takes nothing away: files that were sent, results of jobs
+        if self._parent is not None and is_gone(self._parent):
             shutil.rmtree(self._place.parent, ignore_errors=True)
 
     async def _end(self, server: asyncio.Server) -> None:
@@ -405,9 +410,16 @@ class WriterProcess:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write for the others, until SIGTERM; the argument is the settings as JSON."""
+    """Write for the others, until SIGTERM or the end of the parent.
+
+    Args:
+        arguments: the settings as JSON, and the number of the pipe which the parent holds, if any.
+    """
+    parent = int(arguments[1]) if len(arguments) > 1 else None
+    if parent is not None:
+        end_with(parent, ENDS_WITHIN + 2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    asyncio.run(WriterProcess(Serving.of_json(arguments[0])).run())
+    asyncio.run(WriterProcess(Serving.of_json(arguments[0]), parent).run())
     return 0
 
 

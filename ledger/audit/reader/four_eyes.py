@@ -331,11 +331,11 @@ def _breach(state: _State, proposal: _Proposal, actor: object, *, is_proven: boo
 
 
 def _person(name: object) -> str:
-    """A name without case and width of letters, characters that nobody sees, and needless blanks."""
+    """A name without case and width of letters, characters that nobody sees, and blanks."""
     # Twice: casefolding may give letters that are composed again (Unicode, 3.13: compatibility caseless matching).
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(name)).casefold())
     seen = (letter for letter in text if not any(first <= ord(letter) <= last for first, last in _UNSEEN))
-    return " ".join("".join(seen).split())
+    return "".join("".join(seen).split())
 
 
 def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
