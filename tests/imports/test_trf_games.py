@@ -534,11 +534,7 @@ def test_real_reports_are_read_without_a_fault(name: str) -> None:
 
 @pytest.mark.parametrize("letter", ["-", "Z"])
 def test_marks_of_absent_players_make_no_round_that_nobody_played(letter: str) -> None:
-    lines = [
-        f"001 {rank:>4} m    {name:<33} {1500:>4}{'':>32} 0.0 {rank:>4}" for rank, name in ((1, "Ann"), (2, "Bob"))
-    ]
-    first = [f"  {3 - rank:>4} {colour} {result}" for rank, colour, result in ((1, "w", "1"), (2, "b", "0"))]
-    rows = [line.ljust(89) + cell + f"  0000 - {letter}" for line, cell in zip(lines, first, strict=True)]
+    rows = (player(1, "Ann", "2 w 1", f"0000 - {letter}"), player(2, "Bob", "1 b 0", f"0000 - {letter}"))
     reading = Reading("a.trf")
     text = "\n".join(["012 Cup", "042 2026/04/18", "052 2026/04/18", *rows]) + "\n"
     games = list(trf.games(text.encode().splitlines(keepends=True), reading))
