@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,7 +23,7 @@ import orjson
 
 from ledger.errors import StorageError
 from ledger.imports.reading import Reading
-from ledger.imports.unpack import unpacked
+from ledger.imports.unpack import unpacked, zip_member_at
 
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _MARK = 2  # bytes of a byte-order mark
@@ -100,7 +100,8 @@ MAX_LINE = 2 * 2**20  # bytes; the longest annotated games known have a fifth of
 MAX_BLANK = 2**20  # bytes of nothing but white space in a row
 FORMATS = ("pgn", "lichess-ndjson", "chess-com", "ledger-jsonl", "trf", "csv")
 _BOM = b"\xef\xbb\xbf"
-_ARCHIVES = {b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
+_ZIP = b"PK\x03\x04"
+_ARCHIVES = {b"\xfd7zXZ\x00": "xz", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
 _SHEETS = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")  # in the zip archives of Excel, LibreOffice
 _TAG = re.compile(rb'^[ \t]*\[\s*\w+\s+"[^"\r\n]', re.MULTILINE)
 _BARE_TAG = re.compile(rb"\[(?:Event|Site|Date|White|Black)\b")
@@ -197,7 +198,7 @@ class _Chunked(io.RawIOBase):
 
 @contextmanager
 def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
-    """Open *path*, or standard input for ``-``, unpacking gzip, bzip2 and zstd told by content, not by name.
+    """Open *path*, or standard input for ``-``, unpacking gzip, zip, bzip2 and zstd told by content, not by name.
 
     A stream that is cut off or damaged gives what can be read, then one fault.
 
@@ -206,7 +207,7 @@ def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
         encoding: what its letters are written in, where it is neither UTF-8 nor UTF-16 with a byte-order mark.
 
     Raises:
-        StorageError: no such file, not to be read, or an archive of files (zip, xz, 7z, rar).
+        StorageError: no such file, not to be read, or an archive of files (xz, 7z, rar).
     """
     file = _opened(path)
     try:
@@ -228,15 +229,31 @@ def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
     reading = Reading(name)
     stored = _stored(file, reading)
     head = _gathered(stored, 16)
+    if head.startswith(_ZIP):
+        head = _head_of_zip(head + _gathered(stored, CHUNK), name)
     for magic, kind in _ARCHIVES.items():
         if head.startswith(magic):
-            start = head + b"".join(islice(stored, 1))
-            if any(word in start for word in _SHEETS):
-                raise StorageError(name, "is a spreadsheet: save the sheet with the games as CSV and give that")
             raise StorageError(name, f"is a {kind} archive: unpack it and give the file inside")
     plain = unpacked(head, chain(filter(None, (head,)), stored), reading)
     whole = _without_floods(recoded(plain, encoding, reading), reading)
     return Source(reading, _gathered(whole, PEEK), whole)
+
+
+def _head_of_zip(head: bytes, name: str) -> bytes:
+    """The same, of an archive whose first file can be unpacked.
+
+    Raises:
+        StorageError: it cannot be, or it is a spreadsheet.
+    """
+    if any(word in head for word in _SHEETS):
+        raise StorageError(name, "is a spreadsheet: save the sheet with the games as CSV and give that")
+    try:
+        is_cut = zip_member_at(head) is None
+    except ValueError as error:
+        raise StorageError(name, f"is a zip archive, and {error} and give that") from None
+    if is_cut:
+        raise StorageError(name, "is a zip archive that ends too early: fetch it again")
+    return head
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from ledger.imports.csv import games as csv_games
 from ledger.imports.csv.games import CsvHints
 from ledger.imports.doubles import without_second_opponents
 from ledger.imports.files import FORMATS, Source
+from ledger.imports.legality import with_notes_on_moves
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading, frames, without_byes
 from ledger.imports.trf import games as trf
@@ -41,6 +42,7 @@ class SaidOfFile:
         day: when the games of a tournament report were played that names no day.
         dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
         speeds_by_clock: whether speed classes go by Lichess's rule in archives of chess.com, too, which have their own.
+        check_moves: True if the moves of all games are played through, False if only those of small files are.
         headings, results, equal_rows: of CSV files, as of ``csv.games.CsvHints``.
     """
 
@@ -51,6 +53,7 @@ class SaidOfFile:
     headings: Mapping[str, str] = attrs.field(factory=dict)
     results: Mapping[str, str | None] = attrs.field(factory=dict)
     equal_rows: bool = False
+    check_moves: bool = False
 
 
 def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> Iterator[DataFrame]:
@@ -61,7 +64,10 @@ def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> It
         fmt: one of ``FORMATS``.
         said: what somebody says of it.
     """
-    return without_second_opponents(_frames(source, fmt, said), source.reading)
+    games = without_second_opponents(_frames(source, fmt, said), source.reading)
+    # Tables and reports have no moves.
+    has_moves = fmt not in {"csv", "trf"}
+    return with_notes_on_moves(games, source.reading, is_asked=said.check_moves) if has_moves else games
 
 
 def _frames(source: Source, fmt: str, said: SaidOfFile) -> Iterator[DataFrame]:

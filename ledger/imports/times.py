@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from ledger.facts.instants import instant_ms
 from ledger.imports.reading import speed_class
+
+_FARTHEST_ZONE = 14  # hours from UTC
 
 ORDERS = ("dmy", "mdy")  # the day before the month, or the month before the day
 OPTION = "--dates"
@@ -154,3 +157,20 @@ def day_of(date: str) -> str | None:
     except ValueError:
         raise ValueError(f"there is no day {date!r}") from None
     return day
+
+
+def in_utc(day: str, time: str, offset: str) -> str:
+    """Return an instant of UTC from a day, a time of the day and an offset such as ``+02:00`` or ``-0530``.
+
+    Raises:
+        ValueError: there is no such time or offset, or no such year.
+    """
+    digits = offset[1:].replace(":", "").ljust(4, "0")
+    shift = timedelta(hours=int(digits[:2]), minutes=int(digits[2:4]))
+    if shift > timedelta(hours=_FARTHEST_ZONE) or int(digits[2:4]) > 59:
+        raise ValueError(f"there is no offset {offset}")
+    try:
+        moment = datetime.fromisoformat(f"{day}T{time}") + (-shift if offset[0] == "+" else shift)
+    except OverflowError:
+        raise ValueError("there is no such year") from None
+    return f"{moment.isoformat(timespec='seconds')}Z"

@@ -1,4 +1,4 @@
-"""gzip, bzip2 and zstd told by their first bytes and unpacked in pieces of bounded size, up to stated limits.
+"""gzip, zip, bzip2 and zstd told by their first bytes and unpacked in pieces of bounded size, up to stated limits.
 
 What the unpacked bytes mean is not known here, nor where the packed ones come from. What is wrong with them becomes
 a fault of the ``Reading``.
@@ -27,6 +27,13 @@ MAX_WINDOW = 2**27  # bytes that a zstd frame may look back; what the zstd comma
 _SIP = 256
 
 
+_ZIP_MAGIC = b"PK\x03\x04"
+_ZIP_HEAD = 30  # bytes before the name of a file
+_SEVERAL = "it holds several files: unpack it and give each"
+_DEFLATED = 8
+_SEEN_BEHIND = 64  # bytes behind the first file that are looked at
+
+
 class Unpacker(Protocol):
     """What unpacks one member (gzip), stream (bzip2) or frame (zstd)."""
 
@@ -46,9 +53,9 @@ class Unpacker(Protocol):
 
 
 class _Gzip:
-    def __init__(self) -> None:
-        # 16 more than the largest window of 15 has zlib expect the header of gzip.
-        self._inner = zlib.decompressobj(wbits=31)
+    def __init__(self, wbits: int = 31) -> None:
+        # 16 more than the largest window of 15 has zlib expect the header of gzip; less than 0, no header.
+        self._inner = zlib.decompressobj(wbits=wbits)
 
     @property
     def eof(self) -> bool:
@@ -117,9 +124,64 @@ class _Zstd:
                 return
 
 
+class _Zip:
+    """The one file of a zip archive, deflated, as FIDE packs its lists (PKWARE APPNOTE 4.3.7)."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._inner: Unpacker | None = None
+        self._behind = b""
+
+    @property
+    def eof(self) -> bool:
+        # What follows is the directory, to the end of the file.
+        return False
+
+    @property
+    def unused_data(self) -> bytes:
+        return b""
+
+    @property
+    def is_whole(self) -> bool:
+        """True once the file in it was unpacked to its end."""
+        return self._inner is not None and self._inner.eof
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        if self._inner is None:
+            self._head += data
+            begin = zip_member_at(self._head)
+            if begin is None:
+                return
+            data, self._head = self._head[begin:], b""
+            self._inner = _Gzip(-15)
+        if not self._inner.eof:
+            yield from self._inner.pieces(data)
+            data = self._inner.unused_data
+        if self._inner.eof and len(self._behind) < _SEEN_BEHIND:
+            self._behind += data[:_SEEN_BEHIND]
+            # A descriptor of 12 to 24 bytes may stand before it; a name in the directory begins with PK\x01\x02.
+            if _ZIP_MAGIC in self._behind.partition(b"PK\x01\x02")[0]:
+                raise ValueError(_SEVERAL)
+
+
+def zip_member_at(head: bytes) -> int | None:
+    """Return where the data of the first file of a zip archive begin; None if more bytes are needed.
+
+    Raises:
+        ValueError: it is not deflated, or is encrypted.
+    """
+    if len(head) < _ZIP_HEAD:
+        return None
+    flags, method, name, extra = (int.from_bytes(head[at : at + 2], "little") for at in (6, 8, 26, 28))
+    if flags & 1 or method != _DEFLATED:
+        raise ValueError("the file in it is encrypted or packed in another way than by deflate: unpack it")
+    return _ZIP_HEAD + name + extra if len(head) >= _ZIP_HEAD + name + extra else None
+
+
 # First bytes -> name and what gives the unpackers of a file; the second zstd magic is a skippable frame (0x50 to 0x5f).
 _PACKINGS: tuple[tuple[re.Pattern[bytes], str, Callable[[], Callable[[], Unpacker]]], ...] = (
     (re.compile(rb"\x1f\x8b\x08"), "gzip", lambda: _Gzip),
+    (re.compile(rb"PK\x03\x04"), "zip", lambda: _Zip),
     (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), "bzip2", lambda: _Bzip2),
     (
         re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
@@ -127,7 +189,7 @@ _PACKINGS: tuple[tuple[re.Pattern[bytes], str, Callable[[], Callable[[], Unpacke
         lambda: partial(_Zstd, zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)),
     ),
 )
-_COMMANDS = {"gzip": "gzip -dc", "bzip2": "bzip2 -dc", "zstd": "zstd -dc"}
+_COMMANDS = {"zip": "unzip -p", "gzip": "gzip -dc", "bzip2": "bzip2 -dc", "zstd": "zstd -dc"}
 
 
 def unpacked(head: bytes, stored: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
@@ -160,6 +222,8 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
                 # Each library has an error of its own for damaged data; that of bz2 is an OSError.
                 except (zlib.error, OSError, ValueError, zstandard.ZstdError) as error:
                     words = f"damaged {kind} data ({error}), the rest is lost: fetch the file again"
+                    if str(error) == _SEVERAL:
+                        words = f"a zip archive: {_SEVERAL}"
                     # zstd's words for a window that is too large
                     if "too much memory" in str(error):
                         words = (
@@ -180,5 +244,5 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
                     return
             data = member.unused_data if member.eof else b""
             member = None if member.eof else member
-    if member is not None:
+    if member is not None and not (isinstance(member, _Zip) and member.is_whole):
         reading.cut(line, f"the {kind} data ends too early, the rest is lost: fetch the file again")

@@ -201,6 +201,8 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling
     blanks = BLANKS[kind]
     for field in sorted(stored.keys() | telling.keys()):
         before, now = stored.get(field), telling.get(field)
+        if kind is RatingSeeded and field == "source":
+            continue  # the same numbers of the same day under another name of the list: what is stored stays
         if before != now and not (now is None and field in blanks):
             words = None
             if kind is TournamentOpened and field == "ends_at":

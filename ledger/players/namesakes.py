@@ -9,10 +9,12 @@ written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import MalformedError
 from ledger.facts.person_names import PLAIN_LETTERS, are_apart, folded, spelt
+from ledger.players.misspelt import resembling
 from ledger.players.name_indexes import fold
 from ledger.players.people import People, Person
 from ledger.runtime.lazy import np, pl
@@ -31,14 +33,22 @@ class Namesakes(NamedTuple):
     place: int
     identity: str
     others: list[str]
+    is_misspelt: bool = False  # their names differ in one letter
 
     def __str__(self) -> str:
         """The words of a note, with the first of the others."""
+        if self.is_misspelt:
+            way = "'correct DB merge' makes two numbers one person"
+            return (
+                f"the name of {self.identity} is that of {self.others[0]} with one letter changed; if misspelt, {way}"
+            )
         return f"{self.identity} has the name of {self.others[0]}, and may be the same person: see 'players alike'"
 
 
 def namesakes(people: People, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
     """Of new players those who have the name of others that came before them, in their order.
+
+    Behind them stand those whose name is another's with one letter changed.
 
     Args:
         people: who is registered; the newcomers may be among them.
@@ -58,7 +68,40 @@ def namesakes(people: People, newcomers: Sequence[tuple[str, str]]) -> list[Name
         ]
         if others:
             alike.append(Namesakes(place, identity, others))
-    return alike
+    return alike + _misspelt(people, newcomers, {note.place for note in alike}, places)
+
+
+def _misspelt(
+    people: People, newcomers: Sequence[tuple[str, str]], noted: set[int], places: Mapping[str, int]
+) -> list[Namesakes]:
+    asked = [(place, player) for place, player in enumerate(newcomers) if place not in noted]
+    if not asked:
+        return []
+    if len(asked) <= _FEW:
+        candidates = [player for _, (_, name) in asked for player in _sharing_words(people, name)]
+    else:
+        candidates = [(identity, name) for _, identity, name in sorted(people.called())]
+    others: dict[int, list[str]] = {}
+    for number, other, _ in resembling([player for _, player in asked], [*candidates, *newcomers]):
+        place = asked[number][0]
+        if places.get(spelt(other), -1) < place:  # of two newcomers the later one is the misspelt one
+            others.setdefault(place, []).append(other)
+    return [Namesakes(place, newcomers[place][0], names, is_misspelt=True) for place, names in others.items()]
+
+
+def _sharing_words(people: People, name: str) -> list[tuple[str, str]]:
+    """Identities and names of the players who have all words of a name but one; of a name of one word, like ones."""
+    words = folded(name).words
+    candidates: list[tuple[str, str]] = []
+    for at in range(len(words)):
+        rest = " ".join(words[:at] + words[at + 1 :])
+        with suppress(MalformedError):  # no word of the rest has three letters
+            candidates += [(match.identity, match.name) for match in people.search.find(rest)]
+    if len(words) == 1:
+        candidates += [
+            (person.identity or "", person.name or "") for word in people.like(name) for person in people.named(word)
+        ]
+    return candidates
 
 
 def _of_like_letters(people: People, newcomers: Sequence[tuple[str, str]]) -> Iterator[tuple[int, dict[str, str]]]:

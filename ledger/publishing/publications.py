@@ -34,6 +34,7 @@ from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.person_names import are_apart, folded
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
+from ledger.players.misspelt import resembling_pairs
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.open_ledger import OpenLedger
@@ -187,7 +188,7 @@ class Publications:
                 # Nothing is published, so that nothing is published in spite of complaints.
                 complaints = []
                 return ()
-            refusing = [complaint for complaint in complaints if complaint.what != NAME_SHARED]
+            refusing = [complaint for complaint in complaints if complaint.what not in ONLY_NOTED]
             if refusing and not despite_complaints:
                 raise PublicationError(event.key, refusing)
             # In the transaction of the entry that names their digest: neither is there without the other.
@@ -253,6 +254,8 @@ class Publications:
         complaints = [open_proposal(proposal) for proposal in draft.open_proposals]
         complaints += names_twice(draft.rows, self.ledger.people.by_number)
         complaints += implausible(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
+        listed = set() if before is None else {row.player for row in self.rows(before)}
+        complaints += names_misspelt(draft.rows, self.ledger.people.by_number, listed)
         if before is not None:
             complaints += moved(draft.rows, by_player(self.rows(before)), before.name, draft.largest_jump)
         return complaints
@@ -373,6 +376,8 @@ JUMP, VANISHED, NAME_TWICE, OPEN_PROPOSAL = "jump", "vanished", "name-twice", "o
 
 IMPLAUSIBLE = "implausible"
 NAME_SHARED = "name-shared"
+NAME_MISSPELT = "name-misspelt"
+ONLY_NOTED = frozenset({NAME_SHARED, NAME_MISSPELT})  # complaints in spite of which a list is published
 
 
 class Complaint(NamedTuple):
@@ -454,3 +459,22 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
             pairs = combinations((person.identity or "" for person in same), 2)
             apart = all(are_apart(identity, other) for identity, other in pairs)
             yield Complaint(NAME_SHARED if apart else NAME_TWICE, numbers, words)
+
+
+def names_misspelt(
+    rows: Rows, people: Callable[[list[int]], Mapping[int, Person]], listed: set[int]
+) -> Iterator[Complaint]:
+    """Players who are new on a list, and whose name is another's there with one letter changed.
+
+    Args:
+        rows: the list, by player.
+        people: who bears these numbers.
+        listed: who was on the list before it.
+    """
+    named = {person.identity: person for person in people(sorted(rows)).values() if person.identity and person.name}
+    for pair in resembling_pairs({str(identity): str(person.name) for identity, person in named.items()}):
+        # the newer one first
+        numbers = sorted((named[identity].player for identity in pair), reverse=True)
+        if not listed.issuperset(numbers):
+            words = f"has the name of player {numbers[1]} with one letter changed; if misspelt, merge them"
+            yield Complaint(NAME_MISSPELT, tuple(numbers), words)

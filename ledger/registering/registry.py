@@ -62,7 +62,9 @@ class PlayersReport(FaultsFound):
         kept_names: players who were renamed and whom the list calls otherwise: they keep the name that they have.
         namesakes: lines of new players who have the name of somebody registered before, and whose.
         left_out: lines whose rating could not act, and why: it was left out, as was asked for.
-        faults, fault_count: rows that could not be taken; where there is one, nothing was recorded.
+        is_recorded: True if the list was recorded.
+        faults, fault_count: rows that could not be taken; where there is one, nothing was recorded, unless such rows
+            were to be left out.
     """
 
     players: int = 0
@@ -73,6 +75,13 @@ class PlayersReport(FaultsFound):
     kept_names: int = 0
     namesakes: list[FileFault] = attrs.Factory(list)
     left_out: list[FileFault] = attrs.Factory(list)
+    is_recorded: bool = False
+    faulty_lines: set[int] = attrs.Factory(set)
+
+    def fault(self, line: int, message: str) -> None:
+        """Note one fault."""
+        super().fault(line, message)
+        self.faulty_lines.add(line)
 
 
 @attrs.define
@@ -105,6 +114,7 @@ class _ListImport:
         propose: Callable[[Sequence[Event]], object] | None,
         *,
         leave_out_late: bool = False,
+        leave_out_faulty: bool = False,
     ) -> None:
         """Prepare the import of a list.
 
@@ -116,6 +126,7 @@ class _ListImport:
             actor: who imports.
             propose: as of ``Registry.take_list``.
             leave_out_late: as there.
+            leave_out_faulty: as there.
 
         Raises:
             MalformedError: an instant or a name that no event may hold.
@@ -130,6 +141,7 @@ class _ListImport:
         self._now_ms = ledger.now_ms()
         self._propose, self._proposed = propose, list[Event]()
         self._leave_out_late = leave_out_late
+        self._leave_out_faulty = leave_out_faulty
         self._made = set[int]()  # numbers of those whom this list registers
         # What is proposed is what four eyes ask for: nothing of it needs to be refused.
         self._four_eyes = propose is None and rules.are_four_eyes_on(ledger.journal.find)
@@ -157,13 +169,19 @@ class _ListImport:
                 advance(len(frame))
             self.report.players = sum(map(len, parts))
             self._refuse_broken(parts)
-            if self.report.fault_count:
+            if self.report.fault_count and not self._leave_out_faulty:
                 return self.report
+            parts = self._without_faulty(parts)
             self._refuse_doubles(parts)
+            parts = self._without_faulty(parts)
             looked_up = [self._look(frame) for frame in parts]
-            if faults_so_far() or self.report.fault_count:
+            if faults_so_far() or (self.report.fault_count and not self._leave_out_faulty):
                 return self.report
+            parts = self._without_faulty(parts)
+            self.report.players = sum(map(len, parts))
+            lines = self.report.faulty_lines
             fresh = [row for news in looked_up if news.fresh is not None for row in news.fresh.iter_rows()]
+            fresh = [row for row in fresh if row[0] not in lines]
             alike = namesakes(self._ledger.names.people(), [(identity, name) for _, identity, name in fresh])
             self.report.namesakes = [FileFault(fresh[note.place][0], str(note)) for note in alike]
             if self._propose is not None and self._proposed:  # before the rest, so that a refusal leaves nothing behind
@@ -177,7 +195,15 @@ class _ListImport:
                     raise RejectedError(rules.NEEDS_A_PROPOSAL, "", message)
                 for frame, news in zip(parts, looked_up, strict=True):
                     self._record(writer, frame, news, stamp)
+            self.report.is_recorded = True
         return self.report
+
+    def _without_faulty(self, parts: list[DataFrame]) -> list[DataFrame]:
+        """The frames without the rows that have a fault, if such rows are to be left out."""
+        lines = self.report.faulty_lines
+        if not (self._leave_out_faulty and lines):
+            return parts
+        return [frame.filter(~pl.col("line").is_in(lines)) for frame in parts]
 
     def _refuse_broken(self, frames: Sequence[DataFrame]) -> None:
         """What no event may hold is a fault: this program's importers judge each value, other frames may hold any."""
@@ -730,6 +756,7 @@ class Registry:
         advance: Callable[[int], None] = lambda _: None,
         propose: Callable[[Sequence[Event]], object] | None = None,
         leave_out_late: bool = False,
+        leave_out_faulty: bool = False,
     ) -> PlayersReport:
         """Register the players of a list with their pasts: all of them or, where there is a fault, nobody.
 
@@ -740,12 +767,13 @@ class Registry:
             source: name of the list.
             actor: who imports.
             token: what proves it, where somebody holds the role of a recorder.
-            faults_so_far: how many faults the importer found.
+            faults_so_far: how many faults the importer found for which nothing is recorded.
             advance: called with the number of players of each frame that was read.
             propose: called with what the list tells of players who are registered already, for somebody else to
                 approve, before newcomers are registered; None: it is recorded.
             leave_out_late: leave out ratings that come after the first game of players who are registered already, and
                 tell them in the report; else they are faults.
+            leave_out_faulty: record the rows without a fault; else a fault anywhere leaves nothing recorded.
 
         Raises:
             UnknownNameError: there is no such pool.
@@ -759,7 +787,16 @@ class Registry:
         pools = {each.name: each for each in self.ledger.pools()}
         if name not in pools:
             raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")
-        job = _ListImport(self.ledger, pools[name], since, source, actor, propose, leave_out_late=leave_out_late)
+        job = ListImport(
+            self.ledger,
+            pools[name],
+            since,
+            source,
+            actor,
+            propose,
+            leave_out_late=leave_out_late,
+            leave_out_faulty=leave_out_faulty,
+        )
         return job.take(frames, faults_so_far, advance)
 
 

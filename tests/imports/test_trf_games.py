@@ -536,3 +536,12 @@ def test_real_reports_are_read_without_a_fault(name: str) -> None:
     lines = [line[91:] for line in file.decode("latin-1").splitlines() if line.startswith("001")]
     cells = [line[at : at + 8] for line in lines for at in range(0, len(line), 10)]
     assert 2 * REAL[name][0] - 2 * REAL[name][1] == sum(cell[7:8] in {*"10="} for cell in cells if cell.strip())
+
+
+@pytest.mark.parametrize("letter", ["-", "Z"])
+def test_marks_of_absent_players_make_no_round_that_nobody_played(letter: str) -> None:
+    rows = (player(1, "Ann", "2 w 1", f"0000 - {letter}"), player(2, "Bob", "1 b 0", f"0000 - {letter}"))
+    reading = Reading("a.trf")
+    text = "\n".join(["012 Cup", "042 2026/04/18", "052 2026/04/18", *rows]) + "\n"
+    games = list(trf.games(text.encode().splitlines(keepends=True), reading))
+    assert (len(games), reading.faults, reading.rounds, reading.tournaments[0].rounds) == (1, [], [], 1)

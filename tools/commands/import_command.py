@@ -86,6 +86,7 @@ from .importing import ImportWish, check_files, import_file, save_differences, s
     help="What a word of a CSV file means, such as Sieg=1-0; repeatable.",
 )
 @click.option("--equal-rows", is_flag=True, help="Equal rows of a CSV file tell several games, as of a blitz evening.")
+@click.option("--check-moves", is_flag=True, help="Play the moves of files of more than 20,000 games through, too.")
 @click.option(
     "--day", metavar="INSTANT", help="When the games of a TRF that tells no day were played: 2024-05-04, 2024."
 )
@@ -112,6 +113,7 @@ def import_(
     columns: Sequence[str],
     results: Sequence[str],
     equal_rows: bool,
+    check_moves: bool,
     day: str | None,
     encoding: str | None,
     actor: str,
@@ -140,7 +142,8 @@ def import_(
     asked = proposing.wish()
     if asked is not None and not open_tournaments:
         raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
-    said = attrs.evolve(_said(source, dates, speeds, day, columns, results), equal_rows=equal_rows)
+    said = _said(source, dates, speeds, day, columns, results)
+    said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:

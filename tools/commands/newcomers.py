@@ -32,7 +32,7 @@ def tell_namesakes(notes: Sequence[str], begin: str) -> None:
         output.remark(note)
     if len(notes) > NOTES_SHOWN:
         rest = counted(len(notes) - NOTES_SHOWN, "more new player")
-        output.remark(f"{begin}and {rest} with the name of somebody known")
+        output.remark(f"{begin}and {rest} with the name of somebody known, or nearly")
 
 
 def kept_names(count: int) -> str:

@@ -17,6 +17,7 @@ from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
+from ledger.imports.reading import Reading
 from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.ratings import recording
@@ -263,13 +264,22 @@ players.add_command(alike)
     "--pool", metavar="NAME", callback=no_empty_pool, help="Pool of the ratings; the ledger's first one by default."
 )
 @click.option("--since", metavar="INSTANT", help="From when the list holds, where it does not tell.")
-@click.option("--kind", type=click.Choice(KINDS), default="standard", show_default=True, help="Of FIDE's ratings.")
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    default="standard",
+    show_default=True,
+    help="Of FIDE's ratings; rapid and blitz need --pool.",
+)
 @click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")
 @click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
 @click.option(
     "--leave-out-late",
     is_flag=True,
     help="Leave out ratings of players who have rated games before them, which could not act, and take all else.",
+)
+@click.option(
+    "--leave-out-faulty", is_flag=True, help="Leave out the lines that have a fault, name them, and take all else."
 )
 @ACTOR
 @proposing_part("Propose what it tells of players who are registered already, for somebody else to approve.")
@@ -282,26 +292,33 @@ def import_(
     source: str | None,
     fmt: str | None,
     leave_out_late: bool,
+    leave_out_faulty: bool,
     actor: str,
 ) -> None:
     """Register the players of a list, each with the rating and the past that it tells; "-" is standard input.
 
     A CSV file names columns in its header, in any order: identity (or fide_id, or name alone), name, rating, games, rd,
     volatility, highest, k, birth_year, standing, since. FIDE's lists are read as text and as XML: rating, K and year of
-    birth are taken, the games are not, for they are those of the last month. Files packed by gzip, bzip2 or zstd are
-    unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of birth;
-    --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded. The
-    rating of somebody who has rated games before it is a fault, for it could not act; --leave-out-late leaves it out,
-    as of newcomers who played before the next list of their federation came out.
+    birth are taken, the games are not, for they are those of the last month. Files packed by gzip, zip, bzip2 or zstd
+    are unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of
+    birth; --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded,
+    unless --leave-out-faulty takes the other lines. The rating of somebody who has rated games before it is a fault,
+    for it could not act; --leave-out-late leaves it out, as of newcomers who played before the next list of their
+    federation came out.
 
     \b
     Example:
       rating-ledger players import club.db members.csv --since 2024-01-01
-      rating-ledger players import club.db standard_sep26frl.txt
+      rating-ledger players import club.db standard_sep26frl.zip --leave-out-faulty
       rating-ledger players import club.db players_list_xml_foa.xml --kind rapid --pool rapid --since 2026-09-01
       rating-ledger players import club.db members.csv --since 2024-01-01 --propose --reason 'list of January' --by eve
     """
     asked = wish()
+    if kind != KINDS[0] and pool is None:
+        raise click.UsageError(
+            f"--kind {kind}: say by --pool which pool takes these ratings; without it they would go to the first pool, "
+            "among its own"
+        )
     with Ledger.open(db_path) as ledger, open_source(file) as opened:
         chosen = fmt or formats.detect(opened.first)
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
@@ -312,10 +329,11 @@ def import_(
                 since=since,
                 **recorded_by(ledger, actor),
                 source=source or formats.list_name(chosen, kind),
-                faults_so_far=lambda: opened.reading.fault_count,
+                faults_so_far=lambda: _count_decisive(opened.reading, leave_out_faulty=leave_out_faulty),
                 advance=bar.advance,
                 propose=None if asked is None else lambda events: propose(ledger, events, asked),
                 leave_out_late=leave_out_late,
+                leave_out_faulty=leave_out_faulty,
             )
         except ValueError as error:
             raise click.UsageError(str(error)) from None
@@ -324,8 +342,10 @@ def import_(
         faults = sorted([*opened.reading.faults, *report.faults])
         count = opened.reading.fault_count + report.fault_count
         output.remark_lines(opened.reading.name, faults, FAULTS_SHOWN, "fault", count=count)
-        if count:
+        if count and not (leave_out_faulty and report.is_recorded):
             output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
+            if not leave_out_faulty:
+                output.remark("--leave-out-faulty takes the list without the lines that have a fault")
             if any(fault.message.startswith(f"{recording.TOO_LATE}: ") for fault in faults):
                 output.remark("--leave-out-late takes the list without the ratings that come too late to act")
             if any(fault.message.startswith(f"{rules.NEEDS_A_PROPOSAL}: ") for fault in faults):
@@ -333,7 +353,14 @@ def import_(
             sys.exit(REFUSED)
         _rate(ledger)
         said = _tell_recorded(report, opened.reading.name)
+        said += f", {counted(count, 'fault')}, whose lines are left out" if count else ""
         output.remark(f"{opened.reading.name} ({chosen}): {said}; head {ledger.head()}")
+
+
+def _count_decisive(reading: Reading, *, leave_out_faulty: bool) -> int:
+    """Count the faults for which nothing is recorded; a list that was not read to its end is no list without a line."""
+    is_of_lines = leave_out_faulty and not reading.is_cut and not reading.no_games
+    return 0 if is_of_lines else reading.fault_count
 
 
 def _tell_recorded(report: PlayersReport, name: str) -> str:

@@ -14,7 +14,7 @@ from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, PublicationError
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
-from ledger.publishing.publications import NAME_SHARED, Complaint, Published
+from ledger.publishing.publications import ONLY_NOTED, Complaint, Published
 
 from .. import limits, output
 from ..progress import Bars
@@ -81,7 +81,7 @@ def _tell(ledger: Ledger, complaints: Sequence[Complaint]) -> None:
     called = names(ledger, {player for complaint in shown for player in complaint.players[:1]})
     for complaint in shown:
         who = f"{called[complaint.players[0]]} (player {complaint.players[0]}) " if complaint.players else ""
-        if complaint.what == NAME_SHARED:
+        if complaint.what in ONLY_NOTED:
             output.remark(f"note: {who}{complaint.text}")
         else:
             output.error(f"{who}{complaint.text}", word=f"{complaint.what}:")

@@ -28,7 +28,7 @@ from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
 from ledger.journal.sessions import Session
 from ledger.ledger import Ledger
-from ledger.publishing.publications import NAME_SHARED, Complaint
+from ledger.publishing.publications import ONLY_NOTED, Complaint
 from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
 from .importing import Sent, imported
@@ -317,7 +317,7 @@ def complaints_told(ledger: Ledger, complaints: tuple[Complaint, ...] | list[Com
                 complaint.players[0] if complaint.players else None,
                 called[complaint.players[0]] if complaint.players else None,
                 complaint.text,
-                complaint.what != NAME_SHARED,
+                complaint.what not in ONLY_NOTED,
             )
         )
         for complaint in shown

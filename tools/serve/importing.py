@@ -46,7 +46,9 @@ class NewcomerTold:
 
     identity: str = documented("the identity")
     name: str = documented("the name")
-    alike: list[str] = documented("identities of the first players who bear that name already, 20 at most")
+    alike: list[str] = documented(
+        "identities of the first players who bear that name already, or one with one letter changed; 20 at most"
+    )
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -78,7 +80,7 @@ class ImportAnswer:
     alike_count: int = documented("how many of them there are")
     notes: list[LineTold] = documented("what somebody should look at")
     note_count: int = documented("how many of them there are")
-    newcomers: list[NewcomerTold] = documented("who is new, those first whose name is known")
+    newcomers: list[NewcomerTold] = documented("who is new, those first whose name, or nearly, is known")
     tournaments: list[OpeningTold] = documented("tournaments of which it tells the days")
     games: list[UnderstoodGame] = documented("with dry_run=1 the first games, as they were understood; else none")
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")

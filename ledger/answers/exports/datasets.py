@@ -166,19 +166,20 @@ GAMES = Dataset(
 
 # -- players -----------------------------------------------------------------------------------------------------
 
+_IDENTITY = ExportColumn(
+    name="identity",
+    kind=ColumnKind.TEXT,
+    meaning=ColumnDoc("the player's identity, such as lichess:ann; empty once erased"),
+    lookup=IDENTITIES,
+    of="player",
+    personal=True,
+)
 _CURRENT = view_tables.described()["current"].columns
 _PERSON = BOOK["players"].columns
 PLAYER_COLUMNS = (
     _column(ColumnKind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
     _name("name", "player", "the player's name"),
-    ExportColumn(
-        name="identity",
-        kind=ColumnKind.TEXT,
-        meaning=ColumnDoc("the player's identity, such as lichess:ann; empty once erased"),
-        lookup=IDENTITIES,
-        of="player",
-        personal=True,
-    ),
+    _IDENTITY,
     _column(
         ColumnKind.TEXT,
         ColumnDoc("full, guest, welcomer or closed, after all changes", "word"),
@@ -290,6 +291,7 @@ _LIST_ROW = (
     ),
     ExportColumn(name="player", kind=ColumnKind.INTEGER, meaning=tables.PLAYER, optional=False),
     _name("name", "player", "the player's name"),
+    _IDENTITY,
     ExportColumn(
         name="shown", kind=ColumnKind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False
     ),

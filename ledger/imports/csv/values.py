@@ -22,7 +22,7 @@ from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.tellings import tournament_key
 from ledger.facts.words import Termination
 from ledger.imports.reading import SPEEDS, Faults, speed_class
-from ledger.imports.times import either, possible_days, with_whole_year, year_last
+from ledger.imports.times import either, in_utc, possible_days, with_whole_year, year_last
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ _WHOLE = re.compile(
     r"\+?(\d{1,15})(?:[.,]0+)?", re.ASCII
 )  # "2400.0" is what pandas makes of a column with gaps, "2400,0" a spreadsheet where decimals have a comma
 _DATE = re.compile(r"(\d{4})(?:([-.])(\d\d|\?\?)(?:\2(\d\d|\?\?))?)?", re.ASCII)
-_MOMENT = re.compile(r"(\d{4})([-.])(\d\d)\2(\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s?(?:Z|UTC|\+00:?00)?", re.ASCII)
+_MOMENT = re.compile(
+    r"(\d{4})([-.])(\d\d)\2(\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s?(?:Z|UTC|([+-]\d\d(?::?\d\d)?))?", re.ASCII
+)
 _TIMED_DAY = re.compile(r"(\S+)[T ]+(\d\d?):(\d\d)(?::(\d\d))?(?:\s?([AP])M)?", re.ASCII | re.IGNORECASE)
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))  # as programs set them for a hyphen
 _NOTHING = {"", "?", "-", "–", "—"}  # what people write where there is nothing to say
@@ -208,7 +210,13 @@ def instant(text: str, order: str | None = None) -> str | None:
     if match := _MOMENT.fullmatch(tidy):
         # An instant has one spelling: finer digits than milliseconds are cut, and zeros are not written.
         fraction = (match[6] or "")[:3].ljust(3, "0")
-        moment = f"{match[1]}-{match[3]}-{match[4]}T{match[5]}{'' if fraction == '000' else '.' + fraction}Z"
+        moment = f"{match[1]}-{match[3]}-{match[4]}T{match[5]}Z"
+        if match[7]:
+            try:
+                moment = in_utc(moment[:10], match[5], match[7])
+            except ValueError:
+                raise ValueError(f"is no time that exists with the offset {match[7]}; correct it") from None
+        moment = moment if fraction == "000" else f"{moment[:-1]}.{fraction}Z"
     elif match := _DATE.fullmatch(tidy):
         if match[3] == "??" and match[4] not in {None, "??"}:
             raise ValueError("must not give a day of an unknown month; write the year alone")

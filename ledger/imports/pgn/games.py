@@ -17,6 +17,7 @@ import attrs
 from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.source_games import SourceGame, shown
 from ledger.facts.tellings import tournament_key
+from ledger.imports.csv import values
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
 from ledger.imports.pgn.lines import (
     MAX_GAME,
@@ -30,8 +31,11 @@ from ledger.imports.pgn.lines import (
 )
 from ledger.imports.pgn.movetext import RESULTS, Movetext, read_movetext
 from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, chesscom_key, lichess_key, name_identity
-from ledger.imports.times import clock_of, day_of, seconds_of
+from ledger.imports.times import clock_of, day_of, in_utc, seconds_of
 
+MAX_RESULT = 40  # characters of a result
+_BOTH_FORFEITED = "both forfeited"
+_LONE_NUMBERS = frozenset({"0", "1", "0.0", "1.0", "0,0", "1,0"})
 _ESSENTIAL = frozenset({"White", "Black", "Result"})
 _KEPT_TAGS = _ESSENTIAL | {"Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "Variant", "Termination", "Rated"}
 _LICHESS_ID = re.compile(r"[A-Za-z0-9]{8}(?:[A-Za-z0-9]{4})?", re.ASCII)
@@ -52,7 +56,7 @@ _TAG_NAME = re.compile(rb"\s*\[\s*(\w+)\b")
 # A small packed file unpacks to millions of tags that are no games, each with faults of its own to be told.
 MAX_SCRAPS = 10_000  # more of them than games
 _SCRAP = 128  # bytes; the seven tags of a game have more, and so have moves
-_TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?: (?:GMT(?:\+0000)?|UTC))?", re.ASCII)
+_TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?:Z| ?(?:GMT|UTC)?([+-]\d\d(?::?\d\d)?)?)", re.ASCII)
 _START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 _VARIANTS = {"normal": "standard", "chess": "standard", "fischerandom": "chess960", "3Check": "threeCheck"}
 _USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # nobody wins but by mate, flag, resigning
@@ -100,6 +104,7 @@ class _Case:
     text: str
     moves: Movetext
     problems: list[tuple[int, str]] = attrs.Factory(list)
+    is_forfeit: bool = False
     # the first line of each tag, from that of the game
     places: dict[bytes, int] | None = None
 
@@ -173,7 +178,10 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
     draft, moves = case.draft, case.moves
     _check_whole(case, reading)
     termination_tag = case.tag("Termination").lower()
-    outcome = _outcome(case)
+    outcome = _outcome(case, reading)
+    if outcome == _BOTH_FORFEITED and not case.problems:
+        reading.skipped["both forfeited"] += 1
+        return None
     if not case.problems and (outcome == "none" or termination_tag == "unterminated"):
         reading.skipped["unfinished"] += 1
         return None
@@ -245,19 +253,37 @@ def _ends_in_tags(case: _Case) -> bool:
     return cut or any(server in case.tags.get("Site", "") for server in ("lichess.org/", "freechess.org"))
 
 
-def _outcome(case: _Case) -> str:
-    """The Result tag; without one the word after the moves. Contradicting results are a fault."""
+def _outcome(case: _Case, reading: Reading) -> str:
+    """The Result tag; without one, or with ``*``, the word after the moves. Contradicting results are a fault."""
     tag, said = one_line(case.tags.get("Result", "")).replace(" ", ""), case.moves.results
     ends = {RESULTS[word] for word in said} - {"none"}
     tagged = RESULTS.get(tag)
-    if tagged in {None, "none"} and tag not in {"", "?", "*"}:
-        case.bad("Result", f"Result {tag[:40]!r} is none of 1-0, 0-1, 1/2-1/2, *")
+    if tagged is None and tag not in {"", "?"}:
+        tagged = _other_spelling(case, tag)
     elif tagged is None and not said and not case.problems:
         case.bad("Result", 'no result: add [Result "1-0"], "0-1", "1/2-1/2" or "*"')
-    elif len(ends) > 1 or (tagged not in {None, "none"} and ends and tagged not in ends):
+    if len(ends) > 1 or (tagged not in {None, "none", _BOTH_FORFEITED} and ends and tagged not in ends):
         after = " and ".join(dict.fromkeys(said))
         case.bad("Result", f"Result {tag!r}, but {after} after the moves: make them agree")
+    if tagged == "none" and ends and not case.problems:
+        reading.note(case.draft.line, f"Result '*', but {said[-1]} after the moves: the moves are believed")
+        tagged = None
     return tagged or next(iter(ends), "none")
+
+
+def _other_spelling(case: _Case, tag: str) -> str | None:
+    """What a Result tag in the words of tables means; a lone number may be anybody's score."""
+    try:
+        meaning = values.result(tag) if len(tag) <= MAX_RESULT and tag not in _LONE_NUMBERS else None
+    except ValueError:
+        meaning = None
+    if meaning is None:
+        case.bad("Result", f"Result {tag[:40]!r} is none of 1-0, 0-1, 1/2-1/2, *, a forfeit such as +/-")
+    elif meaning == values.BOTH_FORFEITED:
+        return _BOTH_FORFEITED
+    elif meaning.startswith("+"):
+        case.is_forfeit = not case.moves.moves  # one that was begun is rated (FIDE B.02, RULES 1.8)
+    return None if meaning is None else "none" if meaning == values.UNFINISHED else meaning.removeprefix("+")
 
 
 def _key(case: _Case) -> tuple[str, str]:
@@ -409,7 +435,13 @@ def _at(case: _Case, date: str, times: tuple[str, ...]) -> str | None:
     clock = _TIME.fullmatch(case.tag(*times)) if day and len(day) == 10 else None
     if clock is None or int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:
         return day
-    return f"{day}T{int(clock[1]):02}:{clock[2]}:{clock[3] or '00'}Z"
+    time = f"{int(clock[1]):02}:{clock[2]}:{clock[3] or '00'}"
+    if clock[4] is None:
+        return f"{day}T{time}Z"
+    try:
+        return in_utc(str(day), time, clock[4])
+    except ValueError:
+        return day
 
 
 def _started(case: _Case) -> str | None:
@@ -448,6 +480,8 @@ def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -
     """How the game ended: by the tag, the last move, the server's closing comment; no guess beyond that."""
     # Mate is the winner's last move with ``#``, or with the old ``++`` where there is no Termination tag. Lichess's
     # "Normal" without mate is a resignation where a side won and the variant knows no other way to win.
+    if case.is_forfeit:
+        return "unplayed"
     if tag in _TERMINATIONS:
         return _TERMINATIONS[tag]
     moves = case.moves.moves

@@ -13,8 +13,11 @@ import attrs
 
 MAX_GAME = 2 * 2**20  # bytes of one game; the longest annotated games known have a fifth of it
 
-_TAG_START = re.compile(rb'\[\s*\w+\s+"')
-_FIRST_TAG = re.compile(rb'\[\s*(?:\w+\s+"|(?:Event|Site|Date|Round|White|Black|Result)\b)')
+# A name may be of two words, or stand close to its value; such a tag begins a game, too.
+_TAG_START = re.compile(rb'\[\s*\w[^"\[\]{}\r\n]*"')
+_FIRST_TAG = re.compile(rb'\[\s*(?:\w[^"\[\]{}\r\n]*"|(?:Event|Site|Date|Round|White|Black|Result)\b)')
+# The result ends the movetext (PGN 8.2.6); exports forget the line end behind it.
+_GLUED = re.compile(rb'(?:(?<![^\s})])|^)(?:1-0|0-1|1/2-1/2|1/2|\*)\s*(?=\[\s*\w[^"\[\]{}\r\n]*"[^"]*"\s*\])')
 _WHOLE_TAG = re.compile(rb'\[\w+\s+"[^"]*"\]\s*$')
 _NO_TAGS = re.compile(rb"\s*1\s*\.\s*[A-Za-z]")
 _BRACE_OR_REST = re.compile(rb"\{[^}]*\}?|;[^\n]*")
@@ -45,10 +48,10 @@ class GameLines:
         # Only behind an empty line, or at an Event: one that stands twice among the other tags is a fault, no game.
         if not self.head or not (line.startswith(b"[Event ") or not self.head[-1].strip()):
             return False
-        self._names.update(tag.partition(b" ")[0] for tag in self.head[self._looked_at :] if b" " in tag)
+        self._names.update(_name_of(tag) for tag in self.head[self._looked_at :] if b" " in tag)
         self._looked_at = len(self.head)
         # the same tag again: a game without moves came before
-        return line.partition(b" ")[0] in self._names
+        return _name_of(line) in self._names
 
     def swallowed(self, line: bytes) -> bool:
         """True if a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
@@ -107,6 +110,11 @@ class GameLines:
             where.append(line)
 
 
+def _name_of(tag: bytes) -> bytes:
+    """All before the value: [Event Date "..."] is no Event."""
+    return (tag.partition(b'"')[0] if b'"' in tag else tag.partition(b" ")[0]).rstrip()
+
+
 def _open_after(line: bytes, number: int, open_at: int) -> int:
     """The line at which the comment began that is open after *line*, or 0."""
     # a brace behind a semicolon opens nothing, a semicolon within braces means nothing
@@ -118,6 +126,19 @@ def _open_after(line: bytes, number: int, open_at: int) -> int:
         is_open = line.rfind(b"{") > line.rfind(b"}")
         began_here = b"}" in line or not open_at
     return 0 if not is_open else number if began_here else open_at
+
+
+def _parted(line: bytes, *, is_open: bool) -> list[bytes]:
+    """The parts of a line in which further games begin behind results; *is_open* says that a comment is open."""
+    parts, begin = list[bytes](), 0
+    for match in _GLUED.finditer(line):
+        before = line[begin : match.start()]
+        opened, closed = before.rfind(b"{"), before.rfind(b"}")
+        if opened > closed or (is_open and not parts and closed < 0) or b";" in before:
+            continue
+        parts.append(line[begin : match.end()] + b"\n")
+        begin = match.end()
+    return [*parts, line[begin:]]
 
 
 def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
@@ -137,6 +158,13 @@ def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
         # without it.
         if line[:1] == b"\xef":
             line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
+        if b'"]' in line and line[:1] != b"[" and len(parts := _parted(line, is_open=bool(draft.open_at))) > 1:
+            for part in parts[:-1]:
+                if part[:1] == b"[" and draft.begins_anew(part):
+                    yield draft
+                    draft = GameLines()
+                draft.take(number, part)
+            line = parts[-1]  # noqa: PLW2901
         if not draft.open_at:
             # Some collections indent their tags: behind blanks, too, a bracket begins a tag.
             if line[:1] in b" \t" and line.lstrip()[:1] == b"[":
@@ -186,7 +214,8 @@ def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
             whole = _TAGS_IN_LINE.findall(line)
             if whole and not _TAGS_IN_LINE.sub("", line).strip():
                 pairs += [(name, _ESCAPED.sub(r"\1", value)) for name, value in whole]
-            elif broken := _BROKEN_TAG.match(line):
+            # [White ACPL "25"] says nothing of White: the name of a tag is one word (PGN 8.1.1)
+            elif (broken := _BROKEN_TAG.match(line)) and broken[2].find('"') <= 0:
                 value = broken[2].strip().removesuffix("]").strip().removeprefix('"').removesuffix('"')
                 pairs.append((broken[1], _ESCAPED.sub(r"\1", value)))
     tags = dict(reversed(pairs))

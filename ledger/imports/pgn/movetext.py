@@ -12,6 +12,25 @@ MAX_WORD = 24  # characters of a move in the longest spelling, "Qa1xb2e.p.++" an
 MAX_SEEN = 200_000  # words remembered
 RESULTS = {"1-0": "white", "0-1": "black", "1/2-1/2": "draw", "1/2": "draw", "½-½": "draw", "*": "none"}
 
+# How leagues, studies and arbiters write the result behind the moves.
+_SPELLINGS = {
+    **{f"1{dash}0": "1-0" for dash in "\u2010\u2011\u2012\u2013\u2014\u2212:"},
+    **{f"0{dash}1": "0-1" for dash in "\u2010\u2011\u2012\u2013\u2014\u2212:"},
+    **{f"{half}{dash}{half}": "1/2-1/2" for half in ("1/2", "½", "0.5", "0,5") for dash in "-\u2013\u2014\u2212:"},
+    "½": "1/2-1/2", "1.0-0.0": "1-0", "0.0-1.0": "0-1", "1-0F": "1-0", "0-1F": "0-1",
+}  # fmt: skip
+_FORFEITS = {
+    "+/-": "1-0",
+    "+:-": "1-0",
+    "+--": "1-0",
+    "+-": "1-0",
+    "-/+": "0-1",
+    "-:+": "0-1",
+    "--+": "0-1",
+    "-+": "0-1",
+}
+_BOTH_FORFEITED = frozenset({"0-0", "-/-", "-:-", "---", "--", "0-0F", "0F-0F"})
+_LONGEST_RESULT = 12
 _COMMENT = re.compile(r"\{[^}]*\}?")
 _COMMENT_OR_REST = re.compile(r"(\{[^}]*\}?)|;[^\n]*")
 _CLOCK = re.compile(r"\[%clk\s+(\d{1,6}(?::\d{1,6}){1,2}(?:\.\d{1,6})?)\s*\]", re.ASCII)
@@ -69,8 +88,27 @@ def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
     return " ".join([f"{m} {{[%clk {c}]}}" if c else m for m, c in zip(moves, clocks, strict=True)])
 
 
+def _with_usual_result(text: str) -> str:
+    """Movetext whose last word, if it is a result in another spelling, is that of PGN."""
+    last = text[-_LONGEST_RESULT - 3 :].split()[-1:]
+    word = last[0] if last else ""
+    if not word or word in RESULTS:
+        return text
+    if text.strip() in _BOTH_FORFEITED:
+        return "*"
+    # Behind moves "+-" is an opinion.
+    usual = _SPELLINGS.get(word) or (_FORFEITS.get(word) if text.strip() == word else None)
+    return text if usual is None else f"{text[: text.rindex(word)]}{usual}"
+
+
+def is_english(moves: list[str]) -> bool:
+    """Return whether all moves are written with the letters K, Q, R, B, N."""
+    return _all_match(moves)
+
+
 def read_movetext(text: str) -> Movetext:
     """Read one game's movetext; comments, variations, NAGs and move numbers are left out. Never raises."""
+    text = _with_usual_result(text)
     if ";" in text:
         text = _COMMENT_OR_REST.sub(lambda match: match[1] or "", text)
     if "(" in text:

@@ -128,10 +128,10 @@ def text_frames(lines: Iterable[bytes], reading: Reading, kind: str, since: str 
     try:
         layout = read_layout(decode(header).removeprefix("\ufeff"), kind)
     except ValueError as error:
-        reading.fault(1, str(error))
+        reading.fault_of_file(1, str(error))
         return
     if since is None and layout.since is None:
-        reading.fault(1, NO_DAY)
+        reading.fault_of_file(1, NO_DAY)
         return
     converter = Converter({name: LABELS[name] for name in (*layout.places, "k_factor")})
     number = 2
@@ -243,7 +243,7 @@ def xml_frames(chunks: Iterable[bytes], reading: Reading, kind: str, since: str 
         since: from when the list holds; None is a fault, for the list does not tell.
     """
     if since is None:
-        reading.fault(1, NO_DAY)
+        reading.fault_of_file(1, NO_DAY)
         return
     players, converter = _PlayerElements(kind), Converter(LABELS)
     seen = 0
@@ -262,7 +262,7 @@ def xml_frames(chunks: Iterable[bytes], reading: Reading, kind: str, since: str 
     seen += len(players.rows)
     yield from _frame(players, converter, reading, since)
     if not seen and not reading.fault_count:
-        reading.fault(1, "there is no <player> in it; give FIDE's list, or say --format")
+        reading.fault_of_file(1, "there is no <player> in it; give FIDE's list, or say --format")
 
 
 def _frame(players: _PlayerElements, converter: Converter, reading: Reading, since: str) -> Iterator[DataFrame]:

@@ -43,7 +43,7 @@ def csv_frames(stream: BinaryIO, reading: Reading, size: int = BATCH_CSV) -> Ite
     try:
         layout = read_header(rows.header(), COLUMNS, REQUIRED)
     except ValueError as error:
-        reading.fault(1, str(error))
+        reading.fault_of_file(1, str(error))
         return
     converter = Converter(layout.labels)
     for cells, broken in rows.blocks(layout):

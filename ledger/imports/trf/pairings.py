@@ -38,6 +38,7 @@ _BRINGS: Mapping[str, Brings] = {
     "H": Brings.HALF, "F": Brings.FULL, "U": Brings.ALLOTTED, "Z": Brings.ZERO, "+": Brings.FULL, "W": Brings.FULL,
     "D": Brings.HALF, "-": Brings.ABSENT, "L": Brings.ABSENT,
 }  # fmt: skip
+_AWAY = frozenset({Brings.ABSENT, Brings.ZERO})
 _POINTS = {"1": 2, "+": 2, "W": 2, "F": 2, "=": 1, "D": 1, "H": 1}  # half-points of the usual scoring; of U see below
 
 
@@ -87,6 +88,10 @@ class Pairings:
     left_out: Counter[str] = attrs.Factory(Counter)
     byes: list[Bye] = attrs.Factory(list)
 
+    def others(self) -> int:
+        """How many faults and pairings without a game there are."""
+        return len(self.faults) + self.left_out.total()
+
     @property
     def rounds(self) -> set[int]:
         """The numbers of the rounds of which anything is told."""
@@ -102,10 +107,14 @@ def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
     """
     pairings = Pairings()
     for number in range(1, 1 + max((len(entrant.read.rounds) for entrant in entrants.values()), default=0)):
-        before = len(pairings.games)
+        before, byes, others = len(pairings.games), len(pairings.byes), pairings.others()
         for entrant in entrants.values():
             if number <= len(entrant.read.rounds):
                 _take(pairings, number, entrant, entrants, unread)
+        # Programs mark in a round to come who will be absent: nobody played it, and nobody was paired.
+        is_empty = len(pairings.games) == before and pairings.others() == others
+        if is_empty and all(bye.brings in _AWAY for bye in pairings.byes[byes:]):
+            del pairings.byes[byes:]
         # in a round that is still to come a blank says nothing
         if len(pairings.games) > before:
             for entrant in entrants.values():

@@ -1,0 +1,119 @@
+"""Names of which one may be the other with one letter wrong: missing, too much, another one, or two exchanged.
+
+Nobody is compared with everybody: two such names share a half, and what is left of them without one letter. Names with
+digits and those of a server's users are no names of people, and of short names too many are like each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ledger.facts.person_names import PLAIN_LETTERS, WITHOUT_CASE, are_apart, folded
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Expr
+
+SHORTEST, LONGEST = 7, 40  # letters of a name that is compared
+MOST_NAMES = 200_000  # new players; of more nobody reads the notes
+_SLICE = 20_000  # players whose names are compared at once
+_SERVERS = tuple(f"{server}:" for server in sorted(WITHOUT_CASE - {"name"}))
+_LETTERS = {"ß": "ss", **PLAIN_LETTERS}
+
+
+def resembling(asked: Sequence[tuple[str, str]], everybody: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
+    """Return for some of the players asked about, by place, another player's identity and name that resemble theirs.
+
+    Args:
+        asked: identity and name of new players.
+        everybody: the same of all players who came before them, and perhaps of themselves.
+    """
+    if not asked or len(asked) > MOST_NAMES:
+        return []
+    words = {"identity": pl.String, "name": pl.String}
+    new = _compared(pl.DataFrame(asked, words, orient="row").with_row_index("place"))
+    if not len(new):
+        return []
+    every = _compared(
+        pl.DataFrame(everybody, words, orient="row").unique("identity", keep="first", maintain_order=True)
+    )
+    halves = pl.concat([new.select(half.alias("half")) for half in _halves()])["half"].unique().implode()
+    every = every.filter(pl.any_horizontal(*(half.is_in(halves) for half in _halves()))).with_row_index("row")
+    shorter = _without_a_letter(new.select("place", "spelling"), "place")
+    parts = [
+        shorter.join(_without_a_letter(part.select("row", "spelling"), "row"), on="hash")
+        .select("place", "row")
+        .unique()
+        for part in every.iter_slices(_SLICE)
+    ]
+    pairs = pl.concat(parts).sort("place", "row") if parts else pl.DataFrame({"place": [], "row": []})
+    rows = every.select("identity", "name").rows()
+    resemblances: list[tuple[int, str, str]] = []
+    for place, row in pairs.iter_rows():
+        (identity, name), (other, called) = asked[place], rows[row]
+        if identity != other and not are_apart(identity, other) and is_misspelt(name, called):
+            resemblances.append((place, other, called))
+    return resemblances
+
+
+def resembling_pairs(names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the pairs of identities whose names resemble each other, each pair once."""
+    players = list(names.items())
+    pairs = [(players[place][0], other) for place, other, _ in resembling(players, players)]
+    return sorted({(min(pair), max(pair)) for pair in pairs})
+
+
+def is_misspelt(name: str, other: str) -> bool:
+    """Return whether one word of one name is that of the other with one letter wrong, and all others are the same."""
+    words, other_words = list(folded(name).words), list(folded(other).words)
+    for word in tuple(words):
+        if word in other_words:
+            words.remove(word)
+            other_words.remove(word)
+    if len(words) != 1 or len(other_words) != 1:
+        return False
+    (word,), (other_word,) = words, other_words
+    # two initials are two people
+    return min(len(word), len(other_word)) > 1 and _is_one_letter_apart(word, other_word)
+
+
+def _is_one_letter_apart(word: str, other: str) -> bool:
+    short, long = sorted((word, other), key=len)
+    start = next((at for at, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
+    if len(long) > len(short):
+        return long[:start] + long[start + 1 :] == short
+    is_exchanged = short[start : start + 2] == long[start : start + 2][::-1] and short[start + 2 :] == long[start + 2 :]
+    return is_exchanged or short[start + 1 :] == long[start + 1 :]
+
+
+def _compared(players: DataFrame) -> DataFrame:
+    """The players whose names are compared, with the letters of their names: the forenames before the surname."""
+    text = pl.col("name").str.replace(r"^([^,]*),(.*)$", "$2 $1").str.to_lowercase().str.normalize("NFKD")
+    spelling = text.str.replace_many(_LETTERS).str.replace_all(r"[^\p{L}\p{N}]", "")
+    is_of_server = pl.any_horizontal(*(pl.col("identity").str.starts_with(server) for server in _SERVERS))
+    return (
+        players.filter(~is_of_server & ~pl.col("name").str.contains(r"\d"))
+        .with_columns(spelling=spelling)
+        .filter(pl.col("spelling").str.len_chars().is_between(SHORTEST, LONGEST))
+    )
+
+
+def _halves() -> list[Expr]:
+    """The first and last letters, half of the name: one of the four is the same in two names one letter apart."""
+    spelling, length = pl.col("spelling"), pl.col("spelling").str.len_chars()
+    parts: list[Expr] = []
+    for half in (length // 2, (length - 1) // 2):
+        parts += ["<" + spelling.str.slice(0, half), ">" + spelling.str.slice(length - half, half)]
+    return parts
+
+
+def _without_a_letter(players: DataFrame, number: str) -> DataFrame:
+    """The hashes of the names of players, whole and without each of their letters."""
+    spelling, length = pl.col("spelling"), pl.col("spelling").str.len_chars()
+    longest = players["spelling"].str.len_chars().max()
+    parts = [players.select(number, spelling.hash().alias("hash"))]
+    for at in range(int(str(longest or 0))):
+        shorter = spelling.str.slice(0, at) + spelling.str.slice(at + 1)
+        parts.append(players.filter(length > at).select(number, shorter.hash().alias("hash")))
+    return pl.concat(parts)
