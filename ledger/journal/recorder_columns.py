@@ -602,8 +602,8 @@ def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
         places = pl.Series("place", [None], pl.Int64).new_from_index(0, len(frame))
         if len(ends):
             places = places.scatter(unordered.arg_true(), tally.numbers(ends.hash().to_numpy()))
-        # A game without a sequence comes before those that have one: the first game of an instant needs none.
-        needed = pl.when(has_day_alone | (places > 1)).then(places)
+        # A game without a sequence comes before those that have one: the first of an instant, or one alone, needs none.
+        needed = pl.when(places > 1).then(places)
         yield frame.with_columns(
             is_numbered=pl.col("sequence").is_not_null(), sequence=pl.coalesce(pl.col("sequence"), needed)
         )

@@ -290,9 +290,8 @@ def import_(
     volatility, highest, k, birth_year, standing, since. FIDE's lists are read as text and as XML: rating, K and year of
     birth are taken, the games are not, for they are those of the last month. Files packed by gzip, bzip2 or zstd are
     unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of birth;
-    --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded. The
-    rating of somebody who has rated games before it is a fault, for it could not act; --leave-out-late leaves it out,
-    as of newcomers who played before the next list of their federation came out.
+    --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded. A
+    rating applies from its day on, also if the player has rated games before it: earlier games keep what applied then.
 
     \b
     Example:
