@@ -593,9 +593,9 @@ def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
     ``is_numbered`` tells which games the file itself numbers.
     """
     tally = Tally()
-    for told in frames:
+    for games in frames:
         missing = {"sequence": pl.lit(None, pl.Int64), "is_made": pl.lit(value=False)}
-        frame = told.with_columns(**{name: value for name, value in missing.items() if name not in told.columns})
+        frame = games.with_columns(**{name: value for name, value in missing.items() if name not in games.columns})
         has_day_alone = frame["ended_at"].str.len_bytes() <= len("2024-05-01")
         unordered = has_day_alone | frame["is_made"]
         ends = frame["ended_at"].filter(unordered)

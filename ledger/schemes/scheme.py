@@ -392,8 +392,8 @@ class Scheme:
             return self.relist(state, fresh, seed, numbers)
         goes_on = {"peak", "highest", "birth_year"}
         return tuple(
-            max(own, told) if name in goes_on else told
-            for name, own, told in zip(self.state, state, fresh, strict=True)
+            max(own, listed_value) if name in goes_on else listed_value
+            for name, own, listed_value in zip(self.state, state, fresh, strict=True)
         )
 
     def in_full(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:

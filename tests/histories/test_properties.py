@@ -275,7 +275,7 @@ def drawn_source_games(draw: st.DrawFn, number: int) -> SourceGame:
 
 
 @given(st.data(), st.integers(1, 25))
-def test_imported_games_that_their_source_numbers_give_the_same_ratings_in_any_order(data: st.DataObject, count: int) -> None:
+def test_games_that_their_source_numbers_give_the_same_ratings_in_any_order(data: st.DataObject, count: int) -> None:
     told = [data.draw(drawn_source_games(i)) for i in range(count)]
     found = []
     for order in (told, data.draw(st.permutations(told))):
