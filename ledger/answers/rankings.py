@@ -246,8 +246,8 @@ def implausible(ledger: Ledger, pool: str | None = None) -> list[RankingRow]:
     if lowest is None or (low <= lowest and highest <= high):
         return []
     rows = ranking_in_full(ledger, RankingChoice(pool=pool, limit=0), details=False)
-    found = [row for row in rows if not low <= row.rating <= high]
-    return sorted(found, key=lambda row: (-abs(row.rating), row.player))
+    extreme = [row for row in rows if not low <= row.rating <= high]
+    return sorted(extreme, key=lambda row: (-abs(row.rating), row.player))
 
 
 @of_one_moment

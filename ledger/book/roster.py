@@ -223,11 +223,11 @@ class Roster:
         """Return whether anybody has a seed in a pool, after ``gather`` anybody who plays; until ``forget_lists``."""
         if pool not in self._with_lists:
             if self._gathered is not None:
-                found = any(number == pool for number, _ in self._gathered.seeds)
+                has_seed = any(number == pool for number, _ in self._gathered.seeds)
             else:
                 query = "SELECT EXISTS(SELECT 1 FROM seeds WHERE pool = ?)"
-                (found,) = self._connection.execute(query, (pool,)).fetchone()
-            self._with_lists[pool] = bool(found)
+                (has_seed,) = self._connection.execute(query, (pool,)).fetchone()
+            self._with_lists[pool] = bool(has_seed)
         return self._with_lists[pool]
 
     def forget_lists(self) -> None:

@@ -593,17 +593,17 @@ def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
     ``is_numbered`` tells which games the file itself numbers.
     """
     tally = Tally()
-    for told in frames:
+    for games in frames:
         missing = {"sequence": pl.lit(None, pl.Int64), "is_made": pl.lit(value=False)}
-        frame = told.with_columns(**{name: value for name, value in missing.items() if name not in told.columns})
+        frame = games.with_columns(**{name: value for name, value in missing.items() if name not in games.columns})
         has_day_alone = frame["ended_at"].str.len_bytes() <= len("2024-05-01")
         unordered = has_day_alone | frame["is_made"]
         ends = frame["ended_at"].filter(unordered)
         places = pl.Series("place", [None], pl.Int64).new_from_index(0, len(frame))
         if len(ends):
             places = places.scatter(unordered.arg_true(), tally.numbers(ends.hash().to_numpy()))
-        # A game without a sequence comes before those that have one: the first game of an instant needs none.
-        needed = pl.when(has_day_alone | (places > 1)).then(places)
+        # A game without a sequence comes before those that have one: the first of an instant, or one alone, needs none.
+        needed = pl.when(places > 1).then(places)
         yield frame.with_columns(
             is_numbered=pl.col("sequence").is_not_null(), sequence=pl.coalesce(pl.col("sequence"), needed)
         )

@@ -304,10 +304,10 @@ def first_games(cols: Columns, players: int, white: Column, black: Column) -> Co
         first = np.zeros(players, np.int64)
         first[owner[::-1]] = np.arange(len(owner) - 1, -1, -1) >> 1  # the last one written is the first game
         return first
-    first = [0] * players
+    places = [0] * players
     for side in range(len(owner) - 1, -1, -1):
-        first[owner[side]] = side >> 1
-    return first
+        places[owner[side]] = side >> 1
+    return places
 
 
 def rateable(

@@ -787,7 +787,7 @@ class Registry:
         pools = {each.name: each for each in self.ledger.pools()}
         if name not in pools:
             raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")
-        job = ListImport(
+        job = _ListImport(
             self.ledger,
             pools[name],
             since,

@@ -287,8 +287,8 @@ class Scheme:
         seeded: ``(seed, newcomer, numbers) -> state`` of a player with a past; by default that of ``carry`` after its
             games, or of ``enter`` with its rating declared where their number is unknown.
         relist: ``(state, fresh, seed, numbers) -> state`` of a player who has played and gets the rating of a list:
-            from the state on the day of the list, and that of a player who comes with it; by default the latter, with
-            the higher of both highest ratings (``peak``, ``highest``) and the year of birth.
+            from the state on the day of the list, and that of a player who comes with it; by default the latter,
+            with the higher one of both highest ratings (``peak``, ``highest``).
         provisional: kernel ``(state, p, numbers) -> bool``.
         listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player; an unrated player
             has the rating ``UNRATED``.
@@ -390,10 +390,10 @@ class Scheme:
                 fresh = self.begin(listed._replace(seed=seed._replace(games=state[games])), numbers)
         if self.relist is not None:
             return self.relist(state, fresh, seed, numbers)
-        kept = {"peak": max, "highest": max, "birth_year": lambda own, told: told or own}
+        goes_on = {"peak", "highest", "birth_year"}
         return tuple(
-            kept[name](own, told) if name in kept else told
-            for name, own, told in zip(self.state, state, fresh, strict=True)
+            max(own, listed_value) if name in goes_on else listed_value
+            for name, own, listed_value in zip(self.state, state, fresh, strict=True)
         )
 
     def in_full(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:

@@ -264,11 +264,12 @@ def drawn_source_games(draw: st.DrawFn, number: int) -> SourceGame:
         round=draw(st.sampled_from((None, "1", "10", "2"))),
         speed=draw(st.sampled_from(("blitz", "rapid"))),
         text=draw(st.sampled_from((None, "e4 e5"))),
+        sequence=number + 1,
     )
 
 
 @given(st.data(), st.integers(1, 25))
-def test_imported_games_give_the_same_ratings_in_any_order(data: st.DataObject, count: int) -> None:
+def test_games_that_their_source_numbers_give_the_same_ratings_in_any_order(data: st.DataObject, count: int) -> None:
     told = [data.draw(drawn_source_games(i)) for i in range(count)]
     found = []
     for order in (told, data.draw(st.permutations(told))):

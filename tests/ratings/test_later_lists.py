@@ -26,8 +26,8 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 LISTED = {"ecf-grade": "150", "ecf-monthly": "1700"}  # on their own scales
 
 
-@pytest.fixture(name="club")
-def _club(tmp_path: Path) -> Any:
+@pytest.fixture(name="relisted")
+def _relisted(tmp_path: Path) -> Any:
     made: list[Ledger] = []
 
     def make(scheme: str, events: Sequence[Event], **settings: Any) -> Ledger:
@@ -55,10 +55,13 @@ def games(*days: str, **facts: Any) -> list[Event]:
 
 
 @pytest.mark.parametrize("scheme", few_quick(built_in_names(), "chessworld", "fide", "glicko2", "uschess", "ecf-grade"))
-def test_one_game_before_a_list_takes_no_rating_away(scheme: str, club: Make) -> None:
+def test_one_game_before_a_list_takes_no_rating_away(scheme: str, relisted: Make) -> None:
     listed = float(LISTED.get(scheme, "2000"))
     lists = [seeded(player, LISTED.get(scheme, "2000"), effective_at="2026-09-01", games=100) for player in (1, 2)]
-    before, after = club(scheme, [*lists, *games("2025-09-05")]), club(scheme, [*games("2025-09-05"), *lists])
+    before, after = (
+        relisted(scheme, [*lists, *games("2025-09-05")]),
+        relisted(scheme, [*games("2025-09-05"), *lists]),
+    )
     for ledger in (before, after):
         if scheme == "chessmetrics":  # whose list shows who has a game of the last two years
             assert rating(ledger, 1, "2026-09-02") == pytest.approx(listed)
@@ -80,8 +83,8 @@ def test_one_game_before_a_list_takes_no_rating_away(scheme: str, club: Make) ->
     assert audit(after.path).falsehoods == ()
 
 
-def test_only_what_the_list_states_replaces_state(club: Make) -> None:
-    ledger = club("glicko2", [*games("2026-01-05", "2026-01-06"), seeded(1, "2000", effective_at="2026-03-01")])
+def test_only_what_the_list_states_replaces_state(relisted: Make) -> None:
+    ledger = relisted("glicko2", [*games("2026-01-05", "2026-01-06"), seeded(1, "2000", effective_at="2026-03-01")])
     (_, last) = ledger.rows("history", "player = 1 ORDER BY n")
     states = PlayerStates(ledger.views.connection, ledger.pool())
     fields = dict(zip(named("glicko2").state, states.at(1, instant_ms("2026-03-01")).state, strict=True))
@@ -94,18 +97,18 @@ def test_only_what_the_list_states_replaces_state(club: Make) -> None:
     assert (fields["rating"], fields["rd"]) == (1900.0, 60.0)
 
 
-def test_games_and_highest_rating_go_on(club: Make) -> None:
+def test_games_and_highest_rating_go_on(relisted: Make) -> None:
     events = [*games("2026-01-05", "2026-01-06"), seeded(1, "2000", effective_at="2026-03-01"), *games("2026-04-01")]
-    ledger = club("elo", events)
+    ledger = relisted("elo", events)
     rows = list(ledger.rows("history", "player = 1 ORDER BY n"))
     assert [(row["n"], row["games"]) for row in rows] == [(1, 1), (2, 2), (3, 3)]
     assert rows[2]["rating_before"] == 2000.0
 
 
-def test_a_batch_is_rated_with_what_was_in_force_at_its_start(club: Make) -> None:
+def test_a_batch_is_rated_with_what_was_in_force_at_its_start(relisted: Make) -> None:
     """A game before the list and one after it in one period: both are rated without the list, which then holds."""
     lists = [seeded(player, "2000", effective_at="2026-09-15", deviation="50") for player in (1, 2)]
-    ledger = club("glicko2", [*games("2026-09-05", "2026-09-20"), *lists])
+    ledger = relisted("glicko2", [*games("2026-09-05", "2026-09-20"), *lists])
     assert [row["rating_before"] for row in ledger.rows("history", "player = 1")] == [1500.0, 1500.0]
     assert (rating(ledger, 1, "2026-09-16"), rating(ledger, 1, "2026-10-05"), rating(ledger, 1)) == (2000.0,) * 3
     ledger.append_many(games("2026-10-10"))
@@ -113,17 +116,17 @@ def test_a_batch_is_rated_with_what_was_in_force_at_its_start(club: Make) -> Non
     assert list(ledger.rows("history", "player = 1 ORDER BY n"))[2]["rating_before"] == 2000.0
 
 
-def test_a_tournament_over_the_turn_of_a_month_leaves_its_players_on_the_list(club: Make) -> None:
+def test_a_tournament_over_the_turn_of_a_month_leaves_its_players_on_the_list(relisted: Make) -> None:
     cup = {"tournament": "Cup", "outcome": Outcome.WHITE}
     lists = [seeded(1, "2000", effective_at="2026-09-01", games=100), seeded(2, "1900", effective_at="2026-09-01")]
-    ledger = club("fide", [*lists, *games("2026-08-30", "2026-09-02", **cup)], by_event=True, included_until=2)
+    ledger = relisted("fide", [*lists, *games("2026-08-30", "2026-09-02", **cup)], by_event=True, included_until=2)
     assert (rating(ledger, 1), rating(ledger, 2)) == (2000.0, 1900.0)
 
 
-def test_the_list_of_the_next_month_brings_games_played_elsewhere(club: Make) -> None:
+def test_the_list_of_the_next_month_brings_games_played_elsewhere(relisted: Make) -> None:
     lists = [seeded(1, "2000", effective_at="2026-08-01", k_factor="20"), seeded(2, "1900", effective_at="2026-08-01")]
     august = games("2026-08-05", outcome=Outcome.DRAW)
-    ledger = club("fide", [*lists, *august, seeded(1, "2031", effective_at="2026-09-01", k_factor="10")])
+    ledger = relisted("fide", [*lists, *august, seeded(1, "2031", effective_at="2026-09-01", k_factor="10")])
     assert rating(ledger, 1, "2026-08-31") == 2000.0
     assert rating(ledger, 1) == 2031.0
     ledger.append_many(games("2026-09-05", outcome=Outcome.WHITE))
@@ -131,16 +134,16 @@ def test_the_list_of_the_next_month_brings_games_played_elsewhere(club: Make) ->
     assert list(ledger.rows("history", "player = 1 ORDER BY n"))[1]["highest"] == 2400.0, "K 10 says so"
 
 
-def test_a_list_of_the_day_of_a_new_scheme_counts_in_that_scheme(club: Make) -> None:
+def test_a_list_of_the_day_of_a_new_scheme_counts_in_that_scheme(relisted: Make) -> None:
     adopted = SchemeAdopted(
         pool="standard", scheme="chessworld", settings={}, effective_from="2026-06-01", carry=Carry.KEEP
     )
-    ledger = club("elo", [adopted, *games("2026-05-01"), seeded(1, "1777", effective_at="2026-06-01", games=60)])
+    ledger = relisted("elo", [adopted, *games("2026-05-01"), seeded(1, "1777", effective_at="2026-06-01", games=60)])
     assert rating(ledger, 1, "2026-06-01") == 1777.0
 
 
-def test_a_ranking_shows_the_list_and_a_corrected_list_at_once(club: Make) -> None:
-    ledger = club("elo", [*games("2026-01-05"), seeded(2, "2000", effective_at="2026-03-01")])
+def test_a_ranking_shows_the_list_and_a_corrected_list_at_once(relisted: Make) -> None:
+    ledger = relisted("elo", [*games("2026-01-05"), seeded(2, "2000", effective_at="2026-03-01")])
     assert [(row.player, row.rating, row.rank) for row in rankings.ranking(ledger)] == [(2, 2000.0, 1), (1, 1516.0, 2)]
     place = rankings.place(ledger, ledger.pool(), PlayerStates(ledger.views.connection, ledger.pool()).now(1, 0))
     assert (place.rank, place.rated_players) == (2, 2)

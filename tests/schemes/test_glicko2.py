@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
-from ledger.schemes import scheme
+from ledger.schemes import named, scheme
 from ledger.schemes.glicko2 import (
     DEFAULT,
     NEVER,
@@ -22,7 +22,7 @@ from ledger.schemes.glicko2 import (
     new_volatility,
     rate_period,
 )
-from ledger.schemes.scheme import Newcomer, Scheme, When
+from ledger.schemes.scheme import Newcomer, Scheme, Seed, When
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.schemes.glicko_periods import PLAYERS, many_periods, one_batch, rateable, reference_volatility
@@ -194,3 +194,20 @@ def reference_period(
         own += [(*before[w][:2], 1 - s) for w, b, s in batch if b == p]
         after[p] = (*reference(*before[p][:3], own), period)
     return after
+
+
+@pytest.mark.parametrize("name", ["glicko", "glicko2"])
+def test_bounds_hold_what_many_upsets_bring(name: str) -> None:
+    rated_by = named(name)
+    upsets = engine.Rateable([0] * 30, [1] * 30, [0.0] * 30, [1.0] * 30, [0, 30], [1.0], [1.0])
+    after = []
+    for settings in ({}, {"largest_change": 300}, {"rating_floor": 1000, "rating_limit": 1600}):
+        numbers = rated_by.numbers_from(settings)
+        lists = [Newcomer(seed=Seed(rating, 100.0, 50.0)) for rating in (2200.0, 1200.0)]
+        state = [value for listed in lists for value in rated_by.begin(listed, numbers)]
+        engine.rate(FEW, rated_by, numbers, upsets, state, [0, 0])
+        after.append((state[0], state[len(state) // 2]))
+    assert after[0][0] < 1900.0
+    assert after[0][1] > 1600.0
+    assert after[1] == (1900.0, 1500.0)
+    assert all(1000.0 <= rating <= 1600.0 for rating in after[2])

@@ -7,7 +7,8 @@ import pytest
 
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import Rateable, predict
+from ledger.schemes import named
 from ledger.schemes.playchess import (
     DEFAULT,
     SCHEME,
@@ -26,7 +27,16 @@ from ledger.schemes.playchess import (
     rating_difference,
     refuse,
 )
-from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, ExplainedPlayer, MetOpponent, Newcomer, Scheme, When
+from ledger.schemes.scheme import (
+    HALF_MOVES_UNKNOWN,
+    REASONS,
+    ExplainedPlayer,
+    MetOpponent,
+    Newcomer,
+    Scheme,
+    Seed,
+    When,
+)
 from ledger.schemes.settings import with_settings
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
@@ -82,7 +92,7 @@ def numbers(**given: Any) -> Settings:
 
 @pytest.mark.parametrize(("score", "rating"), [(1.0, 1400.0), (0.5, 1000.0), (0.0, 600.0)])
 def test_a_single_game_gives_the_performance_of_the_page(score: float, rating: float) -> None:
-    assert run(newcomer(), [(rated(1000.0), score)]) == (rating, 1.0, score, 1000.0)
+    assert run(newcomer(), [(rated(1000.0), score)]) == (rating, 1.0, score, 1000.0, 1.0)
 
 
 def test_a_newcomer_counts_for_others_with_the_declared_strength() -> None:
@@ -120,7 +130,7 @@ def test_the_cut_off_holds_against_the_rating_of_the_previous_list() -> None:
 def test_iecgs_worked_example_of_a_provisional_rating() -> None:
     # iecg.org/Ratexam.htm: five games, 2 wins, 1 draw, opponents' mean 2000, then a game against 2200. It prints
     # 2088, 2033 and 1978 from p rounded to two places; the unrounded p moves them by less than 4 points.
-    before = (2000.0, 5.0, 2.5, 10_000.0)
+    before = (2000.0, 5.0, 2.5, 10_000.0, 1.0)
     for score, printed in ((1.0, 2088.0), (0.5, 2033.0), (0.0, 1978.0)):
         assert run(before, [(rated(2200.0), score)])[0] == pytest.approx(printed, abs=4.0)
     as_printed = 12_200.0 / 6.0 + rating_difference(0.58, 800.0) * correction(0.58)
@@ -230,7 +240,7 @@ def test_the_first_period_of_a_year_starts_on_1_january_and_lasts_two_months() -
 
 def test_who_comes_with_few_games_keeps_the_rating_while_scoring_evenly_against_equals() -> None:
     assert run(rated(1700.0, 4.0), [(rated(1700.0), 0.5)])[0] == 1700.0
-    assert carry(1700.0, 10.0, Newcomer(), DEFAULT) == (1700.0, 10.0, 0.0, 0.0)
+    assert carry(1700.0, 10.0, Newcomer(), DEFAULT) == (1700.0, 10.0, 0.0, 0.0, 1.0)
 
 
 def test_an_explanation_shows_each_game_of_the_run() -> None:
@@ -251,3 +261,14 @@ def test_the_published_examples_run_through_the_public_functions() -> None:
     )
     assert FUNCTIONS["playchess", "provisional"]({"opps": [1000], "wins": 0, "draws": 1}) == 1000.0
     assert FUNCTIONS["playchess", "lss_r"]({"ro": 400}) == 10.0
+
+
+@pytest.mark.parametrize("scheme", ["playchess", "playchess-dummies"])
+def test_the_cut_off_holds_for_a_rating_without_games_and_not_for_a_declared_strength(scheme: str) -> None:
+    rated_by = named(scheme)
+    numbers = rated_by.numbers_from({})
+    opponent = rated_by.begin(Newcomer(seed=Seed(1000.0, 100.0)), numbers)
+    listed = rated_by.begin(Newcomer(seed=Seed(1973.0, 0.0)), numbers)
+    declared = rated_by.begin(Newcomer(declared=1973.0), numbers)
+    after = [predict(rated_by, numbers, own, opponent, When(1.0, 1.0))["win"][0] for own in (listed, declared)]
+    assert after == [1973.0, 1400.0], "an opponent of 1000 counts as one of 1573"

@@ -23,9 +23,10 @@ class TestPlayChessDummies(SchemeContract):
 
 
 def played(own: State, opponent: State, score: float, numbers: Settings = DEFAULT) -> tuple[State, State]:
-    state = [*own, *opponent]
-    rate_game(state, 0, 2, score, 0.0, numbers)
-    return (state[0], state[1]), (state[2], state[3])
+    """Rating and games of both after a game; with games before it a player has a rating."""
+    state = [*own, float(own[1] > 0.0), *opponent, float(opponent[1] > 0.0)]
+    rate_game(state, 0, 3, score, 0.0, numbers)
+    return (state[0], state[1]), (state[3], state[4])
 
 
 def test_the_pages_example_gives_1080_and_800() -> None:

@@ -302,9 +302,8 @@ def import_(
     birth are taken, the games are not, for they are those of the last month. Files packed by gzip, zip, bzip2 or zstd
     are unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of
     birth; --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded,
-    unless --leave-out-faulty takes the other lines. The rating of somebody who has rated games before it is a fault,
-    for it could not act; --leave-out-late leaves it out, as of newcomers who played before the next list of their
-    federation came out.
+    unless --leave-out-faulty takes the other lines. A rating applies from its day on, also if the player has rated
+    games before it: earlier games keep what applied then.
 
     \b
     Example:

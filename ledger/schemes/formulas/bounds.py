@@ -57,7 +57,7 @@ def bounded(rating: float, before: float, numbers: Any) -> float:
 
 def rounding(numbers: Any) -> str:
     """Return what an explanation says of the bounds."""
-    held = [
+    bounds = [
         words
         for value, words in (
             (numbers.largest_change, f"a change of at most {numbers.largest_change:g}"),
@@ -66,4 +66,4 @@ def rounding(numbers: Any) -> str:
         )
         if value
     ]
-    return f"held to {' and '.join(held)}" if held else "none"
+    return f"held to {' and '.join(bounds)}" if bounds else "none"

@@ -1,7 +1,10 @@
 """Performance ratings of a tournament by name: each worked out by hand, and what each does not give."""
 
+from pathlib import Path
+
 import pytest
 
+from ledger.answers.crosstables.crosstable import TableChoice, crosstable
 from ledger.answers.crosstables.performances import (
     VARIANTS,
     Performed,
@@ -11,6 +14,9 @@ from ledger.answers.crosstables.performances import (
     variant_named,
 )
 from ledger.errors import UnknownNameError
+from ledger.facts.words import Outcome
+from ledger.ledger import Ledger
+from tests.kit.games import game_recorded, seeded
 
 # Two and a half points of four against 1500, 1600, 1700 and 1850; own ratings after each.
 GAMES = [
@@ -69,3 +75,29 @@ def test_a_scheme_has_the_performance_that_its_people_know() -> None:
     assert all(variant.title and variant.source for variant in VARIANTS.values())
     with pytest.raises(UnknownNameError, match="fide_tpr"):
         variant_named("fide")
+
+
+def test_the_enrolment_rating_is_that_of_the_start_and_an_offset_has_the_sign_of_the_change(tmp_path: Path) -> None:
+    """A game elsewhere ends between the start and the end of those of the tournament."""
+    cup = {"tournament": "Cup", "started_at": "2024-03-01T10:00:00Z"}
+    with Ledger.create(tmp_path / "club.db", scheme="elo") as ledger:
+        for number in (1, 2, 3):
+            ledger.register(f"id:{number}", f"Player {number}")
+        ledger.append_many(
+            [
+                *(seeded(player, str(rating)) for player, rating in ((1, 1500), (2, 1600), (3, 1700))),
+                game_recorded("elsewhere", white=1, black=3, outcome=Outcome.WHITE, ended_at="2024-03-05T10:00:00Z"),
+                game_recorded("lost", white=1, black=2, outcome=Outcome.BLACK, ended_at="2024-03-09T10:00:00Z", **cup),
+                game_recorded("won", white=1, black=3, outcome=Outcome.WHITE, ended_at="2024-03-10T10:00:00Z", **cup),
+            ]
+        )
+        ledger.catch_up()
+        table = crosstable(ledger, "Cup", choice=TableChoice(performance="chessworld"))
+        rows = {row.player: row for row in table.standings}
+        assert [rows[player].enrolment_rating for player in (1, 2, 3)] == [1500.0, 1600.0, 1700.0]
+        offsets = {meeting.opponent: meeting.er_offset or 0.0 for meeting in rows[1].meetings}
+        assert offsets[2] < 0.0 < offsets[3]
+        (lost,) = (result for result in rows[1].results if result.opponent == 2)
+        assert lost.closing_rating is not None
+        assert lost.rating_before is not None
+        assert offsets[2] == pytest.approx(100.0 * (lost.closing_rating / lost.rating_before - 1.0))
