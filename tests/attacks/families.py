@@ -12,7 +12,7 @@ from tests.attacks import histories, power_loss, scenes
 from tests.attacks import object_attacks as objects
 from tests.attacks import server_attacks as schemas
 from tests.attacks.histories import History
-from tests.attacks.judge import AttackJudge, Finding
+from tests.attacks.judge import AttackJudge, Finding, report
 from tests.attacks.plays import Attack, first_attacks, shortened
 from tests.attacks.truth import Truth
 from tests.attacks.workers import Worker
@@ -112,3 +112,14 @@ FAMILIES: tuple[Family, ...] = (
     Family("outputs", "standard outputs closed or full", scene=scenes.outputs),
 )
 BY_NAME = {family.name: family for family in FAMILIES}
+
+
+def holds(
+    judge: AttackJudge, family: str, count: int, plays: int = 2, options: str = "", only: str | None = None
+) -> None:
+    """Check that attacks of a family deceive no command; a failure says how to repeat each that did."""
+    tried = BY_NAME[family].tries(judge, count, plays=plays, only=only)
+    assert tried.made > 0
+    again = f"python -m tests.attacks {options}--family {family} --only"
+    lines = "\n".join(report(tried.findings, lambda name: f"{again} {name!r}"))
+    assert not tried.findings, f"{len(tried.findings)} things did not hold:\n{lines}"

@@ -5,8 +5,8 @@ One attack of each stands among the quick tests; ``python -m tests.attacks`` mak
 
 import pytest
 
-from tests.attacks.families import ALL_PLAYS, BY_NAME, FITS_SERVERS
-from tests.attacks.judge import AttackJudge, report
+from tests.attacks.families import ALL_PLAYS, BY_NAME, FITS_SERVERS, holds
+from tests.attacks.judge import AttackJudge
 
 FEW = {  # attacks, or rounds of a scene
     "older-copies": 5, "mixed-logs": 3, "stopped-builds": 4, "swapped-files": 5, "bit-flips": 9, "pages": 9,
@@ -22,16 +22,6 @@ NOT_AT_ONCE = {"power-cuts"}  # whose commands take long to record: test_power_c
 AT_ONCE = [name for name in FEW if name not in NOT_AT_ONCE]
 EARLY = {"bit-flips": "bit 3 of byte 1024 of page 2 of the journal"}  # the others are 300,000
 MANY, MOST = 60, 4_000  # times as many attacks, at most so many
-
-
-def holds(
-    judge: AttackJudge, family: str, count: int, plays: int = 2, options: str = "", only: str | None = None
-) -> None:
-    tried = BY_NAME[family].tries(judge, count, plays=plays, only=only)
-    assert tried.made > 0
-    again = f"python -m tests.attacks {options}--family {family} --only"
-    lines = "\n".join(report(tried.findings, lambda name: f"{again} {name!r}"))
-    assert not tried.findings, f"{len(tried.findings)} things did not hold:\n{lines}"
 
 
 def test_every_family_is_tried() -> None:

@@ -67,7 +67,7 @@ def postgres(run: Run) -> Iterator[Line]:
         return
     # The server may run as another user, whom the folder of the run does not let in.
     with running(versions()[-1], run.folder.parent, **DURABLE) as server:
-        _make_journals(server.url(), "one", "free", "old", "many", "read")
+        _make_journals(server.url(), "single", "free", "old", "many", "read")
         yield from _entry_lines(run, server)
         yield from _copy_lines(run, server)
         yield from _ledger_lines(run, server)
@@ -124,8 +124,8 @@ def _entry_lines(run: Run, server: Server) -> Iterator[Line]:
     """Entries appended singly, behind an old snapshot, and in transactions of 1,000; and read."""
     entries, events, firsts = run.size.live, run.size.events, count(1, run.size.live)
     with ExitStack() as stack:
-        names = ("one", "free", "old", "many", "read")
-        one, free, old, many, read = (
+        names = ("single", "free", "old", "many", "read")
+        single, free, old, many, read = (
             stack.enter_context(closing(PostgresJournal(server.url(user=LOGIN), name))) for name in names
         )
         bare = stack.enter_context(psycopg.connect(server.new_database(), autocommit=True))
@@ -137,7 +137,7 @@ def _entry_lines(run: Run, server: Server) -> Iterator[Line]:
             ]
             return cost_of(lambda: [bare.execute(INSERT, row) for row in rows]).rates(entries)
 
-        append = partial(_append_singly, one, entries)
+        append = partial(_append_singly, single, entries)
         yield from compared("postgres-one", "", append, insert, 2 * run.rounds)
         # Behind one of two journals of as many entries a reader has held a snapshot since it was empty.
         with psycopg.connect(server.url()) as reader:
@@ -147,8 +147,8 @@ def _entry_lines(run: Run, server: Server) -> Iterator[Line]:
             in_turns({"old": behind, "new": without}, BEHIND, warm=False)  # leaves rows that only the reader may see
             yield from compared("postgres-snapshot", "", behind, without, 2 * run.rounds)
         if installed("eventsourcing") and installed("psycopg_pool"):
-            theirs = partial(_insert_stored_events, stack.enter_context(_recorder(server)), events)
-            yield from compared("postgres-many", "", partial(_append_many, many, events), theirs, run.rounds)
+            insert_many = partial(_insert_stored_events, stack.enter_context(_recorder(server)), events)
+            yield from compared("postgres-many", "", partial(_append_many, many, events), insert_many, run.rounds)
         file = stack.enter_context(closing(SqliteJournal.create(run.new_folder("read") / "club.db")))
         for journal in (read, file):
             _append_many(journal, events)

@@ -196,8 +196,8 @@ def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
     """Games/s of every scheme beside those who have the same system, and the bare Elo loop."""
     for what, scheme, numbers, declared in variants():
         games = cut(columns, scheme, numbers)
-        ours = rating_run(games, scheme, numbers, shown(columns) if declared else None)
-        rates = _paces(data, {"ours": ours, "bare": loop_run("elo", columns)}, run)
+        replayed = rating_run(games, scheme, numbers, shown(columns) if declared else None)
+        rates = _paces(data, {"ours": replayed, "bare": loop_run("elo", columns)}, run)
         words = f"{what}, with history"
         yield line("scheme-compiled", data.name, rates["ours"], rates["bare"], what=words)
         for rival, package in _packages(what):
