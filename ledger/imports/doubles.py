@@ -50,9 +50,12 @@ class FirstLines:
         if not len(hashes):
             return
         while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):
-            columns = [np.concatenate(pair) for pair in zip(self._runs.pop(), (hashes, lines, marks), strict=True)]
-            order = np.argsort(columns[0], kind="stable")
-            hashes, lines, marks = (column[order] for column in columns)
+            earlier_hashes, earlier_lines, earlier_marks = self._runs.pop()
+            together = np.concatenate((earlier_hashes, hashes))
+            order = np.argsort(together, kind="stable")
+            hashes = together[order]
+            lines = np.concatenate((earlier_lines, lines))[order]
+            marks = np.concatenate((earlier_marks, marks))[order]
         self._runs.append((hashes, lines, marks))
 
 
@@ -93,7 +96,7 @@ def _with_one_opponent(frame: DataFrame, earlier: FirstLines, reading: Reading) 
     rounds = frame.filter(has_round & (pl.col("ended_at").str.len_bytes() >= _DAY))
     if not len(rounds):
         return frame
-    place = ["tournament", "round", pl.col("ended_at").str.head(_DAY)]
+    place = [pl.col("tournament"), pl.col("round"), pl.col("ended_at").str.head(_DAY)]
     # both sides one after the other, row by row: the game of the first line is the one that is recorded
     sides = [rounds.select(*place, pl.col(f"{side}_id").alias("player")).hash_rows() for side in ("white", "black")]
     hashes = np.column_stack([side.to_numpy() for side in sides]).ravel()

@@ -1,9 +1,8 @@
 """One file that tells a game twice, or gives a player two opponents in a round."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ HEADER = "white,black,result,date,event,round\n"
 TAGS = '[Event "Cup"]\n[Round "1"]\n[Date "2025.03.01"]\n[White "Ann"]\n[Black "{}"]\n[Result "1-0"]\n\n{}1-0\n\n'
 
 
-def told(text: str, fmt: str = "csv", **said: bool) -> tuple[list[int], list[tuple[int, str]]]:
+def told(text: str, fmt: str = "csv", **said: Any) -> tuple[list[int], list[tuple[int, str]]]:
     """The lines of the games that are taken, and the faults."""
     source = source_of(BytesIO(text.encode()), "a")
     lines = [line for frame in game_frames(source, fmt, SaidOfFile(**said)) for line in frame["line"].to_list()]

@@ -16,7 +16,7 @@ from ledger.imports.reading import Reading
 MOVES = "1. e4 e5 2. Nf3 Nc6"
 
 
-def pgn(text: str, **said: bool) -> tuple[list[dict[str, Any]], Reading]:
+def pgn(text: str, **said: Any) -> tuple[list[dict[str, Any]], Reading]:
     source = source_of(BytesIO(text.encode()), "a.pgn")
     rows = [row for frame in game_frames(source, "pgn", SaidOfFile(**said)) for row in frame.to_dicts()]
     return rows, source.reading

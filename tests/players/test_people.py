@@ -51,7 +51,7 @@ def test_a_refused_import_leaves_no_name_behind(tmp_path: Path) -> None:
         for _ in range(2):
             assert ledger.import_games(frames(games), strict=True).fault_count == 1
         with pytest.raises(ZeroDivisionError):
-            ledger.import_games(frames(chain(games[:1], (1 // 0 for _ in range(1)))), strict=True)  # type: ignore[arg-type]
+            ledger.import_games(frames(chain(games[:1], (games[1 // 0] for _ in range(1)))), strict=True)
         assert everybody(people) == rows
         assert not any(b"Quill" in file.read_bytes() for file in tmp_path.iterdir())
         assert ledger.import_games(frames(games[:1])).players == 2
