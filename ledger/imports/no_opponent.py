@@ -112,10 +112,11 @@ def is_bye(name: str | None, *, has_played: bool, has_won: bool) -> bool:
     return is_nobody(name, perhaps=not (has_played or has_won))
 
 
-def taken_as_bye(word: str, player: str | None) -> str:
+def taken_as_bye(word: str, player: str | None, number: str | None) -> str:
     """Return the words of a note on a row whose *word* was taken for no opponent."""
     advice = "if it is a person, give an identity or a full name"
-    return f"{shown(word)} is taken for no opponent, so {shown(player)} has a bye: {advice}"
+    place = "" if number is None else f" in round {shown(number)}"
+    return f"{shown(word)} is taken for no opponent, so {shown(player)} has a bye{place}: {advice}"
 
 
 def said_to_bring(*words: str | None) -> Brings | None:

@@ -230,7 +230,7 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
         else:
             sides = (game.white_name, game.black_name)
             player, word = sides if is_white else reversed(sides)
-            reading.note(game.line, taken_as_bye(word, player))
+            reading.note(game.line, taken_as_bye(word, player, game.round))
             if game.tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
                 continue

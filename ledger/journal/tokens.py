@@ -595,7 +595,7 @@ class Tokens:
     def _note(self, rule: str, tried: str, claimed: str | None, row: TokenRow | None, message: str) -> None:
         number = None if row is None else row.number
         # Of others the name could not be taken out again when its person is erased.
-        if claimed is not None and not self.store.keeps_claims and all(claimed != known.name for known in self.list()):
+        if claimed is not None and not self.store.keeps_claims and all(claimed != token.name for token in self.list()):
             tried, message = (without_person(text, [claimed]) for text in (tried, message))
             claimed = None
         claim = None if claimed is None else _writable(claimed)

@@ -110,6 +110,7 @@ QUESTIONS: dict[str, Question] = {
     "tables_described": querying.tables_described,
     "query": lambda ledger: list(querying.query(ledger, "SELECT * FROM current JOIN names USING (player)")),
     "ranking": rankings.ranking,
+    "implausible": rankings.implausible,
     "ranking_in_full": lambda ledger: rankings.ranking_in_full(ledger, rankings.RankingChoice(since="2026-11-03")),
     "changes": lambda ledger: rating_changes.changes(ledger, person(ledger), "2026-11-03"),
     "runs": publications.runs,

@@ -141,7 +141,7 @@ def test_two_tournaments_of_a_pool_have_two_keys_and_so_have_two_editions_of_one
         ({"white": 2**31}, "white must be"),
         ({"white": None}, "white must be"),
         ({"rated": 1}, "rated must be true or false, got 1"),
-        ({"outcome": "white"}, "outcome must be one of"),
+        ({"outcome": "1-0"}, "outcome must be one of"),
         ({"ended_at": datetime(2013, 6, 4)}, "ended_at must be YYYY"),
         ({"ended_at": "2013-06-04T00:00:00.000Z"}, "ended_at: expected YYYY"),
         ({"pool": "a b"}, "pool must be text matching"),
@@ -183,7 +183,7 @@ def test_a_range_takes_nothing_but_decimals_as_text(name: str, value: Any) -> No
         ConversionRange(**{**LATER_RANGE, name: value})
 
 
-@pytest.mark.parametrize("carry", ["keep", True, Outcome.DRAW])
+@pytest.mark.parametrize("carry", ["kept", True, Outcome.DRAW])
 def test_a_way_to_carry_is_one_of_the_three(carry: Any) -> None:
     with pytest.raises(ValueError, match=r"^carry must be one of \['keep', 'restart', 'convert'\], got "):
         SchemeAdopted(pool="a", scheme="b", settings={}, effective_from="2020", carry=carry)

@@ -20,7 +20,7 @@ IN_ORDER = 1467.0688289111772  # six wins, then six losses
 def rating(run: Run, folder: Path, name: str, lines: list[bytes], header: bytes = HEADER) -> float:
     club = folder / f"{name}.db"
     assert run("init", club, "--scheme", "elo").code == 0
-    assert run("import", club, written(folder, f"{name}.csv", header + b"".join(lines))).code == 0
+    assert run("import", club, written(folder, f"{name}.csv", header + b"".join(lines)), "--equal-rows").code == 0
     done = run("query", club, "select rating from current where player = 1", "--csv", "--raw")
     return float(done.out.split()[1])
 

@@ -35,8 +35,8 @@ FORMATS = (*FILES, "hand")
 def told(fmt: str, names: Iterable[str]) -> bytes:
     """A file that tells the game once for each name: Bob lost to whoever bears it."""
     if fmt == "csv":
-        rows = [f"{name},Bob,1-0,2024-05-03,Cup,1" for name in names]
-        lines = ["white,black,result,ended_at,tournament,round", *rows]
+        rows = [f"{name},Bob,1-0,2024-05-03,Cup,1,40" for name in names]
+        lines = ["white,black,result,ended_at,tournament,round,half_moves", *rows]
         return "\n".join(lines).encode() + b"\n"
     if fmt == "pgn":
         tags = '[Event "Cup"]\n[Date "2024.05.03"]\n[Round "1"]\n[White "{}"]\n[Black "Bob"]\n[Result "1-0"]\n\n1-0\n\n'
@@ -205,6 +205,9 @@ def test_other_games_of_somebody_new_are_recorded(erased: Path, run: Run) -> Non
         "Zed,Bob,1-0,2024-05-03,Cup,3",
     ]
     file = erased.with_name("more.csv")
-    file.write_text("\n".join(["white,black,result,ended_at,tournament,round", *rows]) + "\n", encoding="utf-8")
+    rows = [f"{row},40" for row in rows]  # whoever made moves has played, also against a second opponent in a round
+    file.write_text(
+        "\n".join(["white,black,result,ended_at,tournament,round,half_moves", *rows]) + "\n", encoding="utf-8"
+    )
     assert "5 games recorded, 0 known already" in run("import", erased, file).err
     assert "0 games recorded, 5 known already" in run("import", erased, file).err

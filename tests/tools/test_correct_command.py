@@ -100,7 +100,7 @@ def test_proposals_are_listed_shown_rejected_and_withdrawn(journal_of_four: Path
 
 def test_proposals_about_one_game_are_shown_to_each_other(journal_of_four: Path, run: Run) -> None:
     run("correct", journal_of_four, "void", "g1", *EVE)
-    done = run("correct", journal_of_four, "void", "g1", *EVE)
+    done = run("correct", journal_of_four, "void", "g1", "--reason", "another reason", "--by", "eve")
     assert "note: open proposals speak of the same facts: 1" in done.err
 
 

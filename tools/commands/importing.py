@@ -125,8 +125,14 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
         )
         output.remark(f"{source.reading.name}: {words}, for 'correct batch'")
     if is_good or not wish.strict:
-        recorder = wish.actor if wish.open_tournaments and preview is None else None
-        open_reported(ledger, source.reading, wish.choice.pool, recorder, None if recorder is None else wish.proposed)
+        open_reported(
+            ledger,
+            source.reading,
+            wish.choice.pool,
+            wish.actor if wish.open_tournaments else None,
+            wish.proposed if wish.open_tournaments else None,
+            dry_run=preview is not None,
+        )
     return is_good
 
 

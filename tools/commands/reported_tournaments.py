@@ -19,7 +19,13 @@ SHOWN = 10  # tournaments of a file
 
 
 def open_reported(
-    ledger: Ledger, reading: Reading, pool: str, actor: str | None, asked: proposing.ProposalWish | None = None
+    ledger: Ledger,
+    reading: Reading,
+    pool: str,
+    actor: str | None,
+    asked: proposing.ProposalWish | None = None,
+    *,
+    dry_run: bool = False,
 ) -> None:
     """Announce the tournaments of a file that were not announced yet; without an *actor* say the command that does.
 
@@ -29,14 +35,15 @@ def open_reported(
         pool: name of the pool.
         actor: who announces them; None: nobody.
         asked: they are proposed in these words; None: recorded.
+        dry_run: what would be announced is told, and nothing is recorded.
     """
     reported = list(openings(ledger, reading.tournaments, pool))
-    if asked is not None:
+    if asked is not None and not dry_run:
         proposed = [opening.event for opening in reported if not opening.problem]
         reported = [opening for opening in reported if opening.problem]
         if proposed:
             proposing.propose(ledger, proposed, asked)
-    if actor:
+    if actor and not dry_run:
         reported = [_recorded(ledger, opening, actor) for opening in reported]
     for opening in reported[:SHOWN]:
         where = f"{reading.name}:{opening.line}"

@@ -78,7 +78,7 @@ def serve(serving: Serving, stopped: Event) -> None:
     Raises:
         StorageError: another server answers for it, or the address cannot be had.
     """
-    with _alone(serving), _listening(serving.listen) as listening, meeting() as folder, _held_pipe() as held:
+    with _alone(serving), _listening(serving.listen) as listening, meeting() as folder, _held_pipe() as pipe:
         address = _address(serving.listen, listening)
         handed = attrs.evolve(
             serving,
@@ -86,10 +86,10 @@ def serve(serving: Serving, stopped: Event) -> None:
             verifier=_verifier(CheckpointFiles(serving.path)),
             public_url=serving.public_url or (address if address.startswith("http") else None),
         )
-        children = [_Child("the process that records", [f"{__package__}.writer", handed.as_json(), str(held)], (held,))]
+        children = [_Child("the process that records", [f"{__package__}.writer", handed.as_json(), str(pipe)], (pipe,))]
         for number in range(1, serving.readers + 1):
-            command = [f"{__package__}.reading", handed.as_json(), str(listening.fileno()), str(held)]
-            children.append(_Child(f"reader {number}", command, (listening.fileno(), held)))
+            command = [f"{__package__}.reading", handed.as_json(), str(listening.fileno()), str(pipe)]
+            children.append(_Child(f"reader {number}", command, (listening.fileno(), pipe)))
         try:
             for child in children:
                 child.start()

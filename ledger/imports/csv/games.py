@@ -461,7 +461,7 @@ class _Converter:
                 what = f"{side} is missing beside a bye" if identity is None else "the date of the bye is missing"
                 faults[line] = f"{what}; fill it in"
                 continue
-            reading.note(line, taken_as_bye(words_for_nobody[line], name))
+            reading.note(line, taken_as_bye(words_for_nobody[line], name, number))
             if tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
             else:
