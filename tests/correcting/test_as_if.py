@@ -269,9 +269,8 @@ def test_commands_as_if_print_what_they_print_after_the_approval(wanted: str, tm
         }
         answers_of = {name: run(*line, *options) for name, line in lines.items()}
         assert {name: done.code for name, done in answers_of.items()} == dict.fromkeys(ASKED, 0)
-        return {
-            name: re.sub('"position": [0-9]+|as of entry [0-9]+', "", done.out) for name, done in answers_of.items()
-        }
+        entry = re.compile('"position": [0-9]+|as of entry [0-9]+')
+        return {name: entry.sub("", done.out) for name, done in answers_of.items()}
 
     before, tried = printed(), printed("--as-if", "1")
     assert run("correct", path, "approve", "1", "--by", "adam").code == 0

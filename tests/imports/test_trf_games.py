@@ -12,7 +12,6 @@ from ledger.imports.files import detect
 from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
 from ledger.imports.trf.lines import player_line_of
-from ledger.ledger import Ledger
 from ledger.testing.importer_contract import Importer, ImporterContract
 from tests.imports.spoiled_files import built_in
 from tests.kit.commands import Run

@@ -206,8 +206,7 @@ def test_other_games_of_somebody_new_are_recorded(erased: Path, run: Run) -> Non
     ]
     file = erased.with_name("more.csv")
     rows = [f"{row},40" for row in rows]  # whoever made moves has played, also against a second opponent in a round
-    file.write_text(
-        "\n".join(["white,black,result,ended_at,tournament,round,half_moves", *rows]) + "\n", encoding="utf-8"
-    )
+    header = "white,black,result,ended_at,tournament,round,half_moves"
+    file.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
     assert "5 games recorded, 0 known already" in run("import", erased, file).err
     assert "0 games recorded, 5 known already" in run("import", erased, file).err
