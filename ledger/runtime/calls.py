@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import cache, wraps
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ledger.errors import MalformedError
@@ -124,6 +125,9 @@ def _parameter(name: str, annotation: Any) -> _Parameter:
     inside = [each for member in members for each in get_args(member)]
     tests = [_test(each) for each in members]
     words = " or ".join(_words(each) for each in members)
+    if Path in members:  # the system would say "embedded null byte", in a ValueError that names no path
+        tests = [lambda value, test=test: test(value) and "\0" not in str(value) for test in tests]
+        words += " without a NUL"
     advice = next((ADVICE[each.__name__] for each in members if getattr(each, "__name__", "") in ADVICE), None)
     return _Parameter(
         name,
