@@ -125,14 +125,14 @@ def _parameter(name: str, annotation: Any) -> _Parameter:
     inside = [each for member in members for each in get_args(member)]
     tests = [_test(each) for each in members]
     words = " or ".join(_words(each) for each in members)
-    if Path in members:  # the system would say "embedded null byte", in a ValueError that names no path
-        tests = [lambda value, test=test: test(value) and "\0" not in str(value) for test in tests]
-        words += " without a NUL"
+    is_path = Path in members  # of a NUL the system says "embedded null byte", in a ValueError that names no path
     advice = next((ADVICE[each.__name__] for each in members if getattr(each, "__name__", "") in ADVICE), None)
     return _Parameter(
         name,
-        tests[0] if len(tests) == 1 else lambda value: any(test(value) for test in tests),
-        f"{words} ({advice})" if advice else words,
+        tests[0]
+        if len(tests) == 1 and not is_path
+        else lambda value: any(test(value) for test in tests) and not (is_path and "\0" in str(value)),
+        f"{words} ({advice})" if advice else f"{words} without a NUL" if is_path else words,
         _enumeration(members),
         _enumeration(inside),
     )
