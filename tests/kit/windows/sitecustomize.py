@@ -82,15 +82,16 @@ def opening(call: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-sys.modules.update(dict.fromkeys(("grp", "pwd", "resource", "termios")))  # filelock needs fcntl here  # type: ignore[arg-type]
+for missing in ("grp", "pwd", "resource", "termios"):  # filelock needs fcntl here
+    sys.modules[missing] = None  # type: ignore[assignment]
 os.name = Name("posix")
 os.open = opening(os.open)
 os.rename = refusing(os.rename, takes_a_place=False)
 os.replace, os.rmdir = refusing(os.replace), refusing(os.rmdir)
 os.unlink = os.remove = refusing(os.unlink)
-tempfile = importlib.import_module("tempfile")  # not before: it notes how a file is deleted
+tempfile: Any = importlib.import_module("tempfile")  # not before: it notes how a file is deleted
 tempfile.TemporaryFile = tempfile.NamedTemporaryFile  # as on Windows
-FileLock = importlib.import_module("filelock").FileLock
+FileLock: Any = importlib.import_module("filelock").FileLock
 FileLock._release = ending(FileLock._release)
 for absent in ("fork", "register_at_fork", "O_TMPFILE"):
     delattr(os, absent)

@@ -1,4 +1,4 @@
-"""Commands on a file system that treats open files and folders as Windows does, without fork."""
+"""What other systems lack: commands on a file system that refuses what Windows refuses, without fork; old SQLite."""
 
 import json
 import os
@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ledger.runtime import sqlite
+from tests.kit.commands import Run
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
 from tests.kit.source_files import written
-
-pytestmark = pytest.mark.slow
+from tools.commands import REFUSED
 
 LAYER = ROOT / "tests" / "kit" / "windows"
 GAMES = b"""key,white,black,result,ended_at,half_moves
@@ -55,6 +56,7 @@ for line in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 def test_every_kind_of_command_works_where_open_files_and_folders_are_refused(tmp_path: Path) -> None:
     written(tmp_path, "games.csv", GAMES)
     lines = [line.split() for line in LINES.splitlines()]
@@ -67,6 +69,24 @@ def test_every_kind_of_command_works_where_open_files_and_folders_are_refused(tm
     assert done.stdout.count("TRUE ") == 4
     assert {path.name for path in tmp_path.iterdir()} >= {"club.replaced-1", "copy", "games.parquet", "other.db"}
     assert [path.name for path in tmp_path.iterdir() if path.suffix in {".making", ".restoring", ".being-made"}] == []
+
+
+def test_serve_says_on_windows_what_it_needs(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    done = run("serve", tmp_path / "club.db")
+    assert (done.code, done.out, "serve needs Linux or macOS" in done.err) == (REFUSED, "", True)
+
+
+@pytest.mark.parametrize(
+    ("version", "has_bug"),
+    [((3, 44, 5), True), ((3, 44, 6), False), ((3, 45, 0), True), ((3, 50, 6), True), ((3, 50, 7), False),
+     ((3, 51, 2), True), ((3, 51, 3), False), ((3, 53, 0), False)],
+)  # fmt: skip
+def test_a_sqlite_with_the_bug_of_the_reset_is_named_once(
+    version: tuple[int, int, int], has_bug: bool, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite.sqlite3, "sqlite_version_info", version)
+    assert run("head", tmp_path / "none.db").err.count("WAL reset, fixed in 3.51.3, 3.50.7 and 3.44.6") == has_bug
 
 
 def test_the_layer_refuses_what_windows_refuses(tmp_path: Path) -> None:
