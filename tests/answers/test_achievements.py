@@ -285,6 +285,7 @@ def test_games_of_a_running_period_count_for_streaks_and_losses_on_time_and_for_
     tmp_path: Path,
 ) -> None:
     with Ledger.create(tmp_path / "federation.db", scheme="fide") as ledger:
+        ledger.clock = lambda: datetime(2024, 6, 29, tzinfo=UTC)
         for name in ("Ann", "Bob"):
             ledger.register(f"name:{name.lower()}", name, declared_rating=2000)
         for day in ("2024-05-01", "2024-05-02", "2024-06-10"):
@@ -301,6 +302,8 @@ def test_games_of_a_running_period_count_for_streaks_and_losses_on_time_and_for_
         alone, among = time_losses.mark(ledger, bob), marks[bob.player]
         assert (alone.games, alone.time_losses) == (among.games, among.time_losses) == (3, 3)
         assert "2024-06-10" not in {row["game"] for row in as_rows(highest.achievements(ledger, ann))}
+        ledger.clock = lambda: datetime(2024, 7, 1, tzinfo=UTC)
+        assert "2024-06-10" in {row["game"] for row in as_rows(highest.achievements(ledger, ann))}
 
 
 def test_a_newcomer_counts_with_the_rating_that_the_formula_takes(tmp_path: Path) -> None:
