@@ -285,13 +285,13 @@ def test_games_of_a_running_period_count_for_streaks_and_losses_on_time_and_for_
     tmp_path: Path,
 ) -> None:
     with Ledger.create(tmp_path / "federation.db", scheme="fide") as ledger:
-        ledger.clock = lambda: datetime(2024, 6, 29, tzinfo=UTC)
         for name in ("Ann", "Bob"):
             ledger.register(f"name:{name.lower()}", name, declared_rating=2000)
         for day in ("2024-05-01", "2024-05-02", "2024-06-10"):
             game = game_recorded(day, ended_at=day, half_moves=40, outcome=Outcome.WHITE, termination=ON_TIME)
             ledger.append(game)
         ledger.catch_up()
+        ledger.clock = lambda: datetime(2024, 6, 29, tzinfo=UTC)
         ann, bob = ledger.player("Ann"), ledger.player("Bob")
         wins = next(row for row in streaks.streaks(ledger, ann) if (row.streak, row.which) == ("winning", "current"))
         assert (wins.games, wins.last_game) == (3, "2024-06-10")
