@@ -298,12 +298,12 @@ def forfeited_by_both(
         if bye.round is not None and bye.brings == Brings.ABSENT:
             absent.setdefault(bye.player, set()).add(bye.round)
     met: dict[tuple[int, int | None], list[int]] = {}
-    for (one, other), games in missing.items():
-        rounds = absent.get(one, set()) & absent.get(other, set())
+    for pair, games in missing.items():
+        rounds = set.intersection(*(absent.get(player, set()) for player in pair))
         if len(rounds) == games:
             for number in rounds:
-                met.setdefault((one, number), []).append(other)
-                met.setdefault((other, number), []).append(one)
+                for player, opponent in (pair, pair[::-1]):
+                    met.setdefault((player, number), []).append(opponent)
     return {
         side: opponents[0] for side, opponents in met.items() if len(opponents) == len(met[opponents[0], side[1]]) == 1
     }
