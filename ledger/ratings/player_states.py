@@ -9,7 +9,7 @@ Nothing is rated or written here, and no name of a person is looked up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from math import inf
@@ -21,7 +21,7 @@ from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.later_lists import lists_in_state
 from ledger.ratings.player_rows import BY_LATER_LIST, closed_at, is_listed
-from ledger.schemes.scheme import Newcomer, Rhythm, as_it_stands
+from ledger.schemes.scheme import Newcomer, Rhythm, SeedsStand, as_it_stands
 
 if TYPE_CHECKING:
     import sqlite3
@@ -132,15 +132,18 @@ class PlayerStates:
         row = self._row(queries.LATEST_END, self.pool.pool)
         return None if row is None or row["ms"] is None else int(row["ms"])
 
-    @cached_property
-    def recorded_until_ms(self) -> int | None:
-        """The end of the last day on which a rated game, a rating run or a tournament ended; None where none did.
+    def in_force_ms(self, now_ms: int) -> int | None:
+        """Return the end of the last day on which a game, a run, a tournament or, by now, a rating period ended.
 
-        "After all that is recorded" means this instant: no clock tells it, and asked about that day the answer is the
-        same.
+        Ratings in force are those of this instant, and asked about that day the answer is the same. None if nothing
+        has ended.
         """
-        closings = [ends[-1] for ends in (self.pool.runs, *self.pool.closed.values()) if ends]
-        ends = closings if self.latest_ms is None else [self.latest_ms, *closings]
+        ends = [times[-1] for times in (self.pool.runs, *self.pool.closed.values()) if times]
+        if self.latest_ms is not None:
+            ends.append(self.latest_ms)
+            # the last games were played before their period ended
+            closing = None if self.pool.by_game else self._row(queries.LAST_CLOSING, self.pool.pool, now_ms)
+            ends += [] if closing is None else [closing["ms"]]
         return (max(ends) // DAY_MS + 1) * DAY_MS - 1 if ends else None
 
     @cached_property
@@ -465,6 +468,25 @@ class PlayerStates:
             for player, listed, who in self._roster.unplayed_between(pool, until, moved):
                 states += _in_force(self._seeded(player, listed, who, today_ms))
         return sorted(states, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
+
+    def count_unplayed(self, today_ms: int, rating: float, closed: Collection[int]) -> tuple[int, int, int]:
+        """Count whom ``unplayed`` gives, those of them who have a rating or a higher one, and those with a higher one.
+
+        Args:
+            today_ms: what time it is, milliseconds.
+            rating: that rating, points.
+            closed: players who are left out.
+        """
+        latest, number = self._now(today_ms)
+        era, until = self.pool.eras[number], max(latest, today_ms)
+        moved, stand = (FROM_THE_BEGINNING, until), SeedsStand()
+        if era.scheme.seeds_stand is not None:
+            moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, number) - 1)
+            stand = era.scheme.seeds_stand(until / DAY_MS, era.numbers)
+        counts, others = self._roster.count_unplayed(self.pool.pool, until, moved, stand, rating, closed)
+        ratings = [state.rating for row in others if (state := self._seeded(*row, today_ms)).rating is not None]
+        more = len(ratings), sum(other >= rating for other in ratings), sum(other > rating for other in ratings)
+        return counts[0] + more[0], counts[1] + more[1], counts[2] + more[2]
 
 
 def _state_of(row: dict[str, Any], era: Era) -> tuple[float, ...]:
