@@ -266,7 +266,7 @@ def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) ->
         return played
     states = ledger.states(rated_by)
     # A graph is read oldest first, and may go on after the last game that is asked for.
-    own = list(queries.dictionaries(connection, queries.GRAPH, arguments[:2]))[: len(played)][::-1]
+    own = list(queries.dictionaries(connection, queries.GRAPH, (*arguments[:2], 0, len(played))))[::-1]
     opposite = queries.dictionaries(connection, queries.PAGE_OPPONENTS, (*arguments[:2], 1, until))
     return [
         game._replace(

@@ -143,7 +143,7 @@ WAITING = (
     "SELECT max(rated_ms) AS ms FROM history AS h JOIN games ON games.position = h.game "
     "WHERE h.pool = ?1 AND player = ?2 AND n > ?3 AND h.ended_ms <= ?4"
 )
-GRAPH = _rows("player = ?2 ORDER BY n")
+GRAPH = _rows("player = ?2 AND n > ?3 ORDER BY n LIMIT ?4", "h.*, rated_ms, ended_at")
 GAMES_OF = """
 SELECT mine.*, games.position, games.key, games.ended_at, games.termination, games.tournament, games.round,
   games.rated_ms, games.batch, games.round_order, games.sequence_order

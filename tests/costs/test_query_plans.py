@@ -54,7 +54,7 @@ HOT_PLANS = {
     "last row": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
     "row": [BY_GAME_NUMBER.format("h"), BY_POSITION.format("games")],
     "row at an instant": HALVED,
-    "graph": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
+    "graph": ["SEARCH h USING PRIMARY KEY (pool=? AND player=? AND n>?)", BY_POSITION.format("games")],
     "games of a player": [BY_PLAYER.format("mine"), BY_POSITION.format("games")],
     "numbers of games": [
         "SEARCH mine USING PRIMARY KEY (pool=? AND player=? AND n<?)",
@@ -448,7 +448,7 @@ def ask(ledger: Ledger) -> None:
     (corrected,) = views.execute("SELECT substr(subject, 6) FROM corrections WHERE number = 1").fetchone()
     asked: dict[str, tuple[object, ...]] = {
         "ranking": (1, 1, 10, -(2**62), -(2**62)), "last row": (1, 1), "row": (1, 1, 1),
-        "row at an instant": (2, player, batch[0]), "graph": (1, 1), "games of a player": (1, 1, 20),
+        "row at an instant": (2, player, batch[0]), "graph": (1, 1, 0, -1), "games of a player": (1, 1, 20),
         "opposite sides": (1, 1, 20), "waiting games": (2, player, 0, 2**62), "latest end": (2,),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
         "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "not counted": (1, 1, 20),
