@@ -39,7 +39,7 @@ from .safety import AnswerKind
 PREFIX = "/api/v1"
 PAGE = 100  # rows of a page, where nothing else is asked
 MOST_ROWS = 1_000
-MOST_POINTS = 50_000  # of a history in one answer: some 8 MB
+MOST_POINTS = 50_000  # of a history in one answer: some 11 MB
 
 
 class Cost(StrEnum):
