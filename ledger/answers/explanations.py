@@ -15,7 +15,8 @@ from ledger.answers import marks
 from ledger.answers.asking import RESULT, day, names, of_one_moment, shown
 from ledger.answers.calculations import FormulaTerm
 from ledger.answers.marks import AroundGame
-from ledger.book.timeline import Era, Pool
+from ledger.book import judging
+from ledger.book.timeline import Era, Pool, alone
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
@@ -54,7 +55,7 @@ class CarriedFrom:
 class WithinTournament:
     """What counts of a game whose tournament is rated whole."""
 
-    own_rating: float = documented("the player's rating in force when the tournament began, points")
+    own_rating: float = documented("the player's rating when the tournament, or the period of a league, began, points")
     tournament_began: str = documented("the day on which it began")
 
 
@@ -102,6 +103,7 @@ class _Explained(NamedTuple):
     meetings: tuple[MetOpponent, ...]
     when: When
     opponents: tuple[int, ...]
+    began_ms: tuple[int, ...] = ()  # by meeting, when its tournament began, where tournaments are rated whole
 
 
 @of_one_moment
@@ -149,7 +151,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> GameExplanation:
         rounding=explanation.rounding,
         source=explanation.source,
         meetings=[
-            _met(place, opponents[opponent], meeting, era, part.side, explanation.opponents)
+            _met(place, opponents[opponent], meeting, era, part, explanation.opponents)
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
     )
@@ -169,15 +171,15 @@ def _counted(ledger: Ledger, game: str) -> dict[str, Any]:
 
 
 def _met(
-    place: int, opponent: str, meeting: MetOpponent, era: Era, side: ExplainedPlayer, ratings: Sequence[float]
+    place: int, opponent: str, meeting: MetOpponent, era: Era, part: _Explained, ratings: Sequence[float]
 ) -> ExplainedGame:
     """A game; *ratings* are those of the opponents that the formula took, where it says so itself."""
     in_force = era.scheme.in_force if _by_event(era) else None
     rating, within = meeting.opponent[0], None
     if in_force is not None:
         rating = in_force(meeting.opponent, 0, meeting.began)
-        own = in_force(side.before, 0, meeting.began)
-        within = WithinTournament(own_rating=own, tournament_began=day(int(meeting.began) * DAY_MS))
+        own = in_force(part.side.before, 0, meeting.began)
+        within = WithinTournament(own_rating=own, tournament_began=day(part.began_ms[place - 1]))
     return ExplainedGame(
         game=place,
         opponent=opponent,
@@ -245,7 +247,17 @@ def _of_batch(
         [when.day],
         began,
     )
-    return _meetings(era, rateable, state, list(first), roster[side_row["player"]], when)
+    explained = _meetings(era, rateable, state, list(first), roster[side_row["player"]], when)
+    return explained._replace(began_ms=_starts(ledger, pool, games, side_row["player"])) if began else explained
+
+
+def _starts(ledger: Ledger, pool: Pool, games: Sequence[Mapping[str, Any]], player: int) -> tuple[int, ...]:
+    """Return when the tournament of each of a player's games began; the games of a league are rated by period."""
+    own = [game for game in games if player in {game["white"], game["black"]}]
+    played = sorted({game["tournament"] for game in own if game["tournament"]})
+    editions = {name: judging.all_editions(ledger.views.connection, pool, name) for name in played}
+    ends = [(editions.get(game["tournament"], {}), game["ended_ms"]) for game in own]
+    return tuple(by_end.get(ms, alone(ms)).first_ms for by_end, ms in ends)
 
 
 def _by_event(era: Era) -> bool:

@@ -66,8 +66,8 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
         ledger: a ledger whose views are level.
         person: the player.
         pool: name of the pool; the first one by default.
-        at: only what was in force at the end of this day, month or year; by default at the end of the last day on
-            which something was recorded.
+        at: only what was in force at the end of this day, month or year; by default now, with the whole of the
+            last day on which something was recorded.
 
     Returns:
         ``opponent_rating_before`` of a newcomer is the rating with which the formula reckoned, and who was unrated is
@@ -82,7 +82,7 @@ def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: st
     rated_by = ledger.pool(pool)
     states, ms = ledger.states(rated_by), ledger.now_ms() if at is None else instant_end_ms(at)
     # What a period brings that is running is not in force for anybody, and no highest rating yet.
-    until_ms = states.recorded_until_ms or 0 if at is None else ms
+    until_ms = states.in_force_ms(ms) or 0 if at is None else ms
     n = games_in_force(ledger, rated_by, person, until_ms)
     sides = PlayersGames(ledger, rated_by, person.player)
     # Also for who has not played since a change the scheme holds that has changed the rating. Whoever has a list's

@@ -134,12 +134,12 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
     rated_by = ledger.pool(pool)
-    states = ledger.states(rated_by)
+    states, today = ledger.states(rated_by), ledger.now_ms()
     last = last_row(ledger, person, rated_by)
-    now = states.now(person.player, ledger.now_ms())
+    now = states.now(person.player, today)
     # ``now`` counts a period that is not over as if it closed today: what the last closing gave is another question.
-    listed_ms = states.listed_from(person.player, ledger.now_ms())
-    in_force = now if last is None else states.at(person.player, max(states.recorded_until_ms or 0, listed_ms))
+    listed_ms = states.listed_from(person.player, today)
+    in_force = now if last is None else states.at(person.player, max(states.in_force_ms(today) or 0, listed_ms))
     if last is None:
         first, results = _not_played(ledger, person, rated_by)
     else:

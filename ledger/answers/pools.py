@@ -77,8 +77,8 @@ def pools(ledger: Ledger) -> list[PoolRow]:
 
 @of_one_moment
 def era_in_force(ledger: Ledger, pool: Pool) -> Era:
-    """The era of a pool that is in force after all that is recorded; the last one where nothing is."""
-    until_ms = ledger.states(pool).recorded_until_ms
+    """The era of a pool that is in force after all that is recorded or over; the last one if nothing is."""
+    until_ms = ledger.states(pool).in_force_ms(ledger.now_ms())
     return pool.eras[-1 if until_ms is None else pool.era_at(until_ms)]
 
 

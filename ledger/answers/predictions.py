@@ -65,8 +65,8 @@ def predict(
         person: the player.
         opponent: whom they would play.
         pool: name of the pool; the first one by default.
-        at: when: the end of this day, month or year; by default after all that is recorded, which is the day that
-            ``as_of`` names, and today where nothing is.
+        at: when: the end of this day, month or year; by default after all that is recorded and every period that
+            is over, on the day that ``as_of`` names; today if nothing is recorded.
 
     Raises:
         UnknownNameError: both are one person.
@@ -77,8 +77,8 @@ def predict(
     states = ledger.states(rated_by)
     both, ms = (person, opponent), ledger.now_ms() if at is None else instant_end_ms(at)
     # a seed may be of a later day than the last game
-    if at is None and states.recorded_until_ms is not None:
-        ms = max(states.recorded_until_ms, *(states.listed_from(who.player, ms) for who in both))
+    if at is None and (ended_ms := states.in_force_ms(ms)) is not None:
+        ms = max(ended_ms, *(states.listed_from(who.player, ms) for who in both))
     own, other = (states.at(who.player, ms) for who in both)
     era, number = own.era, rated_by.era_at(ms)
     when = rated_by.when(number, ms, ms)

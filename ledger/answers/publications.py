@@ -299,7 +299,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
         raise UnknownNameError(
             "rating run of pool", rated_by.name, f"scheme {rated_by.scheme.name!r} rates each game when it ends"
         )
-    now = ledger.now_ms()
+    until_ms = ledger.states(rated_by).in_force_ms(ledger.now_ms()) or 0
     rows: list[RatingRun] = []
     closings: list[int] = []
     first, most = BEGINNING, rows_up_to(last)
@@ -317,7 +317,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
                     as_of=None if ms == OPEN else day(ms),
                     event=row["batch"] or None,
                     scheme=era.scheme.name,
-                    closed=ms <= now,
+                    closed=ms <= until_ms,
                     games=row["games"],
                     players=row["players"],
                     first_game=day(row["first_ms"]),

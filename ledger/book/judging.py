@@ -371,8 +371,15 @@ def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str 
     for (number, tournament), (pool, first, last) in spans.items():
         # What was told of one edition bounds the next, however far away: then all games of the name are needed.
         if tournament in pool.closed or tournament in pool.opened:
-            rows = connection.execute(_ALL_ENDS, (number, tournament))
+            by_end = all_editions(connection, pool, tournament)
         else:
             rows = connection.execute(_ENDS, (number, tournament, first - pool.reach_ms, last + pool.reach_ms))
-        by_pool.setdefault(number, {})[tournament] = pool.editions(tournament, [ms for (ms,) in rows])
+            by_end = pool.editions(tournament, [ms for (ms,) in rows])
+        by_pool.setdefault(number, {})[tournament] = by_end
     return by_pool
+
+
+def all_editions(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:
+    """Return by end of a game the edition of a tournament that is rated whole, however long it lasts."""
+    ends = [ms for (ms,) in connection.execute(_ALL_ENDS, (pool.pool, tournament))]
+    return pool.editions(tournament, ends)

@@ -20,17 +20,19 @@ _NO_OPPONENT = frozenset(
         # English
         "bye", "exempt", "not paired", "unpaired", "no pairing", "no pair", "no opponent", "without opponent",
         "nobody", "no one", "no player", "sits out", "sitting out", "sit out", "rest day", "walkover", "did not play",
-        "not playing",
+        "not playing", "absent", "absence", "withdrawn", "forfeit", "forfait", "odd one out", "pab",
         # German
         "spielfrei", "spiel frei", "freilos", "nicht ausgelost", "nicht gelost", "nicht gepaart", "ungepaart",
-        "ohne gegner", "kein gegner", "kampflos", "aussetzen", "setzt aus", "pausiert", "freirunde",
+        "ohne gegner", "kein gegner", "kampflos", "abwesend", "aussetzen", "setzt aus", "pausiert", "freirunde",
         # French, Italian, Spanish, Portuguese, Catalan
         "non apparie", "non appariee", "pas apparie", "sans adversaire", "exempte", "ne joue pas", "non abbinato",
         "non abbinata", "senza avversario", "riposa", "descansa", "descanso", "sin emparejar", "no emparejado",
         "no emparejada", "sin rival", "sin oponente", "folga", "nao emparceirado", "nao emparceirada",
-        "sem adversario", "sem oponente", "isento", "no aparellat", "descans", "no juega", "non joue",
+        "sem adversario", "sem oponente", "isento", "absente", "assente", "ausente", "no aparellat",
+        "descans", "no juega", "non joue",
         # Dutch, Danish, Norwegian, Swedish, Finnish
-        "vrije ronde", "vrijgeloot", "niet ingedeeld", "niet geloot", "geen tegenstander", "speelvrij", "oversidder",
+        "vrije ronde", "vrijgeloot", "niet ingedeeld", "niet geloot", "geen tegenstander", "speelvrij", "afwezig",
+        "oversidder",
         "frirunde", "ikke parret", "frirond", "ej lottad", "inte lottad", "walk over", "vapaavuoro", "huilaaja",
         # Polish, Czech, Slovak, Hungarian, Croatian, Slovene, Romanian, Turkish, Icelandic, Estonian
         "wolny los", "pauzuje", "nie skojarzony", "nieskojarzony", "bez pary", "volny los", "bez soupere",
@@ -44,11 +46,11 @@ _NO_OPPONENT = frozenset(
 # Words that may also be a name or a pseudonym. They mean nobody unless something speaks of a person who played.
 _MAYBE_NO_OPPONENT = frozenset(
     {
-        "free", "none", "null", "nil", "empty", "vacant", "absent", "absence", "rest", "resting", "pause", "break",
-        "nn", "n n", "x", "xx", "xxx", "n a", "tbd", "tba", "unknown", "withdrawn", "wo", "w o", "forfeit", "forfait",
-        "frei", "leer", "niemand", "unbekannt", "abwesend", "libre", "repos", "vide", "absente", "libero", "libera",
-        "riposo", "assente", "vuoto", "pausa", "ausente", "nadie", "vacante", "livre", "vago", "ninguem", "vrij",
-        "slobodan", "pauze", "afwezig", "fri", "ledig", "vapaa", "pauza", "wolny", "wolne", "volny", "pauzira",
+        "free", "none", "null", "nil", "empty", "vacant", "rest", "resting", "pause", "break",
+        "nn", "n n", "x", "xx", "xxx", "n a", "tbd", "tba", "unknown", "wo", "w o",
+        "frei", "leer", "niemand", "unbekannt", "libre", "repos", "vide", "libero", "libera",
+        "riposo", "vuoto", "pausa", "nadie", "vacante", "livre", "vago", "ninguem", "vrij",
+        "slobodan", "pauze", "fri", "ledig", "vapaa", "pauza", "wolny", "wolne", "volny", "pauzira",
         "pauz", "prosto", "szabad", "pihen", "pauzeaza", "liber", "prost", "nikdo", "nikt", "brak", "неизвестен",
         "нет", "пауза", "нема",
     }
@@ -56,7 +58,8 @@ _MAYBE_NO_OPPONENT = frozenset(
 _BESIDE_BYE = frozenset(
     {
         "half", "full", "zero", "point", "points", "pt", "pts", "requested", "pairing", "allocated", "allotted",
-        "round", "player", "the", "a", "halber", "halbes", "punkt", "punkte", "demi", "medio", "mezzo", "meio",
+        "round", "player", "the", "a", "f", "h", "hp", "fp", "zp", "u", "z",
+        "halber", "halbes", "punkt", "punkte", "demi", "medio", "mezzo", "meio",
     }
 )  # fmt: skip
 _LETTERS = re.compile(r"[^\W\d_]+")

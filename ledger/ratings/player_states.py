@@ -132,15 +132,18 @@ class PlayerStates:
         row = self._row(queries.LATEST_END, self.pool.pool)
         return None if row is None or row["ms"] is None else int(row["ms"])
 
-    @cached_property
-    def recorded_until_ms(self) -> int | None:
-        """The end of the last day on which a rated game, a rating run or a tournament ended; None where none did.
+    def in_force_ms(self, now_ms: int) -> int | None:
+        """Return the end of the last day on which a game, a run, a tournament or, by now, a rating period ended.
 
-        "After all that is recorded" means this instant: no clock tells it, and asked about that day the answer is the
-        same.
+        Ratings in force are those of this instant, and asked about that day the answer is the same. None if nothing
+        has ended.
         """
-        closings = [ends[-1] for ends in (self.pool.runs, *self.pool.closed.values()) if ends]
-        ends = closings if self.latest_ms is None else [self.latest_ms, *closings]
+        ends = [times[-1] for times in (self.pool.runs, *self.pool.closed.values()) if times]
+        if self.latest_ms is not None:
+            ends.append(self.latest_ms)
+            # the last games were played before their period ended
+            closing = None if self.pool.by_game else self._row(queries.LAST_CLOSING, self.pool.pool, now_ms)
+            ends += [] if closing is None else [closing["ms"]]
         return (max(ends) // DAY_MS + 1) * DAY_MS - 1 if ends else None
 
     @cached_property

@@ -276,6 +276,9 @@ SELECT max(ended_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rat
     SELECT rated_ms FROM games WHERE pool = ?1 AND reason IS NULL ORDER BY rated_ms DESC LIMIT 1))
 """
 LAST_PLACE = "SELECT rated_ms AS ms FROM games WHERE pool = ?1 AND reason IS NULL ORDER BY rated_ms DESC LIMIT 1"
+LAST_CLOSING = """
+SELECT rated_ms AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms <= ?2 ORDER BY rated_ms DESC LIMIT 1
+"""
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
 HOT = {
     "ranking": RANKING, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,

@@ -291,6 +291,7 @@ def test_games_of_a_running_period_count_for_streaks_and_losses_on_time_and_for_
             game = game_recorded(day, ended_at=day, half_moves=40, outcome=Outcome.WHITE, termination=ON_TIME)
             ledger.append(game)
         ledger.catch_up()
+        ledger.clock = lambda: datetime(2024, 6, 29, tzinfo=UTC)
         ann, bob = ledger.player("Ann"), ledger.player("Bob")
         wins = next(row for row in streaks.streaks(ledger, ann) if (row.streak, row.which) == ("winning", "current"))
         assert (wins.games, wins.last_game) == (3, "2024-06-10")
@@ -301,6 +302,8 @@ def test_games_of_a_running_period_count_for_streaks_and_losses_on_time_and_for_
         alone, among = time_losses.mark(ledger, bob), marks[bob.player]
         assert (alone.games, alone.time_losses) == (among.games, among.time_losses) == (3, 3)
         assert "2024-06-10" not in {row["game"] for row in as_rows(highest.achievements(ledger, ann))}
+        ledger.clock = lambda: datetime(2024, 7, 1, tzinfo=UTC)
+        assert "2024-06-10" in {row["game"] for row in as_rows(highest.achievements(ledger, ann))}
 
 
 def test_a_newcomer_counts_with_the_rating_that_the_formula_takes(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
@@ -166,13 +167,31 @@ def test_a_period_that_is_not_over_changes_neither_a_prediction_nor_a_hera(make:
     first = datetime(2020, 1, 1, tzinfo=UTC)
     for ledger in (ended, running):
         play(ledger, *(str((first + timedelta(days=i)).date()) for i in range(58)))
+    ended.clock = partial(datetime, 2020, 2, 27, 12, tzinfo=UTC)
     play(running, "2020-03-02", "2020-03-03")
+    running.clock = partial(datetime, 2020, 3, 3, 12, tzinfo=UTC)
     then, now = (as_row(players.summary(ledger, both(ledger)[0])) for ledger in (ended, running))
     assert then["rating_in_force"] != then["rating_now"]  # February is not over on the 27th
     closed = as_row(predictions.predict(ended, *both(ended), at="2020-03-03"))
     assert as_row(predictions.predict(running, *both(running))) == closed
     assert (now["rating_in_force"], now["hera"], now["hera_date"]) == (closed["rating"], closed["rating"], "2020-02-29")
     assert now["rating_now"] > now["rating_in_force"]
+
+
+@pytest.mark.parametrize("scheme", ["fide", "glicko2", "chessmetrics"])
+def test_a_period_that_is_over_by_the_clock_is_in_force_without_a_later_record(make: Made, scheme: str) -> None:
+    ledger = make(scheme, declared=(1900, 2000))
+    play(ledger, *(f"2020-03-{n:02}" for n in range(2, 22)))
+    (rated_ms,) = {row["rated_ms"] for row in ledger.rows("games")}
+    for passed, closed in ((-1, False), (0, True), (1, True)):
+        ledger.clock = partial(datetime.fromtimestamp, (rated_ms + passed) / 1000, UTC)
+        (run,) = as_rows(publications.runs(ledger))
+        summary = as_row(players.summary(ledger, both(ledger)[0]))
+        told = as_row(predictions.predict(ledger, *both(ledger)))
+        assert run["closed"] is closed
+        assert (summary["rating_in_force"] == summary["rating_now"]) is closed
+        assert summary["rating_in_force"] == told["rating"]
+        assert told == as_row(predictions.predict(ledger, *both(ledger), at=told["as_of"]))
 
 
 def test_a_game_that_would_not_be_rated_promises_nothing(make: Made) -> None:

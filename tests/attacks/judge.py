@@ -38,6 +38,7 @@ SLOW_YARDSTICKS = 200.0  # a command on a small ledger takes one
 
 _GRAVE = ("error: ", "FALSE ", "FOREIGN ", "NOT COMPARED ")
 _AFTERWARDS = ("CLOCK ", "TRUE ", "there may be more", *_GRAVE)  # how lines begin behind a grave one
+_STANDS = re.compile(r"[\d,]+ entr(?:y was|ies were) recorded before that, and stands?$")  # the end of an error
 _RECORDED = re.compile(r"\): ([\d,]+) games? recorded")
 _FORGOTTEN = re.compile(r"who player (\d+) was is forgotten")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -262,7 +263,7 @@ def manners(done: Done) -> Iterator[str]:
     if done.yardsticks > SLOW_YARDSTICKS:
         yield f"takes {done.yardsticks:.0f} times what a million steps of a loop take"
     grave = dropwhile(lambda line: not line.startswith(_GRAVE), done.said.splitlines())
-    strange = [line for line in grave if not line.startswith(_AFTERWARDS)]
+    strange = [line for line in grave if not (line.startswith(_AFTERWARDS) or _STANDS.search(line))]
     if strange:
         yield f"says a thing on several lines, of which one is {strange[0]!r}"
     if _CONTROLS.search(done.out + done.err):

@@ -48,7 +48,7 @@ RANKED = "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, p
 CURRENT = (
     "pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating {} NOT NULL, "
     "game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL, "
-    "listed INTEGER NOT NULL CHECK(listed IN (0, 1)), PRIMARY KEY(pool, player)"
+    "listed INTEGER NOT NULL CHECK(listed IN (0, 1, 2)), PRIMARY KEY(pool, player)"
 )
 
 VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
@@ -69,7 +69,7 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     ),
     "edited word on who is listed": (
         ("UPDATE current SET listed = 0 WHERE player = 6",),
-        "current", "pool 1, player 6", "listed is 0, the journal gives 1",
+        "current", "pool 1, player 6", "listed is 0, the journal gives 2",
     ),
     "points that nobody has": (
         ("INSERT INTO distribution VALUES (1, 9999, 3)",), "distribution", "pool 1, points 9999",

@@ -112,7 +112,7 @@ def test_backups_beside_imports_and_erasures_are_each_a_true_ledger(tmp_path: Pa
     with open_ledger(club) as ledger:
         ledger.import_games(frames(source_games(30, seed=5), 30))
         ledger.catch_up()
-    live = ("--steps", "live", "--games", "1500", "--batch", "3")
+    live = ("--steps", "live", "--games", "6000", "--batch", "3")
     with working(str(tmp_path), *live) as importing, working(str(tmp_path), "--steps", "erase-all") as erasing:
         assert importing.stdout is not None
         assert importing.stdout.readline() == b"opened\n"

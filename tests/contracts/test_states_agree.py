@@ -171,8 +171,9 @@ class Rule:
         return [row["effective_ms"] for row in self._seeds if row["player"] == player]
 
     def predicted_on(self, *players: int) -> int | None:
-        """The end of the last day on which anything ended or a list of the players came; None: today."""
+        """The end of the last day on which anything ended, by today, or a list of the players came; None: today."""
         ends = [row["ended_ms"] for rows in self.rows.values() for row in rows]
+        ends += [row["rated_ms"] for rows in self.rows.values() for row in rows if row["rated_ms"] <= TODAY]
         ends += [*self.pool.runs, *(ms for closed in self.pool.closed.values() for ms in closed)]
         if not ends:
             return None

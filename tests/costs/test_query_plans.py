@@ -209,6 +209,7 @@ POOL_PLANS = {
         "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?)",
     ],
     "LAST_PLACE": [IN_A_POOL],
+    "LAST_CLOSING": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms<?)"],
     "NEXT_PLACE": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"],
     "POOLS": ["SCAN pools", "SEARCH current USING PRIMARY KEY (pool=?) LEFT-JOIN"],
     "ROWS_AT": [

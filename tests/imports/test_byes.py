@@ -52,7 +52,7 @@ def test_a_row_with_nobody_on_one_side_is_a_bye_of_the_other(
 WORDS = (
     "not paired", "Half bye", "½ bye", "bye (1)", "(BYE)", "0.0", "...", "N.N.", "nicht ausgelost", "spiel-frei",
     "descansa", "Exempté", "sans adversaire", "riposo", "vrij", "pauza", "wolny los", "volný los", "oversidder",
-    "vapaavuoro", "folga", "свободен", "Выходной", "ρεπό",
+    "F-bye", "PAB", "absent", "abwesend", "vapaavuoro", "folga", "свободен", "Выходной", "ρεπό",
 )  # fmt: skip
 
 

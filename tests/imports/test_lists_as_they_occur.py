@@ -21,7 +21,7 @@ def packed(*files: bytes, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as archive:
         for number, content in enumerate(files):
-            archive.writestr(f"list{number}.csv", content)
+            archive.writestr(zipfile.ZipInfo(f"list{number}.csv"), content, method)  # of no time: equal bytes always
     return out.getvalue()
 
 
@@ -44,6 +44,7 @@ def test_a_zip_archive_of_one_file_is_that_file_however_its_bytes_come() -> None
         (packed(GOOD)[:90], "the zip data ends too early"),
         (b"PK\x03\x04", "is a zip archive that ends too early"),
     ],
+    ids=["two files", "not deflated", "cut", "nothing but a mark"],
 )
 def test_another_archive_is_refused_even_if_faulty_lines_are_left_out(
     content: bytes, words: str, empty_club: Path, tmp_path: Path, run: Run

@@ -23,7 +23,7 @@ from typing import Any
 
 from ledger.audit.audit import Verdict
 from ledger.backups import backup, disk, restore, restoring
-from ledger.errors import LedgerError, StorageError
+from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.journal.recorder import Telling
@@ -137,7 +137,7 @@ def erase_all(folder: Path) -> None:
     with open_ledger(folder / NAME) as ledger:  # by the clock of the imports beside it
         player = 1
         while time.monotonic() < ends and not (folder / "stop").exists():
-            with suppress(StorageError):  # somebody reads the file: again later
+            with suppress(StorageError, UnknownNameError):  # somebody reads the file, or nobody is new: again later
                 ledger.erase(player)
                 player += bool(ledger.people.by_number([player]))
             time.sleep(0.02)

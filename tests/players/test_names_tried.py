@@ -39,16 +39,17 @@ def told(fmt: str, names: Iterable[str]) -> bytes:
         lines = ["white,black,result,ended_at,tournament,round,half_moves", *rows]
         return "\n".join(lines).encode() + b"\n"
     if fmt == "pgn":
-        tags = '[Event "Cup"]\n[Date "2024.05.03"]\n[Round "1"]\n[White "{}"]\n[Black "Bob"]\n[Result "1-0"]\n\n1-0\n\n'
-        return "".join(tags.format(name) for name in names).encode()
+        tags = '[Event "Cup"]\n[Date "2024.05.03"]\n[Round "1"]\n[White "{}"]\n[Black "Bob"]\n[Result "1-0"]\n\n'
+        return "".join(f"{tags.format(name)}1. e4 1-0\n\n" for name in names).encode()
     return "".join(report([player(1, name, "2 w 1"), player(2, "Bob", "1 b 0")]) for name in names).encode()
 
 
 def read(fmt: str, names: Iterable[str]) -> Iterator[SourceGame]:
     """The games of such a file as its importer reads them."""
-    source = source_of(io.BytesIO(told(fmt, names)), "trial")
-    for frame in game_frames(source, fmt, SaidOfFile()):
-        yield from (SourceGame(*row) for row in frame.iter_rows())
+    # one report after the other: within one file somebody has one opponent in a round
+    for content in [told(fmt, [name]) for name in names] if fmt == "trf" else [told(fmt, names)]:
+        for frame in game_frames(source_of(io.BytesIO(content), "trial"), fmt, SaidOfFile()):
+            yield from (SourceGame(*row) for row in frame.iter_rows())
 
 
 @cache

@@ -51,13 +51,17 @@ def take(ledger: Ledger, games: Sequence[SourceGame], batch: int) -> None:
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, list[SourceGame]]:
-    """The files by name, round robins first; a game that stands in two files is in the first only."""
+    """The files by name, round robins first; a game that stands in two files is in the first only.
+
+    Games have the number of their place in the file: what orders the games of one day is a fact that stays with them.
+    """
     names = [f"roundrobins/{path.name}" for path in sorted((DATA / "roundrobins").glob("*.pgn"))]
     names += ["lichess_small.pgn", "lichess_slice_20211001.pgn"]
     met: set[str] = set()
     found: dict[str, list[SourceGame]] = {}
     for name in names:
-        found[name] = [game for game in read(name) if game.key not in met]
+        new = [game for game in read(name) if game.key not in met]
+        found[name] = [game._replace(sequence=number) for number, game in enumerate(new, 1)]
         met.update(game.key for game in found[name])
     return found
 

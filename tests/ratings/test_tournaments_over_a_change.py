@@ -119,7 +119,7 @@ def test_an_opening_says_that_it_goes_over_the_change_before_its_games_do(new_cl
     told(new_club, EVERYBODY, HALF_K, FEBRUARY, OPEN[:1])
     told(new_club, TournamentOpened(pool="club", tournament="Open", starts_at="2025-02-24", ends_at="2025-03-06"))
     assert lists(new_club, ANN) == [("2025-02-28", 2020), ("2025-03-31", 2030)]
-    foretold = as_row(predict(new_club, nobody(CARL), nobody(ANN), "club"))
+    foretold = as_row(predict(new_club, nobody(CARL), nobody(ANN), "club", at="2025-02-24"))
     assert (foretold["rating"], foretold["win"]["change"]) == (2000, 20)  # on 24 February, by the older K
     assert [row["rating"] for row in as_rows(ranking(new_club, "club"))] == [2030, 1990, 1980]
     assert [run["games"] for run in as_rows(publications.runs(new_club, "club"))] == [1, 1]

@@ -293,6 +293,6 @@ def test_what_is_known_of_everybody_is_read_only_where_a_newcomer_or_another_sch
     with Ledger.open(club_of_five_games) as ledger, ledger.moment():
         states = ledger.states(ledger.pool())
         now = states.now(1, ledger.now_ms())
-        assert states.at(1, states.recorded_until_ms or 0).rating == now.rating
+        assert states.at(1, states.in_force_ms(ledger.now_ms()) or 0).rating == now.rating
         with pytest.raises(AssertionError, match="all standings"):
             states.newcomer(3, 0)

@@ -4,6 +4,7 @@ The examples are worked by hand: everybody begins with a declared 2000 and the K
 expected scores (8.1.2) has .50 for differences up to 3 points, .51 to 10, .52 to 17, .53 to 25.
 """
 
+from datetime import date, timedelta
 from itertools import permutations
 
 import pytest
@@ -130,6 +131,18 @@ def test_a_league_of_more_than_thirty_days_is_rated_month_by_month(new_club: Led
     told(new_club, EVERYBODY, LEAGUE)
     assert lists(new_club, ANN) == [("2025-07-31", 2040), ("2025-08-31", 2109)]
     assert {began for _, began in places(new_club, "League")} == {instant_ms("2025-07-01"), instant_ms("2025-08-01")}
+
+
+def test_the_explanation_of_a_league_names_its_first_day_and_the_ratings_of_each_period(new_club: Ledger) -> None:
+    """Five months, which is more than any tournament that is rated whole may reach, beside a game of its own."""
+    days = [str(date(2025, 8, 31) + timedelta(weeks=n)) for n in range(12)]
+    later = [played(day, ANN, "=", BOB, "League") for day in days]
+    told(new_club, EVERYBODY, LEAGUE, later, [played("2025-11-05", ANN, "=", BOB, None)])
+    for key, own in (("2025-07-27-1-3", 2000), ("2025-08-03-1-4", 2040)):
+        met = as_row(explain(new_club, nobody(ANN), key))["meetings"]
+        assert {(game["own_rating"], game["tournament_began"]) for game in met} == {(own, "2025-07-20")}
+    last = as_row(explain(new_club, nobody(ANN), "2025-11-16-1-2"))["meetings"]
+    assert [game["tournament_began"] for game in last] == ["2025-07-20", "2025-11-05", *["2025-07-20"] * 2]
 
 
 def test_the_game_that_makes_a_tournament_too_long_moves_all_others(new_club: Ledger) -> None:

@@ -50,6 +50,41 @@ def test_a_list_is_published_once(sample_club: Path, run: Run) -> None:
     assert size(sample_club) == SAMPLE_ENTRIES + 1
 
 
+UPSETS = "white,black,result,ended_at\n" + "".join(
+    f"Strong,Weak,0-1,2024-02-{day:02}T{hour}:00:00Z\n" for day in range(1, 16) for hour in (10, 20)
+)
+PLAYERS = (
+    "identity,name,rating,rd,volatility,games\nname:strong,Strong,2200,50,0.06,99\nname:weak,Weak,1200,50,0.06,99\n"
+)
+
+
+@pytest.mark.parametrize("bounds", [[], ["largest_change=700"]])
+def test_a_rating_that_nobody_can_have_is_noted_and_published_only_in_spite_of_a_complaint(
+    bounds: list[str], tmp_path: Path, run: Run
+) -> None:
+    path, players, games = (tmp_path / name for name in ("club.db", "list.csv", "month.csv"))
+    players.write_text(PLAYERS, encoding="utf-8")
+    games.write_text(UPSETS, encoding="utf-8")
+    words = [word for bound in bounds for word in ("--set", bound)]
+    assert run("init", path, "--scheme", "glicko2", *words).code == 0
+    assert run("players", "import", path, players, "--since", "2024-01-01").code == 0
+    assert run("import", path, games).code == 0
+    before = size(path)
+    ranking, done = run("ratings", path), run("publish", path, "--at", "2024-02-29")
+    named = ["Strong (player 1)", "Weak (player 2)"]
+    if bounds:
+        assert not any("nobody can have" in line for line in ranking.err.splitlines())
+        assert (done.code, size(path)) == (0, before + 1)
+        return
+    noted = [line for line in ranking.err.splitlines() if "which nobody can have" in line]
+    assert sorted(name for name in named for line in noted if name in line) == named
+    assert (ranking.code, done.code, size(path)) == (0, REFUSED, before)
+    assert done.err.count("has the rating") == len(named)
+    assert "by 'glicko2'; its settings may bound it" in done.err
+    assert run("publish", path, "--at", "2024-02-29", "--despite-complaints").code == 0
+    assert size(path) == before + 1
+
+
 def test_the_lists_are_listed(published_club: Path, run: Run) -> None:
     rows = rows_of(run, "lists", published_club)
     assert [row["list"] for row in rows] == [JUNE, AUGUST]

@@ -146,6 +146,7 @@ NOTE = "note: no rating depends on this: "
         (["event_days=40"], LEAGUE, "2025-04-07", f"{NOTE}its games are rated as of that day already"),
         (["by_event=false"], LEAGUE, "2025-04-07", f"{NOTE}'fide' goes by its calendar in this pool (by_event=false)"),
         ([], ("2025-03-03", "2025-03-20"), "2025-03-20", f"{NOTE}the edition that it ends began on 2025-03-20"),
+        ([], ("2025-03-03", "2025-03-05"), "2025-04-07", f"{NOTE}it lasts 36 days, and one of more than 30"),
         ([], ("2025-03-25", "2025-03-28"), "2025-04-05", "2 games of it rated at another place now: as of 2025-04-30"),
     ],
 )
@@ -165,6 +166,20 @@ def test_a_closing_says_what_it_did_or_why_it_did_nothing(
     again = run("close-tournament", path, "League", "--ended", ended)
     assert "was closed already" in again.err
     assert NOTE not in again.err
+
+
+def test_a_closing_that_changes_from_which_list_games_are_rated_says_so(tmp_path: Path, run: Run) -> None:
+    """The list of August is in force from 14 September on, but not for a league, whose period began before."""
+    path, games = tmp_path / "league.db", tmp_path / "league.csv"
+    assert run("init", path, "--scheme", "fide", "--set", "in_force_after=14", "--set", "start=1500").code == 0
+    days = ("2025-08-20", "2025-09-20", "2025-09-24")
+    games.write_text("white,black,result,date,event\n" + "".join(f"Ann,Bob,1-0,{day},League\n" for day in days))
+    assert run("import", path, games).code == 0
+    before, shown = lists(run, path), run("show", path, "Ann").out
+    done = run("close-tournament", path, "League", "--ended", "2025-10-25")
+    assert "2 games of it rated from the ratings of another day now" in done.err
+    assert lists(run, path) == before
+    assert run("show", path, "Ann").out != shown
 
 
 def test_a_closing_after_the_last_edition_was_over_says_so(federation: Path, run: Run) -> None:

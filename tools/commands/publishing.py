@@ -38,9 +38,9 @@ def publish(
     """Freeze a rating list as it is shown to the world: its rows are kept, and the journal says what they were.
 
     Before that it is looked through: open proposals, players of one name, players who moved farther than the policy
-    'publishing' allows since the list before, players who vanished since. Each is named, and nothing is recorded, exit
-    code 1; --despite-complaints records it all the same. Of players who certainly are two, as their register says, a
-    common name is only noted. What the journal says later of that day is a revised list:
+    'publishing' allows since the list before, players who vanished since, ratings that nobody can have. Each is named,
+    and nothing is recorded, exit code 1; --despite-complaints records it all the same. Of players who certainly are
+    two, as their register says, a common name is only noted. What the journal says later of that day is a revised list:
     'runs --on', 'show' and 'diff' show both. A list that is published already, with the same rows, is not published
     again; with other rows it gets the next edition. Where tokens are set up, publishing takes that of an approver.
 

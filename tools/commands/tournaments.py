@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
 import click
 
@@ -108,27 +108,43 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
         event = made(lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended))
         if wish() is None:  # of a proposal the gate says the same
             ledger.standing.refuse_unknown_tournament(event)
-        before = _places(ledger, name, tournament)
+        before = _effect(ledger, name, tournament)
         receipt = close(ledger, event, f"tournament {tournament!r}, ended {ended}", actor)
         if receipt is not None and not receipt.duplicate:
             _tell_effect(ledger, event, before)
 
 
-def _places(ledger: Ledger, pool: str, tournament: str) -> dict[int, tuple[int, str, int | None]]:
-    """By position, where the games of a tournament stand in rating order, and from which list on."""
-    rows = ledger.rows("games", "tournament = ? AND pool = ?", (tournament, ledger.pool(pool).pool))
-    return {row["position"]: (row["rated_ms"], row["batch"], row["began_ms"]) for row in rows}
+class _Effect(NamedTuple):
+    """The games of a tournament by position: their lists and batches, and the ratings of both sides after them."""
+
+    places: dict[int, tuple[int, str]]
+    ratings: dict[int, list[float]]
 
 
-def _tell_effect(ledger: Ledger, event: TournamentClosed, before: Mapping[int, tuple[int, str, int | None]]) -> None:
-    """Say what a closing did: how many games are rated at another place, or why none is."""
-    pool, after = ledger.pool(event.pool), _places(ledger, event.pool, event.tournament)
-    if not after or pool.eras[pool.era_at(instant_end_ms(event.ended_at))].scheme.rhythm is Rhythm.GAME:
+def _effect(ledger: Ledger, pool: str, tournament: str) -> _Effect:
+    of_it = tournament, ledger.pool(pool).pool
+    games = list(ledger.rows("games", "tournament = ? AND pool = ? AND reason IS NULL", of_it))
+    places = {row["position"]: (row["rated_ms"], row["batch"]) for row in games}
+    ratings: dict[int, list[float]] = {position: [] for position in places}
+    for player in sorted({player for row in games for player in (row["white"], row["black"])}):
+        for side in ledger.rows("history", "pool = ? AND player = ?", (of_it[1], player)):
+            if side["game"] in ratings:
+                ratings[side["game"]].append(side["rating"])
+    return _Effect(places, ratings)
+
+
+def _tell_effect(ledger: Ledger, event: TournamentClosed, before: _Effect) -> None:
+    """Report what a closing did: how many games are rated at another place or otherwise, or why none is."""
+    pool, after = ledger.pool(event.pool), _effect(ledger, event.pool, event.tournament)
+    if not after.places or pool.eras[pool.era_at(instant_end_ms(event.ended_at))].scheme.rhythm is Rhythm.GAME:
         return  # the one says itself once there are games, the other is said already
-    moved = sorted(after[position][0] for position, place in before.items() if after[position] != place)
+    moved = sorted(after.places[game][0] for game, place in before.places.items() if after.places[game] != place)
     if moved:
         days = " and ".join(dict.fromkeys(instant_text(ms, Precision.DAY) for ms in (moved[0], moved[-1])))
         output.remark(f"{counted(len(moved), 'game')} of it rated at another place now: as of {days}")
+        return
+    if changed := sum(after.ratings[game] != ratings for game, ratings in before.ratings.items()):
+        output.remark(f"{counted(changed, 'game')} of it rated from the ratings of another day now")
         return
     why = announcements.why_not_whole(pool, event, _ends(ledger, event.pool, event.tournament))
     output.remark(f"note: no rating depends on this: {why or 'its games are rated as of that day already'}")

@@ -91,7 +91,7 @@ def clean(text: str) -> str:
 
 def _plain(text: str, limit: int) -> str | None:
     tidy = clean(text) if len(text) <= MAX_UNTIDY else text.strip()
-    if tidy in _NOTHING:
+    if tidy in _NOTHING or not tidy.strip("?"):
         return None
     if len(tidy) > limit or not is_plain_text(tidy, limit):
         raise ValueError(f"must be at most {limit} characters without control characters; shorten or clean it")

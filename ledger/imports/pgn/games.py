@@ -109,10 +109,10 @@ class _Case:
     places: dict[bytes, int] | None = None
 
     def tag(self, *names: str) -> str:
-        """The first of these tags that says something, as one line; ``?`` and ``-`` say nothing."""
+        """The first of these tags that says something, as one line; ``?``, ``???`` and ``-`` say nothing."""
         for name in names:
             value = one_line(self.tags.get(name, ""))
-            if value not in {"", "?", "-"}:
+            if value.strip("?") not in {"", "-"}:
                 return value
         return ""
 
