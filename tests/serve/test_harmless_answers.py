@@ -210,4 +210,4 @@ def test_what_is_installed_has_no_tests_no_attacks_and_no_version_control() -> N
         ["git", "ls-files", "tools/serve"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.split()
     suffixes = {Path(name).suffix for name in listed}
-    assert suffixes <= {".py", ".md", ".html", ".xml", ".css", ".js", ".svg", ".toml", ""}
+    assert suffixes <= {".py", ".md", ".html", ".xml", ".css", ".js", ".svg", ".toml", ".json", ""}

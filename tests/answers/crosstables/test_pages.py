@@ -23,7 +23,7 @@ def row(page: Crosstable, name: str) -> CrossTableRow:
 
 
 def result(page: Crosstable, name: str, opponent: str) -> EventResult:
-    return next(game for game in row(page, name).results if game.opponent_name == opponent)
+    return next(game for game in row(page, name).results if game.opponent == opponent)
 
 
 @pytest.fixture(name="first", scope="module")
@@ -72,7 +72,7 @@ def test_a_performance_goes_by_the_opponents_enrolment_ratings(first: Crosstable
 
 
 def test_from_a_players_view_each_opponent_has_both_ratings_and_a_performance(first: Crosstable) -> None:
-    bob = next(meeting for meeting in row(first, "Ann").meetings if meeting.opponent_name == "Bob")
+    bob = next(meeting for meeting in row(first, "Ann").meetings if meeting.opponent == "Bob")
     assert (bob.marks, bob.points, bob.opponent_enrolment_rating, bob.performance) == ("1", 1, 1600, 2000)
     assert bob.er_offset == pytest.approx(100 * (2000 / 1500 - 1))
     assert bob.opponent_closing_rating == result(first, "Ann", "Bob").opponent_closing_rating
