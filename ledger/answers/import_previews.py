@@ -1,5 +1,7 @@
 """What an import would record: the same account as the import gives, with the first games as they were understood.
 
+A list of players is looked through by the registry itself; the ratings that it would change are compared here.
+
 The ledger's files are read and never written.
 """
 
@@ -14,7 +16,9 @@ import attrs
 import orjson
 
 from ledger import schemes
+from ledger.answers.asking import names, of_one_moment
 from ledger.facts.events import GameRecorded
+from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import spelt
 from ledger.facts.source_games import SourceRound
@@ -27,6 +31,7 @@ from ledger.ledger import Ledger
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import NumberedPersons, SealedNames, is_renaming, latest_commitments, registration_key
 from ledger.ratings.recording import EarlyGames, LikeGames
+from ledger.registering.registry import PlayersReport
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -47,6 +52,48 @@ class UnderstoodGame:
     white_rating: int | None = documented("the rating that the file shows of White, points")
     black_rating: int | None = documented("the rating that the file shows of Black, points")
     half_moves: int | None = documented("how many half-moves it has", minimum=0)
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ListedRating:
+    """A rating that a list would give to a player who is registered already."""
+
+    player: int = documented("the player's number in the ledger", minimum=1)
+    name: str = documented("what the player is called")
+    since: str | None = documented("from when the list holds; null: from the beginning")
+    rating: float | None = documented("the rating in force then, points; null: there is none")
+    listed: float = documented("the rating of the list, points")
+    difference: float | None = documented("the list's rating less the one in force, points; null: there is none")
+
+
+@of_one_moment
+def listed_ratings(ledger: Ledger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
+    """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
+
+    Args:
+        ledger: a ledger whose views are level.
+        report: of ``registry.take_list`` as a dry run.
+        pool: name of the pool; the first one by default.
+
+    Returns:
+        The largest differences first, then those who have no rating yet, by number.
+    """
+    states, now_ms = ledger.states(ledger.pool(pool)), ledger.now_ms()
+    shown = names(ledger, {player for player, _, _ in report.new_ratings})
+    rows: list[ListedRating] = []
+    for player, since, listed in report.new_ratings:
+        before = states.at(player, now_ms if since is None else instant_ms(since)).in_force
+        rows.append(
+            ListedRating(
+                player=player,
+                name=shown[player],
+                since=since,
+                rating=before,
+                listed=float(listed),
+                difference=None if before is None else float(listed) - before,
+            )
+        )
+    return sorted(rows, key=lambda row: (row.difference is None, -abs(row.difference or 0.0), row.player))
 
 
 @attrs.define

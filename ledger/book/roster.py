@@ -7,7 +7,8 @@ taken in may name a million who never play.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -18,7 +19,7 @@ from ledger.facts.events import RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Standing
-from ledger.schemes.scheme import STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER, Newcomer, Seed
+from ledger.schemes.scheme import STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER, Newcomer, Seed, SeedsStand
 
 if TYPE_CHECKING:
     import sqlite3
@@ -76,6 +77,17 @@ _BEST_FIRST = f"""
 {_UNPLAYED.format(index=" INDEXED BY seeds_by_rating", which=" AND NOT effective_ms BETWEEN ?3 AND ?4")} {_IN_FORCE}
 ORDER BY rating DESC, s.player
 """
+# Whose rating stands as it is: see ``SeedsStand``.
+_PLAIN = """(NOT effective_ms BETWEEN ?3 AND ?4 AND rating BETWEEN ?5 AND ?6
+  AND NOT (?7 AND rating <> CAST(rating AS INTEGER)) AND coalesce(games >= ?8, 1))"""
+_COUNT = f"""
+SELECT count(*) FILTER (WHERE plain), count(*) FILTER (WHERE plain AND rating >= ?9),
+  count(*) FILTER (WHERE plain AND rating > ?9), count(*) FILTER (WHERE NOT plain)
+FROM (SELECT rating, {_PLAIN} AS plain FROM (
+  {_UNPLAYED.format(index=" NOT INDEXED", which=" AND s.player NOT IN (SELECT value FROM json_each(?10))")}
+  {_IN_FORCE}))
+"""
+_OTHERS = f"{_UNPLAYED.format(index=' NOT INDEXED', which=f' AND NOT {_PLAIN}')} {_IN_FORCE}"
 # The index by rating knows no instants: the rows of the pool are read by the table's own key.
 _BETWEEN = f"{_UNPLAYED.format(index=' NOT INDEXED', which=' AND effective_ms BETWEEN ?3 AND ?4')} {_IN_FORCE}"
 _SIDES = (
@@ -303,6 +315,30 @@ class Roster:
         """
         for row in self._connection.execute(_BEST_FIRST, (pool, ms, *without)):
             yield self._seeded(ms, *row)
+
+    def count_unplayed(
+        self, pool: int, ms: int, without: tuple[int, int], stand: SeedsStand, rating: float, closed: Collection[int]
+    ) -> tuple[tuple[int, int, int], Iterator[tuple[int, Listed, Newcomer]]]:
+        """Count those whose rating stands as the list tells it, by SQLite alone.
+
+        Args:
+            pool: number of the pool.
+            ms: the instant.
+            without: leave out those whose seed holds from these milliseconds, both included.
+            stand: which ratings stand.
+            rating: a rating, points.
+            closed: players who are left out.
+
+        Returns:
+            How many they are, how many have that rating or a higher one, how many a higher one; and all others, as of
+            ``unplayed``.
+        """
+        plain = (pool, ms, *without, *stand)
+        arguments = (*plain, rating, json.dumps(sorted(closed)))
+        *counts, others = self._connection.execute(_COUNT, arguments).fetchone()
+        rows = self._connection.execute(_OTHERS, plain) if others else ()
+        seeded = (self._seeded(ms, *row) for row in rows)
+        return (counts[0], counts[1], counts[2]), (row for row in seeded if row[0] not in closed)
 
     def unplayed_between(self, pool: int, ms: int, span: tuple[int, int]) -> Iterator[tuple[int, Listed, Newcomer]]:
         """Those whom ``unplayed_best_first`` leaves out, in no order."""

@@ -9,7 +9,7 @@ Nothing is rated or written here, and no name of a person is looked up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from math import inf
@@ -21,7 +21,7 @@ from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.later_lists import lists_in_state
 from ledger.ratings.player_rows import BY_LATER_LIST, closed_at, is_listed
-from ledger.schemes.scheme import Newcomer, Rhythm, as_it_stands
+from ledger.schemes.scheme import Newcomer, Rhythm, SeedsStand, as_it_stands
 
 if TYPE_CHECKING:
     import sqlite3
@@ -468,6 +468,25 @@ class PlayerStates:
             for player, listed, who in self._roster.unplayed_between(pool, until, moved):
                 states += _in_force(self._seeded(player, listed, who, today_ms))
         return sorted(states, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
+
+    def count_unplayed(self, today_ms: int, rating: float, closed: Collection[int]) -> tuple[int, int, int]:
+        """Count whom ``unplayed`` gives, those of them who have a rating or a higher one, and those with a higher one.
+
+        Args:
+            today_ms: what time it is, milliseconds.
+            rating: that rating, points.
+            closed: players who are left out.
+        """
+        latest, number = self._now(today_ms)
+        era, until = self.pool.eras[number], max(latest, today_ms)
+        moved, stand = (FROM_THE_BEGINNING, until), SeedsStand()
+        if era.scheme.seeds_stand is not None:
+            moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, number) - 1)
+            stand = era.scheme.seeds_stand(until / DAY_MS, era.numbers)
+        counts, others = self._roster.count_unplayed(self.pool.pool, until, moved, stand, rating, closed)
+        ratings = [state.rating for row in others if (state := self._seeded(*row, today_ms)).rating is not None]
+        more = len(ratings), sum(other >= rating for other in ratings), sum(other > rating for other in ratings)
+        return counts[0] + more[0], counts[1] + more[1], counts[2] + more[2]
 
 
 def _state_of(row: dict[str, Any], era: Era) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import groupby
+from math import inf, nextafter
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
@@ -203,6 +204,7 @@ class Standings:
         self.states = PlayerStates(connection, pool)
         self._connection, self._pool = connection, pool
         self._at_ms, self._now_ms, self._active_from = at_ms, now_ms, active_from
+        self._unplayed_counts: dict[float, Counted] = {}
         self._min_games = min(min_games, MAX_WHOLE)  # nobody has more, and SQLite holds no much larger number
         if closed is not None:
             self.closed = closed
@@ -298,10 +300,16 @@ class Standings:
         states = self.states.unplayed(self._now_ms, limit + len(self.closed))
         return [_listed(state) for state in states if state.player not in self.closed]
 
-    @cached_property
-    def _all_unplayed(self) -> list[ListedPlayer]:
-        """All of them, for several counts."""
-        return self._unplayed(EVERYBODY)
+    def _count_unplayed(self, rating: float) -> Counted:
+        """How many of them there are, and how many have that rating or a higher one."""
+        if self._min_games or self._active_from > BEGINNING:
+            return Counted(0, 0)
+        # Who asks for a place asks for the next rating above it, too: one look at them tells both.
+        if rating not in self._unplayed_counts:
+            players, *both = self.states.count_unplayed(self._now_ms, rating, self.closed)
+            above = nextafter(rating, inf)
+            self._unplayed_counts = {each: Counted(players, n) for each, n in zip((rating, above), both, strict=True)}
+        return self._unplayed_counts[rating]
 
     def _takes(self, player: ListedPlayer) -> bool:
         if player.games < self._min_games:
@@ -321,9 +329,9 @@ class Standings:
                 # A number above everybody's: who has that very rating stands before the point.
                 (not_below,) = self.before([(-rating, EVERYBODY)]).values()
                 listed = count_listed(self._connection, self._pool.pool) - len(self._shut) + len(self._moved)
-                others = _count(self._all_unplayed, rating)
+                others = self._count_unplayed(rating)
                 return Counted(listed + others.players, not_below + others.not_below)
-            others = _count([*self._moved, *self._all_unplayed], rating)
+            others = Counted(*map(sum, zip(_count(self._moved, rating), self._count_unplayed(rating), strict=True)))
         query = queries.COUNTED_AT
         if self._at_ms is None:
             query = queries.COUNTED_OF_FEW_ACTIVE if self._are_few_active else queries.COUNTED_NOW

@@ -418,6 +418,7 @@ class Views:
         connection = self.connection
         try:
             with sqlite.immediate(connection, self.path, views_file.REBUILD):
+                is_current = self.written() == self._current
                 done = self._done(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
                 if done is None or _is_far_behind(done, size):
@@ -427,6 +428,8 @@ class Views:
                     self._fold(done, size)
                 if self._book is None:  # the ledger keeps other tables from now on
                     return None
+            if is_current:  # what made the rows is as it was compared: only the entries are new
+                self._current = self.written()
         except BaseException as error:
             self._book = None  # what it remembers was rolled back
             if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):

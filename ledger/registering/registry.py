@@ -62,6 +62,7 @@ class PlayersReport(FaultsFound):
         kept_names: players who were renamed and whom the list calls otherwise: they keep the name that they have.
         namesakes: lines of new players who have the name of somebody registered before, and whose.
         left_out: lines whose rating could not act, and why: it was left out, as was asked for.
+        new_ratings: of registered players, each rating that is new: the player, from when it holds, points.
         is_recorded: True if the list was recorded.
         faults, fault_count: rows that could not be taken; where there is one, nothing was recorded, unless such rows
             were to be left out.
@@ -75,6 +76,7 @@ class PlayersReport(FaultsFound):
     kept_names: int = 0
     namesakes: list[FileFault] = attrs.Factory(list)
     left_out: list[FileFault] = attrs.Factory(list)
+    new_ratings: list[tuple[int, str | None, str]] = attrs.Factory(list)
     is_recorded: bool = False
     faulty_lines: set[int] = attrs.Factory(set)
 
@@ -115,6 +117,7 @@ class _ListImport:
         *,
         leave_out_late: bool = False,
         leave_out_faulty: bool = False,
+        dry_run: bool = False,
     ) -> None:
         """Prepare the import of a list.
 
@@ -127,6 +130,7 @@ class _ListImport:
             propose: as of ``Registry.take_list``.
             leave_out_late: as there.
             leave_out_faulty: as there.
+            dry_run: as there.
 
         Raises:
             MalformedError: an instant or a name that no event may hold.
@@ -142,6 +146,7 @@ class _ListImport:
         self._propose, self._proposed = propose, list[Event]()
         self._leave_out_late = leave_out_late
         self._leave_out_faulty = leave_out_faulty
+        self._dry_run = dry_run
         self._made = set[int]()  # numbers of those whom this list registers
         # What is proposed is what four eyes ask for: nothing of it needs to be refused.
         self._four_eyes = propose is None and rules.are_four_eyes_on(ledger.journal.find)
@@ -184,6 +189,9 @@ class _ListImport:
             fresh = [row for row in fresh if row[0] not in lines]
             alike = namesakes(self._ledger.names.people(), [(identity, name) for _, identity, name in fresh])
             self.report.namesakes = [FileFault(fresh[note.place][0], str(note)) for note in alike]
+            if self._dry_run:
+                self._count(parts, looked_up)
+                return self.report
             if self._propose is not None and self._proposed:  # before the rest, so that a refusal leaves nothing behind
                 self._propose(self._proposed)
                 self.report.proposed = len(self._proposed)
@@ -197,6 +205,15 @@ class _ListImport:
                     self._record(writer, frame, news, stamp)
             self.report.is_recorded = True
         return self.report
+
+    def _count(self, parts: Sequence[DataFrame], looked_up: Sequence[_ListNews]) -> None:
+        """Count what would be recorded."""
+        self.report.proposed = len(self._proposed)
+        for frame, news in zip(parts, looked_up, strict=True):
+            self.report.registered += len(frame) - len(news.registered)
+            self.report.births += len(news.births)
+            seeds = frame.filter(pl.col("rating").is_not_null() & ~pl.col("line").is_in(list(news.seeded_lines)))
+            self.report.seeded += len(seeds)
 
     def _without_faulty(self, parts: list[DataFrame]) -> list[DataFrame]:
         """The frames without the rows that have a fault, if such rows are to be left out."""
@@ -331,8 +348,8 @@ class _ListImport:
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
         listed = recording.listed_from(connection, self._pool, players)
-        columns = seeds.select("line", "player", "effective_at").iter_rows()
-        for (line, player, since), key, told_facts in zip(columns, keys, facts, strict=True):
+        columns = seeds.select("line", "player", "effective_at", "rating").iter_rows()
+        for (line, player, since, rating), key, told_facts in zip(columns, keys, facts, strict=True):
             try:
                 if key in stored:
                     # the same list taken in again adds nothing; another rating under its key is a conflict
@@ -349,6 +366,7 @@ class _ListImport:
                     if self._propose is not None:
                         self._proposed.append(seed)
                         news.seeded_lines.add(line)
+                self.report.new_ratings.append((player, since, rating))
             except RejectedError as error:
                 if self._leave_out_late and error.rule == recording.TOO_LATE:
                     self.report.left_out.append(FileFault(line, str(error)))
@@ -757,6 +775,7 @@ class Registry:
         propose: Callable[[Sequence[Event]], object] | None = None,
         leave_out_late: bool = False,
         leave_out_faulty: bool = False,
+        dry_run: bool = False,
     ) -> PlayersReport:
         """Register the players of a list with their pasts: all of them or, where there is a fault, nobody.
 
@@ -774,6 +793,7 @@ class Registry:
             leave_out_late: leave out ratings that come after the first game of players who are registered already, and
                 tell them in the report; else they are faults.
             leave_out_faulty: record the rows without a fault; else a fault anywhere leaves nothing recorded.
+            dry_run: report what would be recorded; nothing is written.
 
         Raises:
             UnknownNameError: there is no such pool.
@@ -781,7 +801,8 @@ class Registry:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
-        actor = self.ledger.recorder_named(token, actor)
+        if not dry_run:
+            actor = self.ledger.recorder_named(token, actor)
         self.ledger.level()
         name = self.ledger.first_pool() if pool is None else pool
         pools = {each.name: each for each in self.ledger.pools()}
@@ -796,6 +817,7 @@ class Registry:
             propose,
             leave_out_late=leave_out_late,
             leave_out_faulty=leave_out_faulty,
+            dry_run=dry_run,
         )
         return job.take(frames, faults_so_far, advance)
 

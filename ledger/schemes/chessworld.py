@@ -29,6 +29,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
     refuse_common,
+    seeds_stand,
 )
 from ledger.schemes.settings import not_negative, numbers_of, setting, whole_within
 
@@ -284,4 +285,5 @@ SCHEME = Scheme(
     explain=explain,
     provisional=provisional,
     carry=carry,
+    seeds_stand=seeds_stand,
 )

@@ -25,6 +25,7 @@ from ledger.schemes.scheme import (
     Rhythm,
     Scheme,
     Seed,
+    SeedsStand,
     Term,
     When,
 )
@@ -91,6 +92,11 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
         games, status = seed.games, PARTIAL if seed.games else UNRATED
         rating = rating if games else 0.0
     return (rating, results, status, nominal, born, games, games / 2.0, games * rating, *rest)
+
+
+def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
+    """Ratings with a game, or without a number of them."""
+    return SeedsStand(games=1.0)
 
 
 def category(status: float, results: float, of_year: float) -> str:
@@ -376,6 +382,7 @@ SCHEME = Scheme(
     ),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     relist=relist,
     rate_player=rate_player,
     expected_score=expected_score,

@@ -30,6 +30,7 @@ from ledger.schemes.scheme import (
     Seed,
     Term,
     When,
+    seeds_stand,
 )
 from ledger.schemes.settings import not_negative, numbers_of, setting
 
@@ -271,6 +272,7 @@ SCHEME = Scheme(
     state=("rating", "games", "birth_year", "peak"),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     rate_game=rate_game,
     expected_score=expected_score,
     mirrored=True,

@@ -66,6 +66,7 @@ from ledger.schemes.scheme import (
     Rhythm,
     Scheme,
     Seed,
+    SeedsStand,
     Term,
     When,
     refuse_common,
@@ -166,6 +167,12 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
         elif k <= 20.0 and newcomer.birth_year and year_of(newcomer.day) - newcomer.birth_year <= numbers.junior_age:
             highest = max(highest, numbers.junior_below)
     return (own, games or 0.0, highest, *rest)
+
+
+def seeds_stand(day: float, numbers: Settings) -> SeedsStand:
+    """Whole ratings that are published by the rules of every day from which they stand."""
+    first = MARCH_2024 if day >= MARCH_2024 else 0.0
+    return SeedsStand(low=max(floor_of(rules_of(each, numbers), numbers) for each in (first, day)), whole=True)
 
 
 def relist(state: Sequence[float], fresh: tuple[float, ...], seed: Seed, numbers: Settings) -> tuple[float, ...]:
@@ -566,6 +573,7 @@ SCHEME = Scheme(
     state=STATE,
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     relist=relist,
     carry=carry,
     refuse=refuse,

@@ -30,6 +30,7 @@ from ledger.schemes.scheme import (
     When,
     calendar_of,
     from_the_beginning,
+    seeds_stand,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
 
@@ -234,6 +235,7 @@ SCHEME = Scheme(
     state=("rating", "rd", "period"),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     relist=relist,
     rhythm=Rhythm.PERIOD,
     rate_player=rate_player,

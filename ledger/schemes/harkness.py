@@ -24,6 +24,7 @@ from ledger.schemes.scheme import (
     Seed,
     Term,
     When,
+    seeds_stand,
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
@@ -196,6 +197,7 @@ SCHEME = Scheme(
     state=("rating", "events"),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     rate_player=rate_player,
     expected_score=expected_score,
     explain=explain,

@@ -19,7 +19,7 @@ Only this scheme's rules live here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor
+from math import floor, inf
 from typing import Any
 
 import attrs
@@ -35,6 +35,7 @@ from ledger.schemes.scheme import (
     Rhythm,
     Scheme,
     Seed,
+    SeedsStand,
     Term,
     When,
     from_the_beginning,
@@ -117,6 +118,11 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     """Who comes with a past goes on counting; a rating on a list without a number of games is a fixed one."""
     return carry(seed.rating, numbers.fixed_games if seed.games is None else seed.games, newcomer, numbers)
+
+
+def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
+    """Ratings with as many games as are listed; whose number is unknown has those of a fixed rating."""
+    return SeedsStand(low=0.0 if numbers.fixed_games >= numbers.listed_games else inf, games=numbers.listed_games)
 
 
 def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
@@ -276,6 +282,7 @@ SCHEME = Scheme(
     state=("rating", "games", "score_sum", "opponent_sum", "entry_rating", "period"),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,

@@ -33,6 +33,7 @@ from ledger.schemes.scheme import (
     Newcomer,
     Scheme,
     Seed,
+    SeedsStand,
     Term,
     When,
     from_the_beginning,
@@ -107,6 +108,11 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
     if seed.volatility is not None:
         volatility = clipped(seed.volatility, 1e-4, numbers.volatility_cap)
     return (rating, rd, volatility, day)
+
+
+def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
+    """Ratings within the bounds."""
+    return SeedsStand(low=numbers.rating_floor, high=numbers.rating_limit - 1.0)
 
 
 def refuse(
@@ -322,6 +328,7 @@ SCHEME = Scheme(
     state=("rating", "rd", "volatility", "day"),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     relist=relist,
     refuse=refuse,
     rate_game=rate_game,

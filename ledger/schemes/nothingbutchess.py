@@ -20,6 +20,7 @@ from ledger.schemes.scheme import (
     Scheme,
     Term,
     When,
+    seeds_stand,
 )
 from ledger.schemes.settings import not_negative, numbers_of, setting
 
@@ -154,4 +155,5 @@ SCHEME = Scheme(
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,
+    seeds_stand=seeds_stand,
 )

@@ -33,6 +33,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
     refuse_common,
+    seeds_stand,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
@@ -363,6 +364,7 @@ SCHEME = Scheme(
     state=("rating", "games", "score_sum", "opponent_sum", "has_rating"),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     refuse=refuse,
     expected_score=expected_score,
     explain=explain,

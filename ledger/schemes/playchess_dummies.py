@@ -34,6 +34,7 @@ from ledger.schemes.scheme import (
     Seed,
     Term,
     When,
+    seeds_stand,
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
 
@@ -160,6 +161,7 @@ SCHEME = Scheme(
     state=("rating", "games", "has_rating"),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     refuse=refuse,
     expected_score=expected_score,
     explain=explain,

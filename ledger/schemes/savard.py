@@ -24,6 +24,7 @@ from ledger.schemes.scheme import (
     Seed,
     Term,
     When,
+    seeds_stand,
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
 
@@ -362,6 +363,7 @@ SCHEME = Scheme(
     state=("rating", "h", "games", "left", "points", "peak"),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     rate_game=rate_game,
     expected_score=expected_score,
     mirrored=True,

@@ -65,6 +65,22 @@ class Seed(NamedTuple):
         return self.rating if self.highest is None else max(self.rating, self.highest)
 
 
+class SeedsStand(NamedTuple):
+    """Ratings of lists that a scheme takes as they are.
+
+    Attributes:
+        low: the lowest one.
+        high: the highest one.
+        whole: whether whole numbers alone are.
+        games: rated games that the list tells at least, if it tells them.
+    """
+
+    low: float = 0.0
+    high: float = inf
+    whole: bool = False
+    games: float = 0.0
+
+
 class Newcomer(NamedTuple):
     """What is known of a player before the first rated game.
 
@@ -217,6 +233,11 @@ def from_the_beginning(day: float, numbers: Any) -> float:  # noqa: ARG001
     return -inf
 
 
+def seeds_stand(day: float, numbers: Any) -> SeedsStand:  # noqa: ARG001
+    """``seeds_stand`` of a scheme that takes every rating of a list as it is."""
+    return SeedsStand()
+
+
 def never(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
     """Kernel ``provisional`` of a scheme that has no provisional ratings."""
     return False
@@ -286,6 +307,9 @@ class Scheme:
         carry: ``(rating, rated games, newcomer, numbers) -> state`` of a player who comes from another scheme.
         seeded: ``(seed, newcomer, numbers) -> state`` of a player with a past; by default that of ``carry`` after its
             games, or of ``enter`` with its rating declared where their number is unknown.
+        seeds_stand: ``(day, numbers) -> SeedsStand``: whoever comes with such a rating of a list is listed with that
+            very rating, from the day of the list up to *day*, unless time has changed it (``stands_from``). Players who
+            have not played are counted by it. None: nobody knows, so that each is looked up.
         relist: ``(state, fresh, seed, numbers) -> state`` of a player who has played and gets the rating of a list:
             from the state on the day of the list, and that of a player who comes with it; by default the latter,
             with the higher one of both highest ratings (``peak``, ``highest``).
@@ -321,6 +345,7 @@ class Scheme:
     stands_from: Callable[[float, Any], float] | None = None
     carry: Callable[[float, float, Newcomer, Any], tuple[float, ...]] | None = None
     seeded: Callable[[Seed, Newcomer, Any], tuple[float, ...]] | None = None
+    seeds_stand: Callable[[float, Any], SeedsStand] | None = None
     relist: Callable[[Sequence[float], tuple[float, ...], Seed, Any], tuple[float, ...]] | None = None
     provisional: Callable[..., bool] = never
     listed: Callable[..., bool] = always

@@ -46,6 +46,7 @@ from ledger.schemes.scheme import (
     Rhythm,
     Scheme,
     Seed,
+    SeedsStand,
     Term,
     When,
     from_the_beginning,
@@ -129,6 +130,11 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
     games = numbers.declared_games if seed.games is None else seed.games
     rating, played, record, floor, peak, *rest = carry(seed.rating, games, newcomer, numbers)
     return (rating, played, record, floor, max(seed.peak, peak) if peak else 0.0, *rest)
+
+
+def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
+    """Ratings that are not below the lowest one."""
+    return SeedsStand(low=numbers.lower_bound)
 
 
 def relist(
@@ -411,6 +417,7 @@ SCHEME = Scheme(
     state=("rating", "games", "record", "floor", "peak", "birth_year", "start"),
     enter=enter,
     seeded=seeded,
+    seeds_stand=seeds_stand,
     relist=relist,
     rhythm=Rhythm.EVENT,
     rate_player=rate_player,

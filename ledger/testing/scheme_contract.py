@@ -31,6 +31,7 @@ from ledger.schemes.scheme import (
     Newcomer,
     Rhythm,
     Scheme,
+    Seed,
     When,
     as_it_stands,
     at_time,
@@ -244,6 +245,22 @@ class SchemeContract:
                     state = at_time(scheme, numbers, case.side.after, when)
                     assert bits([state[0]]) == bits([case.side.after[0]])
                     assert scheme.listed(state, 0, numbers) == scheme.listed(case.side.after, 0, numbers)
+
+    def test_ratings_of_lists_that_are_said_to_stand_are_listed_as_they_are(self) -> None:
+        scheme = self.make()
+        if scheme.seeds_stand is None:
+            return
+        pasts = itertools.product((None, 0.0, 3.0, 500.0), (None, 30.0, 900.0), (None, 2900.0), (None, 10.0, 40.0))
+        listed = ((0.25, None), (1500.0, None), (99.0, 0.0), (1234.5, 1.0), (2345.0, 400.0), (9000.0, 30.0))
+        for numbers, (games, deviation, highest, k), (rating, ago) in itertools.product(self.numbers(), pasts, listed):
+            day = FIRST_DAY if ago is None or ago < 100.0 else FIRST_DAY + 1500.0
+            stand = scheme.seeds_stand(day, numbers)
+            fits = stand.low <= rating <= stand.high and not (stand.whole and rating % 1.0)
+            if fits and (games is None or games >= stand.games):
+                since = None if ago is None else day - ago
+                seed = Seed(rating, games, deviation, None, highest, k, since)
+                state = scheme.begin(Newcomer(1500.0, 1990, day, seed), numbers)
+                assert (state[0], bool(scheme.listed(state, 0, numbers))) == (rating, True), (numbers, seed)
 
     def test_a_game_changes_its_two_players_only(self) -> None:
         scheme = self.make()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from math import log, sqrt
+from math import isnan, log, sqrt
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,7 +19,7 @@ from ledger.answers.comparing.comparison import Comparison, candidate, compare
 from ledger.answers.comparing.replaying import pool_candidate
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import LedgerError, MalformedError, UnknownNameError
-from ledger.facts.events import RatingRunClosed, TournamentClosed
+from ledger.facts.events import RatingRunClosed, RatingSeeded, TournamentClosed
 from ledger.facts.periods import OPEN
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry
@@ -121,6 +121,30 @@ def test_a_replay_gives_the_ratings_of_a_pool_that_the_scheme_rates(
         mean = sum(ratings) / len(ratings)
         spread = sqrt(sum((rating - mean) ** 2 for rating in ratings) / len(ratings))
         assert [one.players, one.mean, one.spread] == pytest.approx([len(ratings), mean, spread])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["elo", "glicko2", "fide", "uschess"])
+def test_lists_of_who_has_played_take_effect_in_a_replay(scheme: str, tmp_path: Path) -> None:
+    path = four_years_of_a_club(tmp_path, scheme)
+    days = ("2021-03-10", "2022-07-01", "2023-10-01")
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        before = told(path, scheme)
+        for player in (1, 2, 5, 13):
+            for day, rating in zip(days, (2300, 1500, 1900), strict=True):
+                ledger.append(RatingSeeded(player=player, pool="standard", rating=str(rating), effective_at=day))
+        ledger.catch_up()
+        after = told(path, scheme)
+        pool = ledger.pool()
+        games = replaying.read(ledger.views.connection, pool.pool, 2**62)
+        chosen = [candidate(scheme)]
+        orders = replaying.ordered(ledger.views.connection, pool, games, chosen)
+        (its,) = replaying.replay(chosen, orders, lambda: 0.0, 1)
+        expected = [
+            ledger.states(pool).now(player, int(games.ended_ms[-1])).rating for player in games.players.tolist()
+        ]
+    assert [None if isnan(rating) else rating for rating in its.final.tolist()] == expected
+    assert before != after
 
 
 @pytest.mark.slow

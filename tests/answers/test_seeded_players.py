@@ -129,7 +129,7 @@ def test_the_commands_tell_of_who_has_not_played(
 
 
 @pytest.mark.parametrize("scheme", built_in(), ids=lambda scheme: scheme.name)
-def test_the_best_are_found_without_the_others(scheme: Scheme, tmp_path: Path) -> None:
+def test_the_best_are_found_and_the_others_counted_without_looking_each_up(scheme: Scheme, tmp_path: Path) -> None:
     """By an index as far as it reaches, and the same as among all."""
     name = scheme.name
     with Ledger.create(tmp_path / "club.db", scheme=name, clock=lambda: NOW) as ledger:
@@ -138,17 +138,21 @@ def test_the_best_are_found_without_the_others(scheme: Scheme, tmp_path: Path) -
             ledger.register(f"id:{number}", f"Player {number}")
             day = (None, "2019-01-01", "2024-06-01")[number % 3]
             if number > 2:
-                rating = str(1200 + number * 379 % 400)
+                rating = "90" if number == 9 else f"{1200 + number * 379 % 400}{'.5' * (number % 5 == 0)}"
                 events.append(seeded(number, rating, effective_at=day, games=(None, 7, 60)[number % 7 % 3]))
         for step in range(2):
             ledger.append_many(events if not step else [game_recorded("g", ended_at="2024-06-10")])
             ledger.catch_up()
             whole = as_rows(rankings.ranking(ledger, limit=1000, min_games=0))
             persons = [ledger.player(str(number)) for number in range(1 if step else 3, 31)]
-            now = {person.player: as_row(players.summary(ledger, person))["rating_now"] for person in persons}
+            shown = {person.player: as_row(players.summary(ledger, person)) for person in persons}
+            now = {player: row["rating_now"] for player, row in shown.items()}
             assert {row["player"]: row["rating"] for row in whole} == {
                 player: rating for player, rating in now.items() if rating is not None
             }
+            ranks = {row["player"]: (row["rank"], len(whole)) for row in whole}
+            places = {player: (row["rank"], row["rated_players"]) for player, row in shown.items()}
+            assert {player: place for player, place in places.items() if place[0]} == ranks
             for limit in (1, 2, 7, 20):
                 assert as_rows(rankings.ranking(ledger, limit=limit, min_games=0)) == whole[:limit]
 

@@ -214,6 +214,26 @@ def test_a_list_applies_from_its_day_on_to_who_has_played_before(fide_pool: Path
     assert run("audit", fide_pool).code == 0
 
 
+def test_a_dry_run_shows_by_how_much_a_list_would_change_ratings_and_writes_nothing(
+    fide_pool: Path, tmp_path: Path, run: Run
+) -> None:
+    rows = b"name,rating\nZoe,1500\nAnn,1900\nBob,2101\nCleo,1400\n"
+    later, before = written(tmp_path, "list", rows), head(fide_pool)
+    command = ("players", "import", fide_pool, later, "--since", "2024-04-01")
+    changes = [("Cleo", 1780.0, 1400.0, -380.0), ("Bob", 1800.0, 2101.0, 301.0), ("Ann", 1820.0, 1900.0, 80.0)]
+    for more in ((), ("--propose", "--by", "eve", "--reason", "list of April")):
+        done = run(*command, "--dry-run", *more)
+        found = [(row["name"], row["rating"], row["listed"], row["difference"]) for row in json.loads(done.out)]
+        assert found == changes
+        assert "4 players, 1 of them new, " in done.err
+        assert (done.code, "dry run: nothing was written" in done.err) == (0, True)
+    table = run(*command, "--dry-run", "-t", "--limit", "1")
+    assert len(table.out.splitlines()) == 3
+    assert "the first 1; there are more: --limit 0 shows all" in table.err
+    assert head(fide_pool) == before
+    assert run(*command, "-t").code == USAGE
+
+
 @pytest.mark.parametrize(
     ("words", "first", "rest"),
     [

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from ledger.answers.import_previews import listed_ratings
+from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError
 from ledger.facts.pasts import Past
+from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
@@ -23,7 +26,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import recording
 from ledger.registering.registry import PlayersReport
 
-from .. import output
+from .. import limits, output
 from ..groups import Suggesting
 from ..progress import Bars, ReadingBar
 from ..wording import counted
@@ -35,6 +38,7 @@ from .proposing import line_to_propose, propose, proposing, proposing_part, reco
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ACTOR = acting("registry")
+RATINGS_IN_A_TABLE = 20
 _STANDINGS = click.Choice([word.value for word in Standing])
 _PERSON = (
     click.option(
@@ -272,7 +276,7 @@ players.add_command(alike)
     help="Of FIDE's ratings; rapid and blitz need --pool.",
 )
 @click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")
-@click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
+@click.option("--format", "list_format", type=click.Choice(FORMATS), help="Told by content where not given.")
 @click.option(
     "--leave-out-late",
     is_flag=True,
@@ -281,6 +285,13 @@ players.add_command(alike)
 @click.option(
     "--leave-out-faulty", is_flag=True, help="Leave out the lines that have a fault, name them, and take all else."
 )
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Show by how much the ratings of registered players would change, the largest first; write nothing.",
+)
+@limits.option(RATINGS_IN_A_TABLE, "changes of a dry run")
+@output.format_options
 @ACTOR
 @proposing_part("Propose what it tells of players who are registered already, for somebody else to approve.")
 def import_(
@@ -290,9 +301,12 @@ def import_(
     since: str | None,
     kind: str,
     source: str | None,
-    fmt: str | None,
+    list_format: str | None,
     leave_out_late: bool,
     leave_out_faulty: bool,
+    dry_run: bool,
+    limit: int | None,
+    fmt: str | None,
     actor: str,
 ) -> None:
     """Register the players of a list, each with the rating and the past that it tells; "-" is standard input.
@@ -303,36 +317,41 @@ def import_(
     are unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of
     birth; --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded,
     unless --leave-out-faulty takes the other lines. A rating applies from its day on, also if the player has rated
-    games before it: earlier games keep what applied then.
+    games before it: earlier games keep what applied then. Look first by --dry-run at what the next list of a
+    federation would change.
 
     \b
     Example:
       rating-ledger players import club.db members.csv --since 2024-01-01
+      rating-ledger players import club.db members.csv --since 2024-02-01 --dry-run -t
       rating-ledger players import club.db standard_sep26frl.zip --leave-out-faulty
       rating-ledger players import club.db players_list_xml_foa.xml --kind rapid --pool rapid --since 2026-09-01
       rating-ledger players import club.db members.csv --since 2024-01-01 --propose --reason 'list of January' --by eve
     """
     asked = wish()
+    if not dry_run and (limit is not None or fmt is not None):
+        raise click.UsageError("--limit and the formats of output go with --dry-run")
     if kind != KINDS[0] and pool is None:
         raise click.UsageError(
             f"--kind {kind}: say by --pool which pool takes these ratings; without it they would go to the first pool, "
             "among its own"
         )
     with Ledger.open(db_path) as ledger, open_source(file) as opened:
-        chosen = fmt or formats.detect(opened.first)
+        chosen = list_format or formats.detect(opened.first)
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
         try:
             report = ledger.registry.take_list(
                 formats.frames(opened, chosen, kind, since),
                 pool=pool,
                 since=since,
-                **recorded_by(ledger, actor),
+                **({"actor": actor} if dry_run else recorded_by(ledger, actor)),
                 source=source or formats.list_name(chosen, kind),
                 faults_so_far=lambda: _count_decisive(opened.reading, leave_out_faulty=leave_out_faulty),
                 advance=bar.advance,
                 propose=None if asked is None else lambda events: propose(ledger, events, asked),
                 leave_out_late=leave_out_late,
                 leave_out_faulty=leave_out_faulty,
+                dry_run=dry_run,
             )
         except ValueError as error:
             raise click.UsageError(str(error)) from None
@@ -341,19 +360,29 @@ def import_(
         faults = sorted([*opened.reading.faults, *report.faults])
         count = opened.reading.fault_count + report.fault_count
         output.remark_lines(opened.reading.name, faults, FAULTS_SHOWN, "fault", count=count)
-        if count and not (leave_out_faulty and report.is_recorded):
+        if count and not (leave_out_faulty and (report.is_recorded or dry_run)):
             output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
-            if not leave_out_faulty:
-                output.remark("--leave-out-faulty takes the list without the lines that have a fault")
-            if any(fault.message.startswith(f"{recording.TOO_LATE}: ") for fault in faults):
-                output.remark("--leave-out-late takes the list without the ratings that come too late to act")
-            if any(fault.message.startswith(f"{rules.NEEDS_A_PROPOSAL}: ") for fault in faults):
-                output.remark(f"what four eyes refuse of it is proposed by: {line_to_propose(ledger)}")
+            _tell_ways(ledger, faults, leave_out_faulty=leave_out_faulty)
             sys.exit(REFUSED)
-        _rate(ledger)
+        if dry_run:
+            differences = as_rows(listed_ratings(ledger, report, pool))
+            limits.write(differences, fmt, limits.shown(limit, fmt, RATINGS_IN_A_TABLE))
+        else:
+            _rate(ledger)
         said = _tell_recorded(report, opened.reading.name)
         said += f", {counted(count, 'fault')}, whose lines are left out" if count else ""
-        output.remark(f"{opened.reading.name} ({chosen}): {said}; head {ledger.head()}")
+        ended = "dry run: nothing was written" if dry_run else f"head {ledger.head()}"
+        output.remark(f"{opened.reading.name} ({chosen}): {said}; {ended}")
+
+
+def _tell_ways(ledger: Ledger, faults: Sequence[FileFault], *, leave_out_faulty: bool) -> None:
+    """Tell how a list with faults can be taken all the same."""
+    if not leave_out_faulty:
+        output.remark("--leave-out-faulty takes the list without the lines that have a fault")
+    if any(fault.message.startswith(f"{recording.TOO_LATE}: ") for fault in faults):
+        output.remark("--leave-out-late takes the list without the ratings that come too late to act")
+    if any(fault.message.startswith(f"{rules.NEEDS_A_PROPOSAL}: ") for fault in faults):
+        output.remark(f"what four eyes refuse of it is proposed by: {line_to_propose(ledger)}")
 
 
 def _count_decisive(reading: Reading, *, leave_out_faulty: bool) -> int:

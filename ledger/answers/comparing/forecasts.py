@@ -109,16 +109,31 @@ def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state:
         games: what is rated.
         state: (players * fields) floats, as the players begin; changed in place.
     """
+    kept = foretold(cols, scheme, numbers, games, state)
+    return kept._replace(final=settled(cols, scheme, numbers, games, state))
+
+
+def foretold(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:
+    """Predict and rate games as ``foresee`` does, and leave the state as the last games of the players left it.
+
+    ``final`` is empty.
+    """
     count, players = len(games.white), len(state) // len(scheme.state)
-    kept = Foresight(cols.room(count), cols.zeros(count), cols.room(2 * count), cols.room(players))
+    kept = Foresight(cols.room(count), cols.zeros(count), cols.room(2 * count), cols.room(0))
     engine.run(cols, scheme, foreseeing_loop(scheme), numbers, games, state, players, kept)
-    if count:
+    return kept
+
+
+def settled(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Column:
+    """Bring the state to the time of the last of some games; return the ratings then, by player, as ``Foresight``."""
+    final = cols.room(len(state) // len(scheme.state))
+    if len(games.white):
         by_batch = len(games.period) > 0
         period, day = (games.period[-1], games.closing[-1]) if by_batch else (0.0, games.day[-1])
         loop = settling_loop(scheme)
-        settled = loop if cols is FEW else compiled(loop)
-        settled(float(period), float(day), state, kept.final, numbers)
-    return kept
+        settling = loop if cols is FEW else compiled(loop)
+        settling(float(period), float(day), state, final, numbers)
+    return final
 
 
 # --- how good they were -------------------------------------------------------------------------------------

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
 from ledger import schemes
-from ledger.answers.comparing.forecasts import foresee
+from ledger.answers.comparing.forecasts import Foresight, foresee, foretold, settled
 from ledger.answers.pools import chosen
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
-from ledger.book.timeline import BEGINNING, Edition, Era, Pool
+from ledger.book.timeline import BEGINNING, Edition, Era, EraState, LaterList, Pool
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file
-from ledger.ratings.rated_games import OWN_DAY, first_games, rateable
+from ledger.ratings.later_lists import LaterLists
+from ledger.ratings.rated_games import OWN_DAY, Games, first_games, rateable
 from ledger.runtime import sqlite
-from ledger.runtime.columns import FEW, MANY
+from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE, Newcomer, Rhythm, Scheme
 
@@ -107,18 +108,34 @@ class ComparedGames(NamedTuple):
     shown: Any
 
 
+class Stretch(NamedTuple):
+    """Games that follow one another in rating order, with the lists that give players another rating before them.
+
+    Attributes:
+        listed: by place of the player, the lists that have come into force since the games before.
+        rateable: the games as the engine takes them: arrays, or lists where they are few.
+    """
+
+    listed: Mapping[int, Sequence[LaterList]]
+    rateable: engine.Rateable
+
+
 class Order(NamedTuple):
     """The games in one rating order.
 
     Attributes:
+        pool: the pool as if the scheme had rated it from the beginning.
         places: where each stands in order of the ends.
-        rateable: as the engine takes them: arrays, or lists where they are few.
+        stretches: the games, cut where lists come into force.
+        listed: as of a stretch, the lists that have come into force by the last game, and after those of its players.
         newcomers: by player, what is known before the first one.
         last_sides: by year with games, the side of each player's last one, White's 2g and Black's 2g + 1.
     """
 
+    pool: Pool
     places: Any
-    rateable: engine.Rateable
+    stretches: Sequence[Stretch]
+    listed: Mapping[int, Sequence[LaterList]]
     newcomers: list[Newcomer]
     last_sides: dict[int, Any]
 
@@ -208,20 +225,18 @@ def ordered(
     """
     roster = Roster(connection)
     orders: dict[object, Order] = {}
-    for candidate in candidates:
+    pools = [_alone(actual, candidate) for candidate in candidates]
+    for candidate, pool in zip(candidates, pools, strict=True):
         # Schemes that rate by game have one order, and so have those of one calendar: it is worked out once.
         if _cut(candidate) not in orders:
-            # the pool as if the scheme had rated it from the beginning
-            scheme, numbers, settings = candidate
-            era = Era(BEGINNING, "", scheme, numbers, settings, Carry.KEEP, (), 0)
-            orders[_cut(candidate)] = _order(connection, games, attrs.evolve(actual, eras=(era,)), roster)
+            orders[_cut(candidate)] = _order(connection, games, pool, roster)
     shown: dict[object, Order] = {}
     chosen = []
-    for candidate in candidates:
+    for candidate, pool in zip(candidates, pools, strict=True):
         cut, order = _cut(candidate), orders[_cut(candidate)]
         if candidate.scheme.scale == SHOWN_SCALE and (from_shown or candidate.settings.get(FROM_SHOWN)):
             order = shown[cut] = shown.get(cut) or _with_shown(order, games)
-        chosen.append(order)
+        chosen.append(order._replace(pool=pool))
     return chosen
 
 
@@ -238,6 +253,12 @@ def replay(
     """
     with ThreadPoolExecutor(threads) as executor:
         return list(executor.map(lambda candidate, order: _replay(candidate, order, timer), candidates, orders))
+
+
+def _alone(actual: Pool, candidate: Candidate) -> Pool:
+    """The pool as if a scheme had rated it from the beginning."""
+    scheme, numbers, settings = candidate
+    return attrs.evolve(actual, eras=(Era(BEGINNING, "", scheme, numbers, settings, Carry.KEEP, (), 0),))
 
 
 def _cut(candidate: Candidate) -> object:
@@ -257,16 +278,46 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
     columns = [white, black, games.score[places], ended_ms, rated_ms, begins]
     columns += [began_ms[places], games.tournament[places]] if len(began_ms) else []
+    lists = LaterLists(pool, roster)
     # Few games are rated in less time than their kernel is compiled.
-    if len(places) < engine.COMPILE_FROM:
-        games_in = rateable(pool, FEW, 0, *MANY.lists(columns))
-    else:
-        games_in = rateable(pool, MANY, 0, *columns)
+    few = len(places) < engine.COMPILE_FROM
+    stretches = []
+    for begin, end in pairwise([0, *_cuts(lists, games.players, columns), len(places)]):
+        part = [column[begin:end] for column in columns]
+        games_in = rateable(pool, FEW, 0, *MANY.lists(part)) if few else rateable(pool, MANY, 0, *part)
+        stretches.append(Stretch(_taken_in(lists, games.players, part), games_in))
+    last_ms = int(games.ended_ms[-1])
+    listed = {
+        place: later
+        for place, player in enumerate(games.players.tolist() if lists.are_any else ())
+        if (later := lists.taken_in(player, last_ms, last_ms))
+    }
     owner = MANY.interleave(white, black)
     first = ended_ms[first_games(MANY, len(games.players), white, black)]
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
     newcomers = [roster.anew(pool.pool, player, first_ms) for player, first_ms in starts]
-    return Order(places, games_in, newcomers, _last_sides(owner, ended_ms, len(games.players)))
+    last_sides = _last_sides(owner, ended_ms, len(games.players))
+    return Order(pool, places, stretches, listed, newcomers, last_sides)
+
+
+def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
+    """The places of games before which a list may come into force; *columns* are those of ``rateable``."""
+    white, black, _, ended_ms, rated_ms, begins = columns[:6]
+    none: Column = ()
+    games = Games(none, white, black, none, none, ended_ms, rated_ms, begins, none, {})
+    return lists.cuts(MANY, games, (players, white, black))
+
+
+def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[int, list[LaterList]]:
+    """By place of the player, the lists that have come into force before the games of a stretch."""
+    if not lists.are_any:
+        return {}
+    white, black, _, ended_ms, rated_ms = columns[:5]
+    places, *sides = MANY.dense(white, black)
+    first = first_games(MANY, len(places), *sides)
+    numbers = [column.tolist() for column in (places, players[places], rated_ms[first], ended_ms[first])]
+    taken = {place: lists.taken_in(*player_at) for place, *player_at in zip(*numbers, strict=True)}
+    return {place: later for place, later in taken.items() if later}
 
 
 def _with_shown(order: Order, games: ComparedGames) -> Order:
@@ -324,7 +375,7 @@ def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
 
 
 def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> Replayed:
-    scheme, numbers, games = candidate.scheme, candidate.numbers, order.rateable
+    scheme, numbers, games = candidate.scheme, candidate.numbers, order.stretches[0].rateable
     cols = FEW if isinstance(games.white, list) else MANY
     # compile before the clock starts: the seconds are those of the scheme
     if cols is MANY:
@@ -332,13 +383,32 @@ def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> R
         foresee(cols, scheme, numbers, engine.Rateable(*(column[:0] for column in games)), cols.room(0))
     began = timer()
     state = cols.floats(engine.newcomers(scheme, numbers, order.newcomers))
-    foresight = foresee(cols, scheme, numbers, games, state)
+    parts: list[Foresight] = []
+    for stretch in order.stretches:
+        _relist(cols, order.pool, state, stretch.listed)
+        parts.append(foretold(cols, scheme, numbers, stretch.rateable, state))
+    _relist(cols, order.pool, state, order.listed)
+    final = settled(cols, scheme, numbers, order.stretches[-1].rateable, state)
     seconds = timer() - began
-    expected, unsettled = np.empty(len(games.white)), np.empty(len(games.white), np.bool_)
-    expected[order.places], unsettled[order.places] = foresight.expected, foresight.unsettled
-    rating = np.asarray(foresight.rating)
+    expected, unsettled = np.empty(len(order.places)), np.empty(len(order.places), np.bool_)
+    expected[order.places] = np.concatenate([part.expected for part in parts])
+    unsettled[order.places] = np.concatenate([part.unsettled for part in parts])
+    rating = np.concatenate([part.rating for part in parts])
     years = tuple(Year(year, *spread(rating[sides])) for year, sides in order.last_sides.items())
-    return Replayed(expected, unsettled, np.asarray(foresight.final), years, seconds)
+    return Replayed(expected, unsettled, np.asarray(final), years, seconds)
+
+
+def _relist(cols: Columns, pool: Pool, state: Column, listed: Mapping[int, Sequence[LaterList]]) -> None:
+    """Give players the ratings of lists, in their flat *state*."""
+    fields = len(pool.scheme.state)
+    for place, lists in listed.items():
+        own = slice(place * fields, (place + 1) * fields)
+        before = EraState(0, tuple(map(float, state[own])), 0)
+        state[own] = cols.floats(pool.carried(before, 0, _nobody, lists))
+
+
+def _nobody(_: int) -> Newcomer:
+    raise AssertionError  # within one era nobody begins anew
 
 
 def spread(ratings: Any) -> tuple[int, float | None, float | None]:

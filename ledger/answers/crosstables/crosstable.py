@@ -193,7 +193,7 @@ class EventTable:
         self.variant = choice.performance or usual
         first_day = instant_text(telling.edition.first_ms, Precision.DAY)
         unplayed = unplayed_rules(self.kind.format, first_day)
-        self.results = results_of(games, self.byes, unplayed, self.kind.rounds)
+        self.results = results_of(games, self.byes, unplayed, self.kind)
         connection, began_ms = ledger.views.connection, telling.edition.first_ms
         self.ratings: EventRatings = ShownRatings(games)
         if choice.ratings != SHOWN:
@@ -258,9 +258,10 @@ def results_of(
     games: Sequence[EventGame],
     byes: Sequence[StoredRound] = (),
     unplayed: Unplayed = Unplayed.AS_GAMES,
-    rounds: int = 0,
+    kind: kinds.PairingKind | None = None,
 ) -> RoundResults:
     """By player the results of all rounds that have one; who has none but unfinished games is there, too."""
+    forfeited = {} if kind is None else forfeited_by_both(kind.missing_pairs, byes)
     by_player: dict[int, list[RoundResult]] = {}
     for game in games:
         for player in (game.white, game.black):
@@ -271,12 +272,41 @@ def results_of(
                 is_black = player == game.black
                 results.append(RoundResult(opponent, half_points, is_black, game.is_played, game.round_number))
     for bye in byes:
-        result = RoundResult(NOBODY, bye.half_points, is_played=False, round=bye.round or 0, bye=bye.brings)
+        opponent, number = forfeited.get((bye.player, bye.round), NOBODY), bye.round or 0
+        result = RoundResult(opponent, bye.half_points, is_played=False, round=number, bye=bye.brings)
         by_player.setdefault(bye.player, []).append(result)
     # Games come in the order of the rounds already: only who has a bye has something out of order.
     for player in {bye.player for bye in byes}:
         by_player[player].sort(key=lambda result: result.round)
-    return RoundResults(by_player, unplayed, rounds)
+    return RoundResults(by_player, unplayed, 0 if kind is None else kind.rounds)
+
+
+def forfeited_by_both(
+    missing: Mapping[kinds.Pair, int], byes: Sequence[StoredRound]
+) -> dict[tuple[int, int | None], int]:
+    """Return the opponent of each player of an all-play-all in each round in which both were absent.
+
+    Reports tell such a round as one without a game. It was to be a game of two who were absent in it and lack just so
+    many games against each other; if that holds of more than two, nobody knows who was to meet whom.
+
+    Args:
+        missing: how many games which pairs of an all-play-all lack.
+        byes: rounds without a game.
+    """
+    absent: dict[int, set[int]] = {}
+    for bye in byes:
+        if bye.round is not None and bye.brings == Brings.ABSENT:
+            absent.setdefault(bye.player, set()).add(bye.round)
+    met: dict[tuple[int, int | None], list[int]] = {}
+    for pair, games in missing.items():
+        rounds = set.intersection(*(absent.get(player, set()) for player in pair))
+        if len(rounds) == games:
+            for number in rounds:
+                for player, opponent in (pair, pair[::-1]):
+                    met.setdefault((player, number), []).append(opponent)
+    return {
+        side: opponents[0] for side, opponents in met.items() if len(opponents) == len(met[opponents[0], side[1]]) == 1
+    }
 
 
 def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstable:

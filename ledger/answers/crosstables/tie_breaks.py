@@ -53,7 +53,7 @@ class RoundResult(NamedTuple):
     """What one round brought one player.
 
     Attributes:
-        opponent: player number; ``NOBODY`` in a round without a game.
+        opponent: player number; ``NOBODY`` in a round without a game, unless both were to meet and were absent.
         half_points: 2 for a win, 1 for a draw, 0 for a loss.
         is_black: whether the player had Black.
         is_played: False where nobody made a move: a win or a loss by forfeit, a bye, an absence.
@@ -275,7 +275,7 @@ def _contributions(results: RoundResults, player: int) -> list[Contribution]:
     """What each round of a player adds to Buchholz and Sonneborn-Berger."""
     contributions = []
     for place, result in enumerate(results[player]):
-        if result.bye is not None and results.unplayed.is_pre_determined:
+        if result.opponent == NOBODY and results.unplayed.is_pre_determined:
             continue
         met = results.adjusted[result.opponent] if result.is_played else _dummy(results, player, place)
         contributions.append(Contribution(met, result.half_points / 2, result.is_voluntary))

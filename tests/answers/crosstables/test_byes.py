@@ -197,6 +197,30 @@ def test_the_rules_are_those_of_the_tournaments_first_day(tmp_path: Path, run: R
     assert found["Cy"] == cy
 
 
+@pytest.mark.parametrize("away", [True, False])
+def test_in_an_all_play_all_a_game_that_both_forfeit_counts_against_the_scheduled_opponent(
+    tmp_path: Path, run: Run, away: bool
+) -> None:
+    """C.07 15.2: every Buchholz is the points of all others; a bye that was asked for (Z) is no game."""
+    club, rest = tmp_path / "club.db", "0000 - Z"
+    file = report(
+        [
+            player(1, "Ann", "4 w 1", "3 w =", "2 w -"),
+            player(2, "Bob", "3 w 1", rest if away else "4 w =", "1 b -"),
+            player(3, "Cy", "2 b 0", "1 b =", rest if away else "4 w 1"),
+            player(4, "Di", "1 b 0", rest if away else "2 b =", rest if away else "3 b 0"),
+        ],
+        "092 Round-Robin",
+    ).replace("2024/05", "2026/05")
+    assert run("init", club).code == 0
+    assert run("import", club, written(tmp_path, "ring.trf", file.encode())).code == 0
+    with Ledger.open(club) as ledger:
+        rows = crosstable(ledger, "Club open", choice=TableChoice(tie_breaks=("buchholz",))).standings
+    total = sum(row.points for row in rows)
+    lacking = {row.name: total - row.points - (row.tie_breaks["buchholz"] or 0.0) for row in rows}
+    assert lacking == {"Ann": 0.0, "Bob": 0.0, "Cy": 0.0, "Di": 1.5 if away else 0.0}  # Bob's 1 and Cy's ½
+
+
 def test_a_bye_told_again_is_no_other_one_by_whatever_day_its_edition_is_called(open_with_byes: Ledger) -> None:
     size = open_with_byes.journal.size()
     again = open_with_byes.append(bye(BOB, 2, Brings.HALF, "2026-03-03"))
