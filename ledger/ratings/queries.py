@@ -120,8 +120,11 @@ LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
 ROW = _rows("player = ?2 AND n = ?3")
 
 
-def halved(name: str, condition: str) -> str:
-    """Return a table expression that finds a player's (?2) last row whose game holds a condition, as *low*."""
+def halved(name: str, condition: str, apart: int = 0) -> str:
+    """Return a table expression that finds a player's (?2) last row whose game holds a condition.
+
+    It lies from *low* to *high*, which are so far *apart* at most.
+    """
     # A player's games are numbered in rating order: where the last one does not hold it, the others are halved again
     # and again, for a walk back from the last one takes as long as there are games since. CROSS JOIN: the planner
     # would turn it round.
@@ -131,13 +134,17 @@ def halved(name: str, condition: str) -> str:
   UNION ALL
   SELECT iif({condition}, h.n, low), iif({condition}, high, h.n - 1)
   FROM {name} CROSS JOIN history AS h CROSS JOIN games
-  WHERE low < high AND h.pool = ?1 AND h.player = ?2 AND h.n = (low + high + 1) / 2 AND games.position = h.game
+  WHERE high - low > {apart} AND h.pool = ?1 AND h.player = ?2 AND h.n = (low + high + 1) / 2
+    AND games.position = h.game
 )"""
 
 
-def found(name: str) -> str:
-    """Return the number of the row that ``halved`` finds."""
-    return f"(SELECT low FROM {name} WHERE low = high)"
+def found(name: str, bound: str = "low", apart: int = 0) -> str:
+    """Return the number of the row that ``halved`` finds, or a bound of it."""
+    return f"(SELECT {bound} FROM {name} WHERE high - low <= {apart})"
+
+
+NEAR = 256  # rows of a player take as long to walk through as to halve
 
 
 def _last_row(condition: str) -> str:
@@ -226,10 +233,18 @@ CROSS JOIN proposals ON proposals.proposal = corrections.proposal
 WHERE mine.pool = ?1 AND mine.player = ?2 AND proposals.effective ORDER BY corrections.proposal
 """
 OPEN_PROPOSALS = "SELECT proposal FROM proposals WHERE decision IS NULL ORDER BY proposal"
-SIDE_OF_GAME = f"""
-WITH RECURSIVE {halved("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)")}
-SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND n <= {found("halved")} AND game = ?3 ORDER BY n DESC LIMIT 1
+
+
+def side_of_game(near: int) -> str:
+    """Return the query of a game's side, found by halves until so many rows of the player are left."""
+    return f"""
+WITH RECURSIVE {halved("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)", near)}
+SELECT * FROM history
+WHERE pool = ?1 AND player = ?2 AND n <= {found("halved", "high", near)} AND game = ?3 ORDER BY n DESC LIMIT 1
 """
+
+
+SIDE_OF_GAME = side_of_game(NEAR)
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
 # Each rated game is counted by both of its players.

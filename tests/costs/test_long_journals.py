@@ -18,9 +18,10 @@ from urllib.parse import quote
 
 import pytest
 
-from ledger.answers.crosstables import listing
+from ledger.answers.crosstables import event_games, listing
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.ledger import Ledger
+from ledger.ratings import queries
 from ledger.runtime import sqlite
 from tests.kit.served_answers import getting
 from tests.kit.served_processes import SITE
@@ -176,6 +177,8 @@ def few_are_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "LATE", 190)
     monkeypatch.setattr(listing, "LATE_AT_MOST", 240)
     monkeypatch.setattr(listing, "FEW_NAMES", 3)
+    monkeypatch.setattr(event_games, "SIDES", event_games.sides(0))
+    monkeypatch.setattr(queries, "SIDE_OF_GAME", queries.side_of_game(0))
 
 
 def steps_of(words: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:

@@ -345,12 +345,16 @@ def largest_upsets(ledger: Ledger, asked: Asked) -> list[upsets.Upset]:
     return upsets.upsets(ledger, asked["pool"], since=asked["since"], until=asked["until"], limit=_most(asked))
 
 
-def tournaments(ledger: Ledger, asked: Asked) -> list[listing.TournamentRow]:
+def tournaments(ledger: Ledger, asked: Asked) -> Part:
     """The tournaments of a pool, the latest first."""
     sought = listing.TournamentSearch(
-        since=asked["since"], until=asked["until"], text=asked["part"], limit=_most(asked)
+        since=asked["since"],
+        until=asked["until"],
+        text=asked["part"],
+        limit=_most(asked),
+        offset=asked["offset"],
     )
-    return listing.tournaments(ledger, asked["pool"], sought)
+    return Part(listing.tournaments(ledger, asked["pool"], sought), asked["offset"])
 
 
 def table(ledger: Ledger, asked: Asked) -> FileAnswer:

@@ -73,15 +73,24 @@ SELECT tournament FROM games WHERE white = ?2 AND +pool = ?1 AND tournament IS N
 UNION SELECT tournament FROM games WHERE black = ?2 AND +pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 """
 # CROSS JOIN fixes the order: from the rows of one player, never from the games.
-# A player's rows from the first to the last of these games in rating order, not all that the player has.
-_THESE = "FROM games WHERE position IN (SELECT value FROM json_each(?3))"
-SIDES = f"""
-WITH RECURSIVE {queries.halved("earlier", f"rated_ms < (SELECT min(rated_ms) {_THESE})")},
-{queries.halved("last", f"rated_ms <= (SELECT max(rated_ms) {_THESE})")}
+
+
+def sides(near: int) -> str:
+    """Return the query of a player's rows of some games: from the first to the last of them in rating order.
+
+    The two are found by halves until so many rows are left, for a player may have many others.
+    """
+    these = "FROM games WHERE position IN (SELECT value FROM json_each(?3))"
+    return f"""
+WITH RECURSIVE {queries.halved("earlier", f"rated_ms < (SELECT min(rated_ms) {these})", near)},
+{queries.halved("last", f"rated_ms <= (SELECT max(rated_ms) {these})", near)}
 SELECT h.*, games.rated_ms FROM history AS h CROSS JOIN games ON games.position = h.game
-WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.found("earlier")} AND h.n <= {queries.found("last")}
-  AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
+WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.found("earlier", "low", near)}
+  AND h.n <= {queries.found("last", "high", near)} AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
 """
+
+
+SIDES = sides(queries.NEAR)
 _ROUND = 10**12  # of ``round_order``: what a round adds to it
 
 

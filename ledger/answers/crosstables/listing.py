@@ -42,6 +42,7 @@ class TournamentSearch:
         text: a part of the name, in whatever case.
         quiet_days: days without a game that part two editions; see ``editions``.
         limit: how many, the latest ones; 0 or None: all.
+        offset: how many of these are left out, of which nothing is worked out.
     """
 
     since: str | None = None
@@ -49,6 +50,7 @@ class TournamentSearch:
     text: str | None = None
     quiet_days: float | None = None
     limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
+    offset: int = 0
 
 
 EVERYTHING = TournamentSearch()
@@ -120,7 +122,7 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: TournamentSearc
         telling = _editions(connection, rated_by, by_name, names, sought)
     pairs = _pairs(telling, sought)
     pairs.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
-    shown = pairs[: sought.limit]
+    shown = pairs[sought.offset : sought.limit]
     shown_names = {name for name, _ in shown}
     games = event_games.games_of(connection, rated_by, shown_names)
     announcements = editions.announced_by_name(connection, rated_by, shown_names)
