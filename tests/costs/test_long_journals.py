@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from functools import reduce
 from io import BytesIO, TextIOWrapper
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -276,7 +277,7 @@ def test_a_public_address_costs_what_its_answer_has(
     for folder in public_ledgers:
         with Ledger.open(folder / DB, follow=False) as ledger:  # pages lead from a name to a number
             named = NAMED if path.startswith(API) else {**NAMED, "player": str(ledger.player(P).player)}
-        place = re.sub("{([^}]+)}", lambda match, named=named: quote(named[match[1]]), path)
+        place = "".join(quote(named[part]) if odd else part for part, odd in zip(re.split("{|}", path), cycle((0, 1))))
         address = f"http://server{place}{filled((words,), folder)[0]}"
         reader = Reader(folder / DB, Site(public_url=SITE, log="entries"), threads=1)
 
