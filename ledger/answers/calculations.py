@@ -96,7 +96,7 @@ class CalculatedGame:
     """A game of a calculation."""
 
     game: int = documented("its number, from 1", minimum=1)
-    opponent: float = documented("the opponent's rating, points")
+    opponent_rating: float = documented("the opponent's rating, points")
     result: Literal["win", "draw", "loss"] = documented("for the player")
     expected: float = documented("the score that was expected of the player, 0 to 1")
     before: float = documented("the rating before it, points")
@@ -343,7 +343,7 @@ def _games(
         rows.append(
             CalculatedGame(
                 game=place + 1,
-                opponent=other[0],
+                opponent_rating=other[0],
                 result=RESULTS[score],
                 expected=expected,
                 before=before,

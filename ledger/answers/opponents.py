@@ -85,8 +85,8 @@ class OpponentBatch:
     page: int | None = documented("page of the rating graph that shows it; null: *at* counts otherwise", minimum=1)
     first_n: int = documented("number of its first game among the player's rated ones in the pool", minimum=1)
     last_n: int = documented("number of its last game", minimum=1)
-    first_date: str = documented("when the first game ended, as precisely as it is known")
-    last_date: str = documented("when the last game ended")
+    first_ended_at: str = documented("when the first game ended, as precisely as it is known")
+    last_ended_at: str = documented("when the last game ended")
     numbers: RatingNumbers = beside()
 
 
@@ -113,7 +113,7 @@ class GameAgainst:
 
     n: int = documented("the player's n-th rated game in the pool", minimum=1)
     game: str = documented("key of the game")
-    ended: str = documented("when it ended, as precisely as it is known")
+    ended_at: str = documented("when it ended, as precisely as it is known")
     colour: Literal["white", "black"] = documented("the player's colour")
     result: Literal["win", "draw", "loss"] = documented("for the player")
     time_loss: bool = documented("whether the player lost on time")
@@ -126,8 +126,8 @@ class GameAgainst:
 class ResultsAgainst:
     """A player's results against one opponent."""
 
-    opponent: int = documented("the opponent's number in the ledger", minimum=1)
-    opponent_name: str = documented("what the opponent is called")
+    opponent: str = documented("what the opponent is called")
+    opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
     results: ResultCounts = beside()
     with_white: ResultCounts = documented("the games in which the player had White")
     with_black: ResultCounts = documented("the games in which the player had Black")
@@ -154,8 +154,8 @@ def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str 
             page=None if at is not None else number,
             first_n=batch[-1].n,
             last_n=batch[0].n,
-            first_date=_recorded(ledger, batch[-1])["ended_at"],
-            last_date=_recorded(ledger, batch[0])["ended_at"],
+            first_ended_at=_recorded(ledger, batch[-1])["ended_at"],
+            last_ended_at=_recorded(ledger, batch[0])["ended_at"],
             numbers=_numbers(batch),
         )
         for number, batch in enumerate(batches, 1)
@@ -223,8 +223,8 @@ def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None =
         raise UnknownNameError("opponent", shown(opponent), hint, where=f"among the rated games of {shown(person)}")
     white, black = ([game for game in met if game.colour == place] for place, _ in enumerate(COLOURS))
     return ResultsAgainst(
-        opponent=opponent.player,
-        opponent_name=names(ledger, {opponent.player})[opponent.player],
+        opponent=names(ledger, {opponent.player})[opponent.player],
+        opponent_player=opponent.player,
         results=_results(met),
         with_white=_results(white),
         with_black=_results(black),
@@ -237,7 +237,7 @@ def _shown(ledger: Ledger, game: PlayedGame) -> GameAgainst:
     return GameAgainst(
         n=game.n,
         game=recorded["key"],
-        ended=recorded["ended_at"],
+        ended_at=recorded["ended_at"],
         colour="black" if game.colour else "white",
         result=RESULT[game.half_points],
         # The book says who overstepped the time: 1 White, 2 Black.
@@ -266,7 +266,7 @@ def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) ->
         return played
     states = ledger.states(rated_by)
     # A graph is read oldest first, and may go on after the last game that is asked for.
-    own = list(queries.dictionaries(connection, queries.GRAPH, arguments[:2]))[: len(played)][::-1]
+    own = list(queries.dictionaries(connection, queries.GRAPH, (*arguments[:2], 0, len(played))))[::-1]
     opposite = queries.dictionaries(connection, queries.PAGE_OPPONENTS, (*arguments[:2], 1, until))
     return [
         game._replace(

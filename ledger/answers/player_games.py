@@ -11,7 +11,7 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, in_force_from, names, of_one_moment, rows_up_to
+from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, rows_up_to
 from ledger.answers.marks import PublishedOtherwise
 from ledger.answers.read_models import last_row
 from ledger.book.tables import RATING_ORDER
@@ -101,7 +101,7 @@ class GraphPoint:
     """A player's rating after a rated game or its period."""
 
     n: int = documented("the player's n-th rated game in the pool", minimum=1)
-    ended: str = documented("the day on which it ended")
+    ended_at: str = documented("when it ended, as precisely as it is known")
     in_force: str | None = documented("day from which the rating counts; null: the period has not closed")
     rating: float | None = documented("the rating, points; null: the scheme lists no such player")
     result: Literal["win", "draw", "loss"] = documented("for the player")
@@ -226,23 +226,33 @@ def _side(row: Row, player: int) -> Row:
 
 
 @of_one_moment
-def graph(ledger: Ledger, person: Person, pool: str | None = None) -> list[GraphPoint]:
+def graph(
+    ledger: Ledger, person: Person, pool: str | None = None, *, first: int | None = None, offset: int = 0
+) -> list[GraphPoint]:
     """A player's rating after each rated game or its period, oldest first, and since when each was in force.
 
     The published list and both its numbers are those of ``games``.
+
+    Args:
+        ledger: a ledger whose views are up to date.
+        person: the player.
+        pool: name of the pool; the first one by default.
+        first: the number of points; 0 or None: all.
+        offset: the number of older points that are left out.
     """
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
     # Only to refuse a player who has no game in the pool, and no list's rating.
     last_row(ledger, person, rated_by)
-    rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, (rated_by.pool, person.player))
+    arguments = (rated_by.pool, person.player, offset, rows_up_to(first))
+    rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, arguments)
     points: list[tuple[Row, PlayerState]] = [(row, states.after_game(row)) for row in rows]
     corrected = marks.corrected_sides(ledger.views.connection, rated_by, person.player)
     lists = marks.published_after(ledger, rated_by, person.player)
     return [
         GraphPoint(
             n=row["n"],
-            ended=day(row["ended_ms"]),
+            ended_at=row["ended_at"],
             in_force=in_force_from(row["rated_ms"]),
             rating=state.rating,
             result=RESULT[row["half_points"]],

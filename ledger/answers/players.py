@@ -208,7 +208,7 @@ def _spread(
     # Where everybody is listed each game gave a rating, and the sums stand in the player's last row.
     if not pool.lists_everybody:
         n, total, squares = 0, 0.0, 0.0
-        for row in queries.dictionaries(ledger.views.connection, queries.GRAPH, (pool.pool, last["player"])):
+        for row in queries.dictionaries(ledger.views.connection, queries.GRAPH, (pool.pool, last["player"], 0, -1)):
             rating = states.after_game(row).rating
             if rating is not None:
                 n, total, squares = n + 1, total + rating, squares + rating * rating

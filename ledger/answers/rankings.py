@@ -99,28 +99,33 @@ def ranking(ledger: Ledger, pool: str | None = None, *, limit: int | None = 20, 
 
 @attrs.frozen(kw_only=True, slots=False)
 class RankingPlace:
-    """Where a player stands in a ranking; who is not in it has neither rank nor percentile."""
+    """A player's place in the ranking, null outside it; and the class of the rating, null without one."""
 
     rank: int | None = documented("place, from 1; equals share one", minimum=1)
     rated_players: int = documented("how many stand in the ranking", minimum=0)
     percentile: float | None = documented("the share of them with a lower rating, per cent")
+    class_: str | None = documented("letter of the class by the policy in force, of the rating to the nearest point")
+    strength: Literal["Beginner", "Intermediate", "Advanced"] | None = documented("the same in words")
 
 
 @of_one_moment
 def place(ledger: Ledger, pool: Pool, state: PlayerState) -> RankingPlace:
     """A player's place on the list now: among all who have played, and who came with the rating of a list.
 
-    The percentile is that of ``ranking_in_full`` with ``min_games=0``.
+    Percentile, class and strength are those of ``ranking_in_full`` with ``min_games=0``.
     """
     standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms())
-    rating = None if state.player in standings.closed else state.in_force
+    rating, limits = state.in_force, class_limits(ledger, pool.name)
+    words = None if rating is None else (class_of(rating, limits), strength_of(rating, limits))
+    class_, strength = words or (None, None)
+    listed = None if state.player in standings.closed else rating
     # Of a player without a rating only the number of all others is asked: nobody reaches infinity.
-    counted = standings.counted(inf if rating is None else rating)
-    if rating is None or not counted.not_below:
-        return RankingPlace(rank=None, rated_players=counted.players, percentile=None)
-    share = _percentile(counted.not_below, counted.players)
-    better = standings.counted(nextafter(rating, inf)).not_below  # equals share a place
-    return RankingPlace(rank=better + 1, rated_players=counted.players, percentile=share)
+    counted = standings.counted(inf if listed is None else listed)
+    rank, share = None, None
+    if listed is not None and counted.not_below:
+        rank = standings.counted(nextafter(listed, inf)).not_below + 1  # equals share a place
+        share = _percentile(counted.not_below, counted.players)
+    return RankingPlace(rank=rank, rated_players=counted.players, percentile=share, class_=class_, strength=strength)
 
 
 def _percentile(not_below: int, ranked: int) -> float:

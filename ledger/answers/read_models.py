@@ -110,14 +110,14 @@ class PlayersGame:
 
     n: int | None = documented("the player's n-th rated game in the pool; 0: before the first", minimum=0)
     game: str | None = documented("key of the game")
-    date: str | None = documented("when it ended, as precisely as it is known")
+    ended_at: str | None = documented("when it ended, as precisely as it is known")
     in_force: str | None = documented("day from which the rating after it counts; null while its period is open")
     colour: Literal["white", "black"] | None = documented("the player's colour")
     result: Literal["win", "draw", "loss"] | None = documented("for the player")
     rating_before: float | None = documented("the player's rating before it, points; null: none to show")
     rating: float | None = documented("the player's rating after it or its period, points")
-    opponent: int | None = documented("the opponent's number in the ledger", minimum=1)
-    opponent_name: str | None = documented("what the opponent is called")
+    opponent: str | None = documented("what the opponent is called")
+    opponent_player: int | None = documented("the opponent's number in the ledger", minimum=1)
     opponent_rating_before: float | None = documented("the opponent's rating before it, points")
 
 
@@ -144,14 +144,14 @@ class PlayersGames:
         return PlayersGame(
             n=n,
             game=game["key"],
-            date=game["ended_at"],
+            ended_at=game["ended_at"],
             in_force=in_force_from(own["rated_ms"]),
             colour="black" if own["colour"] else "white",
             result=RESULT[own["half_points"]],
             rating_before=self._states.rating_before_game(own),
             rating=self._states.after_game(own).rating,
-            opponent=own["opponent"],
-            opponent_name=names(self._ledger, {own["opponent"]})[own["opponent"]],
+            opponent=names(self._ledger, {own["opponent"]})[own["opponent"]],
+            opponent_player=own["opponent"],
             opponent_rating_before=self._states.rating_before_game(opposite),
         )
 

@@ -30,7 +30,6 @@ from ledger.ratings.player_states import PlayerStates
 if TYPE_CHECKING:
     import sqlite3
 
-_RESULT: dict[str, Literal["1-0", "0-1", "1/2-1/2"]] = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
 _SIDES = ("white", "black")
 Status = Literal["recorded", "known already", "known already, and more is known now"]
 _SAME = """
@@ -52,7 +51,7 @@ class RecordedGame:
     game: str = documented("key of the game")
     white: str = documented("what White is called")
     black: str = documented("what Black is called")
-    result: Literal["1-0", "0-1", "1/2-1/2"] | None = documented("the result; null: it has none")
+    outcome: Literal["white", "draw", "black", "none"] = documented("who won; none: it has no result")
     termination: str = documented("how it ended, a word of game-recorded/1")
     half_moves: int | None = documented("how many half-moves it has; null: not known", minimum=0)
     ended_at: str = documented("when it ended, as precisely as it is known")
@@ -130,7 +129,9 @@ def listed_games(
         first, last = occasion.span
         rated_until = last if rated_by.by_game else MAX_WHOLE  # a period closes after its games have ended
         query = f"{_EVERY if everything else _COUNTED} ORDER BY {_ORDER}"
-        positions = [row[0] for row in connection.execute(query, (rated_by.pool, first, last, rated_until))]
+        # as many as are asked for are read, not all of a year
+        found = connection.execute(query, (rated_by.pool, first, last, rated_until))
+        positions: Iterable[int] = (position for position, *_ in found)
     else:
         games = games_of(connection, rated_by, [occasion.tournament]).get(occasion.tournament, [])
         if not games:
@@ -154,7 +155,7 @@ def _told(
             game=row["key"],
             white=called[row["white"]],
             black=called[row["black"]],
-            result=_RESULT.get(row["outcome"]),
+            outcome=row["outcome"],
             termination=row["termination"],
             half_moves=row["half_moves"],
             ended_at=row["ended_at"],

@@ -28,12 +28,12 @@ class Streak:
     games: int = documented("how many games it has; 0: none runs", minimum=0)
     first_n: int | None = documented("number of its first game among the player's rated ones in the pool")
     first_game: str | None = documented("key of that game")
-    first_date: str | None = documented("when it ended")
-    first_opponent_name: str | None = documented("what the opponent is called")
+    first_ended_at: str | None = documented("when it ended")
+    first_opponent: str | None = documented("what the opponent is called")
     last_n: int | None = documented("number of its last game")
     last_game: str | None = documented("key of that game")
-    last_date: str | None = documented("when it ended")
-    last_opponent_name: str | None = documented("what the opponent is called")
+    last_ended_at: str | None = documented("when it ended")
+    last_opponent: str | None = documented("what the opponent is called")
 
 
 @of_one_moment
@@ -70,12 +70,12 @@ def streaks(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
                     games=_games(span),
                     first_n=first.n,
                     first_game=first.game,
-                    first_date=first.date,
-                    first_opponent_name=first.opponent_name,
+                    first_ended_at=first.ended_at,
+                    first_opponent=first.opponent,
                     last_n=last.n,
                     last_game=last.game,
-                    last_date=last.date,
-                    last_opponent_name=last.opponent_name,
+                    last_ended_at=last.ended_at,
+                    last_opponent=last.opponent,
                 )
             )
     return rows

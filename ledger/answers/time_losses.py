@@ -129,8 +129,8 @@ def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[in
         time_losses=len(here),
         percent=percent(len(here), len(games)),
         longest_run=run[1] - run[0] + 1 if run[0] else 0,
-        run_from=first.date,
-        run_to=last.date,
+        run_from=first.ended_at,
+        run_to=last.ended_at,
         run_from_game=first.game,
         run_to_game=last.game,
     )

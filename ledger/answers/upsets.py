@@ -28,7 +28,7 @@ from ledger.ratings.projectors.upsets import LARGE, PROJECTOR
 Row = dict[str, Any]
 # CROSS JOIN fixes the order: from the upsets, each looked up in the rest, never from the whole history.
 _ROWS = """
-SELECT u.player, u.n, games.key AS game, games.ended_at AS date, own.colour, own.rating_before, own.rating,
+SELECT u.player, u.n, games.key AS game, games.ended_at, own.colour, own.rating_before, own.rating,
   own.opponent, theirs.rating_before AS opponent_rating_before, u.surplus, u.ended_ms
 FROM upsets AS u
 CROSS JOIN history AS own ON own.pool = u.pool AND own.player = u.player AND own.n = u.n
@@ -59,12 +59,12 @@ class Upset:
     name: str = documented("what the winner is called")
     n: int = documented("the winner's n-th rated game in the pool", minimum=1)
     game: str = documented("key of the game")
-    date: str = documented("when it ended, as precisely as it is known")
+    ended_at: str = documented("when it ended, as precisely as it is known")
     colour: Literal["white", "black"] = documented("the winner's colour")
     rating_before: float = documented("the winner's rating before it, points")
     rating: float = documented("the winner's rating after it or its period, points")
-    opponent: int = documented("number of the loser", minimum=1)
-    opponent_name: str = documented("what the loser is called")
+    opponent: str = documented("what the loser is called")
+    opponent_player: int = documented("number of the loser", minimum=1)
     opponent_rating_before: float = documented("the loser's rating before it, points")
     surplus: float = documented("how far that was above the winner's, points")
     margin: int = documented("the margin of the day, points", minimum=0)
@@ -102,12 +102,13 @@ def upsets(
     margin = None if margin is None else min(margin, EVERY_ROW)
     rows = list(islice(_upset_rows(ledger, ledger.pool(pool), person, (since, until), margin, most), most))
     called = names(ledger, {row[side] for row in rows for side in ("player", "opponent")})
-    plain = ("player", "n", "game", "date", "rating_before", "rating", "opponent", "opponent_rating_before", "surplus")
+    plain = ("player", "n", "game", "ended_at", "rating_before", "rating", "opponent_rating_before", "surplus")
     return [
         Upset(
             name=called[row["player"]],
             colour="black" if row["colour"] else "white",
-            opponent_name=called[row["opponent"]],
+            opponent=called[row["opponent"]],
+            opponent_player=row["opponent"],
             margin=row["margin"],
             **{name: row[name] for name in plain},
         )

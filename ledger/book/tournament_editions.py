@@ -39,7 +39,7 @@ _CORRECTED = (
     "WHERE subject >= 'round:' AND subject < 'round;' AND json_extract(change, '$.entry') = ?"
 )
 _NAMES = "SELECT DISTINCT tournament FROM rounds_without_game WHERE pool = ?"
-_NAMES_SINCE = "SELECT DISTINCT tournament FROM rounds_without_game WHERE pool = ? AND edition_ms >= ?"
+_NAMES_SINCE = "SELECT DISTINCT tournament FROM rounds_without_game WHERE pool = ? AND edition_ms BETWEEN ? AND ?"
 _NAMES_OF_PLAYERS = (
     "SELECT DISTINCT tournament FROM rounds_without_game "
     "WHERE player IN (SELECT value FROM json_each(?2)) AND pool = ?1"
@@ -94,9 +94,15 @@ def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
     return [name for (name,) in connection.execute(_NAMES, (pool.pool,))]
 
 
-def names_since(connection: sqlite3.Connection, pool: Pool, ms: int) -> list[str]:
-    """The same where a day of an edition that was told is that of an instant or later."""
-    return [name for (name,) in connection.execute(_NAMES_SINCE, (pool.pool, ms))]
+def names_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int) -> list[str]:
+    """The same where a day of an edition that was told lies between two instants."""
+    return [name for (name,) in connection.execute(_NAMES_SINCE, (pool.pool, ms, until))]
+
+
+def reach_ms(pool: Pool, quiet_days: float | None) -> int:
+    """Return how far apart two games of one edition may be, milliseconds, if it was not announced."""
+    days = QUIET_DAYS if quiet_days is None else min(quiet_days, _AGES)
+    return max(int(max(days, _VAGUE) + 1) * DAY_MS, pool.reach_ms)
 
 
 def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
@@ -158,6 +164,7 @@ _ENDS = (  # read where a round is told again under another day, which is seldom
     "SELECT ended_ms, min(ended_at) FROM games WHERE pool = ? AND tournament = ? AND voided_by IS NULL "
     "GROUP BY ended_ms ORDER BY ended_ms"
 )
+_VAGUE, _AGES = 366, 1e9  # days: a date may tell its year alone; more days than there are
 QUIET_DAYS = 60.0  # without a game; a league pauses over Christmas for less, a yearly tournament for more
 
 

@@ -120,21 +120,36 @@ LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
 ROW = _rows("player = ?2 AND n = ?3")
 
 
-def _last_row(condition: str) -> str:
-    """The last row of a player (?2) whose game holds a condition on its place in rating order."""
+def halved(name: str, condition: str, apart: int = 0) -> str:
+    """Return a table expression that finds a player's (?2) last row whose game holds a condition.
+
+    It lies from *low* to *high*, which are so far *apart* at most.
+    """
     # A player's games are numbered in rating order: where the last one does not hold it, the others are halved again
     # and again, for a walk back from the last one takes as long as there are games since. CROSS JOIN: the planner
     # would turn it round.
     return f"""
-WITH RECURSIVE halved(low, high) AS (
+{name}(low, high) AS (
   SELECT iif({condition}, n, 0), n FROM ({_rows("player = ?2 ORDER BY n DESC LIMIT 1", "n, rated_ms, batch")})
   UNION ALL
   SELECT iif({condition}, h.n, low), iif({condition}, high, h.n - 1)
-  FROM halved CROSS JOIN history AS h CROSS JOIN games
-  WHERE low < high AND h.pool = ?1 AND h.player = ?2 AND h.n = (low + high + 1) / 2 AND games.position = h.game
-)
-{_rows("player = ?2 AND n = (SELECT low FROM halved WHERE low = high)")}
-"""
+  FROM {name} CROSS JOIN history AS h CROSS JOIN games
+  WHERE high - low > {apart} AND h.pool = ?1 AND h.player = ?2 AND h.n = (low + high + 1) / 2
+    AND games.position = h.game
+)"""
+
+
+def found(name: str, bound: str = "low", apart: int = 0) -> str:
+    """Return the number of the row that ``halved`` finds, or a bound of it."""
+    return f"(SELECT {bound} FROM {name} WHERE high - low <= {apart})"
+
+
+NEAR = 256  # rows of a player take as long to walk through as to halve
+
+
+def _last_row(condition: str) -> str:
+    rows = f"player = ?2 AND n = {found('halved')}"
+    return f"WITH RECURSIVE {halved('halved', condition)} {_rows(rows)}"
 
 
 ROW_AT = _last_row("rated_ms <= ?3")
@@ -143,7 +158,7 @@ WAITING = (
     "SELECT max(rated_ms) AS ms FROM history AS h JOIN games ON games.position = h.game "
     "WHERE h.pool = ?1 AND player = ?2 AND n > ?3 AND h.ended_ms <= ?4"
 )
-GRAPH = _rows("player = ?2 ORDER BY n")
+GRAPH = _rows("player = ?2 AND n > ?3 ORDER BY n LIMIT ?4", "h.*, rated_ms, ended_at")
 GAMES_OF = """
 SELECT mine.*, games.position, games.key, games.ended_at, games.termination, games.tournament, games.round,
   games.rated_ms, games.batch, games.round_order, games.sequence_order
@@ -218,7 +233,18 @@ CROSS JOIN proposals ON proposals.proposal = corrections.proposal
 WHERE mine.pool = ?1 AND mine.player = ?2 AND proposals.effective ORDER BY corrections.proposal
 """
 OPEN_PROPOSALS = "SELECT proposal FROM proposals WHERE decision IS NULL ORDER BY proposal"
-SIDE_OF_GAME = "SELECT * FROM history WHERE pool = ?1 AND player = ?2 AND game = ?3"
+
+
+def side_of_game(near: int) -> str:
+    """Return the query of a game's side, found by halves until so many rows of the player are left."""
+    return f"""
+WITH RECURSIVE {halved("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)", near)}
+SELECT * FROM history
+WHERE pool = ?1 AND player = ?2 AND n <= {found("halved", "high", near)} AND game = ?3 ORDER BY n DESC LIMIT 1
+"""
+
+
+SIDE_OF_GAME = side_of_game(NEAR)
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
 # Each rated game is counted by both of its players.

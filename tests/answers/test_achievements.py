@@ -139,7 +139,7 @@ def test_what_was_reached_before_a_change_is_of_another_system_also_for_who_has_
 
 def test_best_wins_and_worst_losses_are_by_the_rating_before_the_game(achievers: Ledger) -> None:
     wins, losses = found(achievers, "best win"), found(achievers, "worst loss")
-    assert [(row["place"], row["game"], row["opponent_name"]) for row in wins] == [
+    assert [(row["place"], row["game"], row["opponent"]) for row in wins] == [
         (1, "g1", "Bob"),
         (2, "g7", "Cleo"),
         (3, "g2", "Cleo"),
@@ -219,7 +219,7 @@ def test_the_mark_is_off_by_default_and_shows_its_evidence(tmp_path: Path, achie
 
 def test_upsets_are_judged_by_the_margin_of_their_day(tmp_path: Path, achievers: Ledger) -> None:
     (first,) = as_rows(upsets.upsets(achievers))
-    assert (first["name"], first["opponent_name"], first["game"], first["surplus"]) == ("Ann", "Bob", "g1", 300.0)
+    assert (first["name"], first["opponent"], first["game"], first["surplus"]) == ("Ann", "Bob", "g1", 300.0)
     assert (first["rating_before"], first["opponent_rating_before"], first["margin"]) == (1600.0, 1900.0, 200)
     every = as_rows(upsets.upsets(achievers, margin=0))
     assert {row["game"] for row in every} == {"g1", "g3", "g6"}  # Cleo was rated below Ann

@@ -107,10 +107,10 @@ def test_opponent_statistics_are_of_the_ratings_that_the_graph_shows(scheme: str
             games = as_row(opponents.against(ledger, player, ledger.player("ann" if player.name != "Ann" else "bob")))[
                 "games"
             ]
-            shown = {bar.n: (bar.game, bar.ended, bar.rating, bar.opponent_rating) for bar in bars}
+            shown = {bar.n: (bar.game, bar.ended_at, bar.rating, bar.opponent_rating) for bar in bars}
             assert len(games) == 3
             for game in games:
-                assert (game["game"], game["ended"], game["rating"], game["opponent_rating"]) == shown[game["n"]]
+                assert (game["game"], game["ended_at"], game["rating"], game["opponent_rating"]) == shown[game["n"]]
             (batch,) = as_rows(opponents.batches(ledger, player))
             ratings = [bar.opponent_rating for bar in bars if bar.opponent_rating is not None]
             assert (batch["played"], batch["opponent_max"]) == (9, max(ratings, default=None))

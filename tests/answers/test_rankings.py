@@ -51,7 +51,8 @@ def test_place_and_percentile_are_those_of_a_count(sample_folder: Path) -> None:
             below = sum(other["rating"] < row["rating"] for other in rows)
             assert row["percentile"] == pytest.approx(100 * below / len(rows))
             alone = as_row(players.summary(ledger, ledger.player(str(row["player"]))))
-            assert (alone["rank"], alone["percentile"]) == (row["rank"], row["percentile"])
+            place = ("rank", "percentile", "class", "strength")
+            assert {name: alone[name] for name in place} == {name: row[name] for name in place}
         assert [row["percentile"] for row in as_rows(ranking_in_full(ledger, RankingChoice(limit=5)))] == [
             row["percentile"] for row in rows[:5]
         ]

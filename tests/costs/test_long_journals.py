@@ -1,22 +1,37 @@
-"""Commands with a small answer cost as much in a long journal: counted in steps of SQLite's machine, never in seconds.
+"""Commands and public addresses with a small answer cost as much in a long journal.
+
+The cost is counted in steps of SQLite's machine, never in seconds.
 
 Two ledgers have the same last games; before them one has few others and one has ten times as many, of as many players.
 """
 
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
+from functools import reduce
 from io import BytesIO, TextIOWrapper
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
-from ledger.answers.crosstables import listing
+from ledger.answers.crosstables import event_games, listing
 from ledger.facts.instants import Precision, instant_ms, instant_text
+from ledger.ledger import Ledger
+from ledger.ratings import queries
 from ledger.runtime import sqlite
+from tests.kit.served_answers import getting
+from tests.kit.served_processes import SITE
 from tools import cli
+from tools.serve import log
+from tools.serve.application import EVERY_ROUTE
+from tools.serve.readers import Reader
+from tools.serve.routes import ENTRIES
+from tools.serve.sites import Site
 
 HEADER = "key,white,black,result,termination,half_moves,ended_at,event,round\n"
 DAY_MS, HOUR_MS = 86_400_000, 3_600_000
@@ -75,6 +90,44 @@ RECORDED: dict[str, tuple[str, ...]] = {
     "token": ("token", "add", DB, "eve", "--role", "corrector"),
 }
 
+API, LIST = "/api/v1", "standard@2025-01-05"
+# The answers of some addresses have a length of their own: each is asked for a part, or for few rows.
+PUBLIC: dict[str, tuple[str, ...]] = {
+    API: ("",), f"{API}/pools": ("",), f"{API}/eras": ("",), f"{API}/schemes": ("",),
+    f"{API}/players": ("?q=boris&limit=3", "?number=3"), f"{API}/players/{{player}}": ("", "?at=2025-01-05"),
+    f"{API}/players/{{player}}/games": ("?limit=3",), f"{API}/players/{{player}}/history": ("", "?limit=3"),
+    f"{API}/players/{{player}}/graph": ("", "?last=50&format=svg"),
+    f"{API}/players/{{player}}/changes": ("?since=2025-01-05",),
+    f"{API}/players/{{player}}/prediction": ("?opponent=boris 4",),
+    **{f"{API}/players/{{player}}/{what}": ("",) for what in ("best", "streaks", "time-losses", "opponents")},
+    f"{API}/ranking": ("?limit=5", "?limit=5&at=2025-01-05"),
+    f"{API}/upsets": ("?limit=2", "?limit=2&since=2025-01-05", "?limit=2&since=2012&until=2013"),
+    f"{API}/tournaments": (
+        "?limit=2", "?limit=2&since=2025-01-01", "?limit=2&since=2012", "?limit=2&until=2012",
+        "?limit=2&since=2012&until=2013", "?limit=2&part=Open", "?part=b Open"),
+    f"{API}/tournaments/{{tournament}}": ("",), f"{API}/lists": ("",), f"{API}/lists/{{list}}": ("?limit=3",),
+    f"{API}/corrections": ("",), f"{API}/corrections/{{number}}": ("",),
+    f"{API}/games": ("?on=2025-01-03", "?limit=2&on=2012", "?tournament=b Open 1&round=2"),
+    **{f"{API}/games/{{game}}{what}": ("",) for what in ("", "/explanation", "/log", "/board", "/pgn", "/receipt")},
+    f"{API}/entries": ("?after={entry}&limit=3",),
+    "/": ("",), "/search": ("?q=boris",), "/ranking": ("", "?at=2025-01-05"), "/players/{player}": ("",),
+    "/players/{player}/games": ("",), "/players/{player}/statistics": ("",),
+    "/players/{player}/changes": ("?since=2025-01-05",), "/players/{player}/prediction": ("?opponent=boris 4",),
+    "/embed/players/{player}": ("",), "/games/{game:path}": ("",), "/boards/{game:path}": ("",),
+    "/tournaments": ("?since=2025-01-01", "?since=2025-01-01&part=Open"), "/tournaments/{tournament}": ("",),
+    "/upsets": ("?since=2025-01-01",), "/lists": ("",), "/lists/{list}": ("",),
+    "/lists/{list}/changes": ("?since=now",),
+    "/corrections": ("",), "/corrections/{number}": ("",), "/schemes": ("",), "/check": ("",), "/api": ("",),
+    "/lists.atom": ("",), "/corrections.atom": ("",), "/players/{player}/games.atom": ("",),
+    "/checkpoint": ("",), "/checkpoint/cosigned": ("",), "/tile/entries/{bundle:path}": ("",),
+    "/tile/{tile:path}": ("",),
+}  # fmt: skip
+NAMED = {
+    "player": P, "tournament": "b Open 1", "list": LIST, "number": "1", "game": GAME, "game:path": GAME,
+    "bundle:path": "000", "tile:path": "0/000",
+}  # fmt: skip
+ABSENT = {f"{API}/games/{{game}}/board", "/checkpoint/cosigned"}  # no moves, no witness
+
 
 def run(*words: str) -> str:
     """Run a command; what it printed."""
@@ -124,10 +177,18 @@ def few_are_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in ledgers of a million games, which have more than these."""
     monkeypatch.setattr(listing, "LATE", 190)
     monkeypatch.setattr(listing, "LATE_AT_MOST", 240)
+    monkeypatch.setattr(listing, "FEW_NAMES", 3)
+    monkeypatch.setattr(event_games, "SIDES", event_games.sides(0))
+    monkeypatch.setattr(queries, "SIDE_OF_GAME", queries.side_of_game(0))
 
 
 def steps_of(words: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many steps of SQLite's machine a command takes in the ledger of a folder."""
+    """Return how many steps of SQLite's machine a command takes in the ledger of a folder."""
+    return steps(lambda: run(*words), folder, monkeypatch)
+
+
+def steps(ask: Callable[[], object], folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return how many steps of SQLite's machine a question takes in a folder."""
     ticks: list[int] = []
     connect = sqlite.connect
 
@@ -139,7 +200,7 @@ def steps_of(words: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.chdir(folder)
         patch.setattr(sqlite, "connect", counted)
-        run(*words)
+        ask()
     assert ticks
     return len(ticks) * A_TICK
 
@@ -150,7 +211,7 @@ def filled(words: tuple[str, ...], folder: Path) -> tuple[str, ...]:
         (entries,) = journal.execute("SELECT max(position) FROM journal").fetchone()
     line = next(line for line in (folder / "games.csv").read_text().splitlines() if line.startswith("b110,"))
     there = {"{entry}": str(entries - 20), "{who}": line.split(",")[1]}
-    return tuple(there.get(word, word) for word in words)
+    return tuple(reduce(lambda word, name: word.replace(name, there[name]), there, word) for word in words)
 
 
 @pytest.mark.parametrize("what", ASKED)
@@ -187,3 +248,44 @@ def test_the_preview_and_the_approval_of_one_correction_cost_as_much_in_a_long_j
         counts.append((proposed, previewed, approved))
     for few, many in zip(*counts, strict=True):
         assert many <= GROWTH * few + FREE
+
+
+@pytest.fixture(scope="module")
+def public_ledgers(ledgers: list[Path], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The same with a published list, an open correction and a signed head."""
+    folders = [Path(shutil.copytree(folder, tmp_path_factory.mktemp("public") / "club")) for folder in ledgers]
+    for folder in folders:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            run("publish", DB, "--at", LIST.partition("@")[2], "--by", "eve", "--despite-complaints")
+            run("correct", DB, "void", GAME, *WHY)
+            run("checkpoint-key", DB, "--new", "example.org/club")
+            run("checkpoint", DB)
+    return folders
+
+
+def test_the_cost_of_every_public_address_is_tested() -> None:
+    # a stream has no end
+    assert PUBLIC.keys() == {f"{route.prefix}{route.path}" for route in (*EVERY_ROUTE, ENTRIES, *log.ROUTES)}
+
+
+@pytest.mark.parametrize(("path", "words"), [(path, words) for path, every in PUBLIC.items() for words in every])
+def test_a_public_address_costs_what_its_answer_has(
+    path: str, words: str, public_ledgers: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = []
+    for folder in public_ledgers:
+        with Ledger.open(folder / DB, follow=False) as ledger:  # pages lead from a name to a number
+            named = NAMED if path.startswith(API) else {**NAMED, "player": str(ledger.player(P).player)}
+        place = "".join(quote(named[part]) if odd else part for part, odd in zip(re.split("{|}", path), cycle((0, 1))))
+        address = f"http://server{place}{filled((words,), folder)[0]}"
+        reader = Reader(folder / DB, Site(public_url=SITE, log="entries"), threads=1)
+
+        def ask(reader: Reader = reader, address: str = address) -> None:
+            answer = getting(reader)(address)
+            assert answer.status_code == (404 if path in ABSENT else 200), answer.text
+
+        counts.append(steps(ask, folder, monkeypatch))
+        reader.close()
+    few, many = counts
+    assert many <= GROWTH * few + FREE

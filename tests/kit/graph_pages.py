@@ -21,9 +21,9 @@ DAY_MS = 86_400_000
 def bar(n: int, rating: float | None = 1500.0, **facts: Any) -> Bar:
     """A player's n-th game, won on the n-th day of 2020; *facts* are set instead."""
     ended_ms = facts.pop("ended_ms", 1_577_836_800_000 + (n - 1) * DAY_MS)
-    day = facts.pop("ended", f"2020-{1 + (n - 1) // 28 % 12:02}-{1 + (n - 1) % 28:02}")
+    day = facts.pop("ended_at", f"2020-{1 + (n - 1) // 28 % 12:02}-{1 + (n - 1) % 28:02}")
     return Bar(**{
-        "n": n, "game": f"club:{n}", "address": None, "ended": day, "ended_ms": ended_ms, "colour": "white",
+        "n": n, "game": f"club:{n}", "address": None, "ended_at": day, "ended_ms": ended_ms, "colour": "white",
         "result": "win", "time_loss": False, "termination": "resignation", "tournament": None, "scheme": "elo",
         "rating": rating, "in_force": day[:10], "provisional": False, "opponent": "Bob", "opponent_player": 2,
         "opponent_rating_before": facts.get("opponent_rating", 1400.0), "opponent_rating": 1400.0,
@@ -78,7 +78,9 @@ def pages_drawn(draw: st.DrawFn, most: int = 12) -> Page:
         for n, ms in enumerate(moments, 1)
     ][::-1]  # fmt: skip
     beside = draw(st.sampled_from((None, player_bars(bars[: count // 2], player=2, name=name))))
-    seams = [Seam(n=found.n, ended=found.ended, ended_ms=found.ended_ms, before=name, scheme="x") for found in bars[:1]]
+    seams = [
+        Seam(n=found.n, ended_at=found.ended_at, ended_ms=found.ended_ms, before=name, scheme="x") for found in bars[:1]
+    ]
     player = player_bars(
         bars, name=name, rating_now=draw(NUMBERS), seams=seams if draw(st.booleans()) and count > 1 else []
     )
@@ -101,7 +103,7 @@ def pinned_page() -> Page:
         bar(52, 1502.25, scheme="chessworld", provisional=True, opponent_rating=None, opponent_rating_now=None),
         bar(51, None, scheme="chessworld", in_force=None),
     ]  # fmt: skip
-    seam = Seam(n=54, ended=bars[3].ended, ended_ms=bars[3].ended_ms, before="chessworld", scheme="elo")
+    seam = Seam(n=54, ended_at=bars[3].ended_at, ended_ms=bars[3].ended_ms, before="chessworld", scheme="elo")
     player = player_bars(bars, name="Ann & Co", seams=[seam], games=57)
     return page_with(player, page=1, pages=2, older=2)
 

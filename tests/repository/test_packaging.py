@@ -38,6 +38,7 @@ SHIPPED = (
     "tools/commands/*.py",
     "tools/sample/*.py",
     "tools/serve/*.py",
+    "tools/serve/*.json",
     "tools/serve/static/*",
     "tools/serve/templates/*.html",
     "tools/serve/templates/*.xml",

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 from ledger.facts.events import BirthYearLearnt, Decision
 from ledger.ledger import Ledger
 from tests.kit.browsers import launched
 from tests.kit.games import game_recorded, scheme_adopted
+from tests.kit.served_answers import getting
 from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools import cli
-from tools.serve.application import application
-from tools.serve.gate import Gate
 from tools.serve.readers import Reader
-from tools.serve.settings import Serving
 from tools.serve.sites import Site
 from tools.serve.wire import meeting
 
@@ -115,16 +111,4 @@ def _answering(served: Path) -> Iterator[Reader]:
 @pytest.fixture(name="get")
 def _get(answering: Reader) -> Get:
     """Asks for an address behind the prefix, or for a whole one."""
-
-    def get(address: str, method: str = "GET", **more: Any) -> httpx.Response:
-        async def asked() -> httpx.Response:
-            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-            async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
-                return await client.request(method, address if "://" in address else f"/api/v1{address}", **more)
-
-        # A loop for each question: what belongs to one is made anew.
-        answering.take_turns()
-        return asyncio.run(asked())
-
-    app = Gate(application(answering), Serving(path=answering.path))
-    return get
+    return getting(answering)

@@ -22,7 +22,7 @@ from tests.kit.places import ROOT
 from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import openapi, readers
 from tools.serve.readers import ENTRY_BYTES, Answer, AnswerCache, Lately, Reader
-from tools.serve.routes import MOST_ROWS, PREFIX, ROUTES, Cost, Route
+from tools.serve.routes import MOST_POINTS, MOST_ROWS, PREFIX, ROUTES, Cost, Route
 
 # Each address of the table; LIST is the published one, GAME one that counts.
 ADDRESSES = {
@@ -30,9 +30,10 @@ ADDRESSES = {
     "/pools": "/pools",
     "/eras": "/eras",
     "/schemes": "/schemes",
-    "/players": "/players?part=ann",
+    "/players": "/players?q=ann",
     "/players/{player}": "/players/ann?at=2006-01",
     "/players/{player}/games": "/players/ann/games?limit=7",
+    "/players/{player}/history": "/players/ann/history",
     "/players/{player}/graph": "/players/ann/graph?last=50",
     "/players/{player}/changes": "/players/ann/changes?since=2006-01",
     "/players/{player}/prediction": "/players/ann/prediction?opponent=bob",
@@ -75,10 +76,10 @@ def test_what_stands_far_behind_is_found_beside_other_answers(get: Get) -> None:
     far = {"offset": MOST_ROWS, "limit": 1}
     then = {"at": "2006", "offset": 0}
     assert [ranking.cost_of(asked) for asked in ({"offset": 0}, far, then)] == [Cost.INDEX, Cost.SCAN, Cost.SCAN]
-    assert [players.cost_of({"part": part}) for part in (None, "ann")] == [Cost.INDEX, Cost.SCAN]
+    assert [players.cost_of({"q": part}) for part in (None, "ann")] == [Cost.INDEX, Cost.SCAN]
     assert by_path["/tournaments/{tournament}"].cost is Cost.PART
     assert by_path["/tournaments"].cost is by_path["/games"].cost is Cost.SCAN
-    for path in ("/ranking?min_games=0", "/players/ann/games?pool=standard", "/games?on=2006", "/players?part=ann"):
+    for path in ("/ranking?min_games=0", "/players/ann/games?pool=standard", "/games?on=2006", "/players?q=ann"):
         rows = get(f"{path}&limit=13").json()["rows"]
         third = get(f"{path}&limit=4&offset=8").json()
         assert (third["rows"], third["next"] is None) == (rows[8:12], len(rows) < 13), path
@@ -99,6 +100,20 @@ def test_what_made_a_difference_comes_in_pages_that_are_the_whole_together(get: 
         assert answer.headers.get("link") == (None if place is None else f'<{place}>; rel="next"')
         parts += page["parts"]
     assert parts == whole["parts"]
+
+
+def test_a_whole_rating_history_is_one_answer_and_a_part_of_it_leads_on(get: Get) -> None:
+    whole = get("/players/ann/history").json()
+    games = get("/players/ann/games?limit=1000").json()["rows"]
+    assert [(row["n"], row["ended_at"], row["rating"]) for row in whole["rows"]] == [
+        (row["n"], row["ended_at"], row["rating"]) for row in games[::-1]
+    ]
+    assert (len(whole["rows"]), whole["next"]) == (106, None)
+    part = get("/players/ann/history?limit=100").json()
+    rest = get(part["next"].removeprefix(f"{SITE}{PREFIX}")).json()
+    assert (part["rows"] + rest["rows"], rest["next"]) == (whole["rows"], None)
+    assert len(get("/players/ann/history?format=csv").text.splitlines()) == 107
+    assert f"1 to {MOST_POINTS}" in get(f"/players/ann/history?limit={MOST_POINTS + 1}").json()["detail"]
 
 
 def test_every_address_of_the_table_is_asked_here() -> None:
@@ -267,11 +282,11 @@ def test_who_has_no_rating_yet_is_answered(get: Get) -> None:
                                                          "pool: given 2 times; once is enough"]),
         ("/ranking?at=someday", 400, ["at: "]),
         ("/ranking?format=xml", 400, ["format: expected one of json, ndjson, csv"]),
-        ("/players?part=ab", 400, ["give 3 letters"]),
-        ("/players", 400, ["give part, or number and identity"]),
-        ("/players?part=ann&number=1", 400, ["give part, or number and identity"]),
+        ("/players?q=ab", 400, ["give 3 letters"]),
+        ("/players", 400, ["give q, or number and identity"]),
+        ("/players?q=ann&number=1", 400, ["give q, or number and identity"]),
         ("/players?" + "&".join(f"number={n}" for n in range(1, 102)), 400, ["at most 100 players at once, got 101"]),
-        ("/players?part=" + "x" * 1001, 400, ["part: expected at most 1,000 characters, got 1,001"]),
+        ("/players?q=" + "x" * 1001, 400, ["q: expected at most 1,000 characters, got 1,001"]),
         ("/players/nobody", 404, ["no player 'nobody' in this ledger"]),
         ("/players/ann?pool=rapid", 404, ["no pool 'rapid'"]),
         ("/players/ann/changes", 400, ["since: give a day"]),

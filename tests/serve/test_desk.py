@@ -248,20 +248,20 @@ def test_two_people_correct_a_game_and_undo_it(
 ) -> None:
     eve, otto = staff["eve"], staff["otto"]
 
-    def result() -> str:
-        return str(eve.client.get(f"/api/v1/games/{OTHER_GAME}").json()["result"])
+    def outcome() -> str:
+        return str(eve.client.get(f"/api/v1/games/{OTHER_GAME}").json()["outcome"])
 
-    before = result()
-    to = "0-1" if before != "0-1" else "1-0"
+    before = outcome()
+    to, becomes = ("0-1", "black") if before != "black" else ("1-0", "white")
     number = proposed(eve, "result", game=OTHER_GAME, to=to)
     assert f"/desk/proposals/{number}" in eve.look("/desk/queue").text
     preview = words(otto.look(f"/desk/proposals/{number}/preview").text)
     assert "Games rated again" in preview
     assert "Approved. The ratings follow." in approved(otto, number)
-    until(lambda: result() == to)
+    until(lambda: outcome() == becomes)
     undoing = proposed(eve, "undo", proposal=str(number))
     assert "Approved" in approved(otto, undoing)
-    until(lambda: result() == before)
+    until(lambda: outcome() == before)
 
 
 def test_nobody_approves_what_was_proposed_by_the_same_person(staff: dict[str, Officer]) -> None:

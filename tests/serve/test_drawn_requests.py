@@ -24,11 +24,12 @@ pytestmark = pytest.mark.outside  # schemathesis
 # What a stranger may name: things that are there, so that not every answer is that nothing is.
 WORDS = {"player": "ann", "tournament": "Club evening", "list": "standard@2006-06-30", "number": "1"}
 THERE = {
-    "pool": "standard", "part": "ann", "opponent": "bob", "against": "bob", "since": "2006-01", "on": "2006-05",
-    "at": "2006-06", "until": "2006-08", "edition": "2006-05", "tournament": "Club evening", "round": "1",
+    "pool": "standard", "part": "club", "q": "ann", "opponent": "bob", "against": "bob", "since": "2006-01",
+    "on": "2006-05", "at": "2006-06", "until": "2006-08", "edition": "2006-05", "tournament": "Club evening",
+    "round": "1",
 }  # fmt: skip
 NEEDED = {
-    "/players": ("part",), "/players/{player}/changes": ("since",), "/games": ("on",),
+    "/players": ("q",), "/players/{player}/changes": ("since",), "/games": ("on",),
     "/players/{player}/prediction": ("opponent",),
 }  # fmt: skip
 

@@ -100,12 +100,12 @@ def test_evil_names_are_words_in_data_pictures_and_tables(numbers: list[int], ge
     ["' OR '1'='1", "ann' --", "ann%' UNION SELECT * FROM people --", "___", "%%%", ".*.", "a.n", "(a+)+$", "\\x61nn"],
 )
 def test_what_is_asked_is_a_word_to_the_database_and_no_pattern(part: str, get: Get) -> None:
-    before = get("/players?part=ann").json()["rows"]
-    answer = get("/players", params={"part": part})
+    before = get("/players?q=ann").json()["rows"]
+    answer = get("/players", params={"q": part})
     assert answer.status_code in {200, 400, 404}
     rows = [] if answer.status_code != 200 else answer.json()["rows"]
     assert [row for row in rows if row not in before] == [], "letters alone count, as they stand"
-    assert get("/players?part=ann").json()["rows"] == before
+    assert get("/players?q=ann").json()["rows"] == before
 
 
 ODD_WORDS = (
@@ -210,4 +210,4 @@ def test_what_is_installed_has_no_tests_no_attacks_and_no_version_control() -> N
         ["git", "ls-files", "tools/serve"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.split()
     suffixes = {Path(name).suffix for name in listed}
-    assert suffixes <= {".py", ".md", ".html", ".xml", ".css", ".js", ".svg", ".toml", ""}
+    assert suffixes <= {".py", ".md", ".html", ".xml", ".css", ".js", ".svg", ".toml", ".json", ""}

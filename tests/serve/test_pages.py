@@ -356,7 +356,7 @@ def test_names_are_shown_as_the_setting_says_on_every_page_and_in_the_api(
     told = get(f"/players/{ann}").text
     assert ("Player 13" in told, ">a.<" in told) == (names is Naming.NUMBERS, names is Naming.INITIALS)
     # Nobody learns a name by trying: parts of names are not sought, near ones are not told.
-    for address in ("/search?q=EMMA", "/search?q=emm", "/api/v1/players?part=emm", "/api/v1/players/emme"):
+    for address in ("/search?q=EMMA", "/search?q=emm", "/api/v1/players?q=emm", "/api/v1/players/emme"):
         assert "emma" not in get(address).text
     whole = get("/players/emma", follow_redirects=False).status_code
     assert whole == (302 if names is Naming.INITIALS else 404)

@@ -11,7 +11,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -22,7 +21,7 @@ from ledger.journal.checkpoints import read_key
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.proxies import certificate_in
-from tests.kit.served_processes import Get, serving, until
+from tests.kit.served_processes import Get, ask_server, serving, until
 from tools.serve import settings, witnesses
 from tools.serve.witnesses import Witness, WitnessError, Witnessing, WitnessKey, cosign
 
@@ -327,9 +326,9 @@ def test_the_server_shows_what_its_witness_signed(served: Path, keeper: Keeper) 
     with listening(keeper) as url:
         words = ("--listen", "127.0.0.1:0", "--witness", url, "--witness-key", keeper.line)
         with serving(served, *words) as (_, address):
-            until(lambda: NAME in httpx.get(f"{address}/checkpoint/cosigned").text)
+            until(lambda: NAME in ask_server("GET", f"{address}/checkpoint/cosigned").text)
             for place in ("checkpoint", "checkpoint/cosigned"):
-                answer = httpx.get(f"{address}/{place}")
+                answer = ask_server("GET", f"{address}/{place}")
                 assert answer.headers["content-type"] == "text/plain; charset=utf-8"
                 assert answer.text.endswith(keeper.cosignature(keeper.asked[-1]))
 

@@ -204,6 +204,22 @@ def test_views_follow_what_is_recorded_here_and_beside_and_the_head_is_signed(
         assert last.head == ledger.head()
 
 
+def test_the_head_is_signed_when_the_server_starts(written_club: Path) -> None:
+    give_key(written_club)
+    told = list[Mapping[str, int]]()
+    folding = Folding(written_club, 3_600, told.append)
+    folding.thread.start()
+    try:
+        until(lambda: any("head" in positions for positions in told))
+        with Ledger.open(written_club) as ledger:
+            last = ledger.checkpoints.last()
+            assert last is not None
+            assert last.head == ledger.head()
+    finally:
+        folding.stop()
+        folding.thread.join()
+
+
 def test_the_head_of_a_shorter_ledger_that_is_put_in_its_place_is_signed(tmp_path: Path, written_club: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -39,7 +39,7 @@ def recorded(run: Run, path: Path, *words: str) -> dict[str, object]:
 def test_a_game_is_recorded_rated_and_shown(run: Run, by_hand: Path) -> None:
     answer = recorded(run, by_hand, *ANN_BOB, "--result", "1-0", "--half-moves", "61", "--round", "3")
     assert answer["status"] == "recorded"
-    assert (answer["white"], answer["black"], answer["result"]) == ("Ann", "Bob", "1-0")
+    assert (answer["white"], answer["black"], answer["outcome"]) == ("Ann", "Bob", "white")
     assert [answer[name] for name in ("white_before", "white_after", "black_before", "black_after")] == [
         None,
         1800.0,

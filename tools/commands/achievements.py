@@ -13,7 +13,7 @@ from . import AS_IF, AT_LEAST, DB, POOL, VERIFY, instant, level
 
 UPSETS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 50, 20
 _ONLY_IN_FULL = {
-    "player", "opponent", "in_force", "colour", "evidence", "suggestion", "wanted_games", "wanted_time_losses",
+    "player", "opponent_player", "in_force", "colour", "evidence", "suggestion", "wanted_games", "wanted_time_losses",
     "wanted_percent",
 }  # fmt: skip
 AT = click.option("--at", metavar="INSTANT", help="As it stood at the end of that day, month or year.")
@@ -187,5 +187,5 @@ def upsets_(
 
 def _for_people(rows: list[output.Row]) -> list[output.Row]:
     """The columns that a table has room for."""
-    rows = output.told_apart(rows, name="player", opponent_name="opponent")
+    rows = output.told_apart(rows, name="player", opponent="opponent_player")
     return [{name: value for name, value in row.items() if name not in _ONLY_IN_FULL} for row in rows]

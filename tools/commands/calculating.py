@@ -156,7 +156,7 @@ def _in_hundredths(game: output.Row) -> output.Row:
     change = None if game["change"] is None else f"{game['change']:+.2f}"
     return {
         **game,
-        "opponent": f"{game['opponent']:g}",
+        "opponent_rating": f"{game['opponent_rating']:g}",
         "expected": f"{game['expected']:.4f}",
         **shown,
         "change": change,

@@ -320,13 +320,15 @@ def _in_characters(page: Page, *, in_ascii: bool) -> list[str]:
     changes = [place_of[seam.n] for seam in page.player.seams[::-1]]
     corrected = [place for place, bar in enumerate(bars) if bar.corrected]
     ratings = [nan if bar.rating is None else bar.rating for bar in bars]
-    days = f"on {bars[0].ended[:10]}" if len(bars) == 1 else f"from {bars[0].ended[:10]} to {bars[-1].ended[:10]}"
+    days = (
+        f"on {bars[0].ended_at[:10]}" if len(bars) == 1 else f"from {bars[0].ended_at[:10]} to {bars[-1].ended_at[:10]}"
+    )
     lines = [f"{page.player.name}, {'rated game' if len(bars) == 1 else 'rated games'} {days}"]
     lines += draw(ratings, changes=changes, corrected=corrected, first=bars[0].n, in_ascii=in_ascii).split("\n")
 
     def tell(mark: str, bar: Bar, words: str) -> None:
         shown_mark = ASCII[mark] if in_ascii else mark
-        lines.append(f"{'':8}{shown_mark} game {bar.n}, {bar.ended[:10]}: {words}")
+        lines.append(f"{'':8}{shown_mark} game {bar.n}, {bar.ended_at[:10]}: {words}")
 
     for place in changes:
         tell(CHANGE, bars[place], f"from here on by {bars[place].scheme}")

@@ -22,7 +22,7 @@ _WAYS: Mapping[str, Callable[..., Sequence[attrs.AttrsInstance]]] = {
     "colour": statistics.by_colour,
     "strength": statistics.by_strength,
 }
-_ONLY_IN_FULL = {"first_date", "group", "points"}
+_ONLY_IN_FULL = {"first_ended_at", "group", "points"}
 
 
 @click.command()

@@ -7,6 +7,7 @@ from math import floor
 import click
 
 from ledger.answers import marks, player_games, players, predictions, recorded_games
+from ledger.answers.boards import RESULTS
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.recorded_games import listed_games
 from ledger.answers.rows import as_row, as_rows
@@ -180,7 +181,7 @@ def _both_sides(rows: list[output.Row], *, everything: bool) -> list[output.Row]
             "ended": row["ended_at"][:10],
             "round": row["round"],
             "white": row["white"],
-            "result": row["result"],
+            "result": RESULTS[row["outcome"]],
             "black": row["black"],
             "white before": _points(row["white_before"]),
             "after": _points(row["white_after"]),

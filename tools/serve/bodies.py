@@ -134,7 +134,7 @@ class CorrectionTold:
     """A correction to be proposed: each change is a verb of 'correct' with its words, in their own names."""
 
     changes: list[dict[str, str | int]] = documented(
-        'the changes, such as {"verb": "result", "game": "lichess:Mxzwh32Z", "to": "1/2-1/2"}', minItems=1
+        'the changes, such as {"verb": "result", "game": "lichess:Mxzwh32Z", "to": "draw"}', minItems=1
     )
     reason: str = documented("why; kept beside the journal, and can be erased")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -28,6 +30,10 @@ _DOCS = {
     "number": "number of a correction",
     "job": "name of a job, as the answer told it that began it",
 }
+# By method and path, the example of each operation: the words of its address, its body, and the answer of the sample
+# club with the first item of each list. ``tests/serve/test_examples.py`` writes them anew.
+EXAMPLES_FILE = Path(__file__).with_name("examples.json")
+EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(EXAMPLES_FILE.read_bytes())
 
 
 def document(public_url: str = "") -> dict[str, Any]:
@@ -46,6 +52,9 @@ def document(public_url: str = "") -> dict[str, Any]:
         paths.setdefault(f"{PREFIX}{post.path}", {})["post"] = _posted(post, parts, problem)
     paths[f"{PREFIX}{IMPORT}"] = {"post": _file_posted(parts, problem)}
     paths |= _of_jobs(parts, problem)
+    for path, operations in paths.items():
+        for method, operation in operations.items():
+            _exemplify(operation, EXAMPLES[f"{method} {path.removeprefix(PREFIX)}"])
     return {
         "openapi": "3.1.0",
         "info": {
@@ -67,6 +76,21 @@ def document(public_url: str = "") -> dict[str, Any]:
 def text() -> str:
     """The document as it is published, with no server's name in it."""
     return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _exemplify(operation: dict[str, Any], example: Mapping[str, Any]) -> None:
+    """Add the example of an operation to its parameters, its body and its successful answers."""
+    for parameter in operation["parameters"]:
+        if parameter["name"] in example.get("words", {}):
+            parameter["example"] = example["words"][parameter["name"]]
+    if "body" in example:
+        for content in operation["requestBody"]["content"].values():
+            content["example"] = example["body"]
+    for status, response in operation["responses"].items():
+        contents = response.get("content", {}) if status.startswith("2") else {}
+        for media, content in contents.items():
+            if (media == JSON) == (not isinstance(example["answer"], str)):
+                content["example"] = example["answer"]
 
 
 def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:

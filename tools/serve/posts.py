@@ -47,7 +47,6 @@ JSON = "application/json"
 JOBS = "/jobs"
 _YES = ("1", "0")
 _DIGITS = 15  # of a number
-_RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}
 _FIELDS = {
     "--result": "outcome", "--ended": "ended_at", "--termination": "termination", "--half-moves": "half_moves",
     "--tournament": "tournament", "--round": "round", "--moves": "moves", "--key": "key", "--white": "white",
@@ -178,7 +177,7 @@ def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None)
     pool = _pool(ledger, body.pool)
     white, black, numbers = _players(ledger, body)
     words = Told(
-        result=_RESULTS[body.outcome],
+        result=body.outcome,
         ended=body.ended_at,
         termination=body.termination,
         half_moves=None if body.half_moves is None else str(body.half_moves),

@@ -166,12 +166,12 @@ def all_schemes(_: Ledger, __: Asked) -> list[forms.SchemeFacts]:
 def some_players(ledger: Ledger, asked: Asked) -> list[searching.NamedPlayer]:
     """Players by a part of the name, or by numbers and identities."""
     words = [*asked["number"], *asked["identity"]]
-    if (asked["part"] is None) == (not words):
-        raise MalformedError(["give part, or number and identity, which may be repeated"])
-    if asked["part"] is not None:
+    if (asked["q"] is None) == (not words):
+        raise MalformedError(["give q, or number and identity, which may be repeated"])
+    if asked["q"] is not None:
         if naming_now() is not Naming.FULL:
-            raise MalformedError(["part: players are not sought by a part of the name here; give number or identity"])
-        return searching.players_named(ledger, asked["part"], limit=_most(asked))
+            raise MalformedError(["q: players are not sought by a part of the name here; give number or identity"])
+        return searching.players_named(ledger, asked["q"], limit=_most(asked))
     if len(words) > MOST_PLAYERS:
         raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(words)}"])
     people = [player_asked(ledger, word) for word in words]
@@ -241,6 +241,13 @@ def games(ledger: Ledger, person: Person, asked: Asked) -> Part:
     """A player's rated games, newest first."""
     before = asked["offset"]
     return Part(player_games.games(ledger, person, asked["pool"], last=_most(asked), offset=before), before)
+
+
+@of_rated
+def history(ledger: Ledger, person: Person, asked: Asked) -> Part:
+    """A player's whole rating history, oldest first: the rating after each rated game or its period."""
+    first, before = asked["limit"] + 1, asked["offset"]
+    return Part(player_games.graph(ledger, person, asked["pool"], first=first, offset=before), before)
 
 
 @of_rated
@@ -338,12 +345,16 @@ def largest_upsets(ledger: Ledger, asked: Asked) -> list[upsets.Upset]:
     return upsets.upsets(ledger, asked["pool"], since=asked["since"], until=asked["until"], limit=_most(asked))
 
 
-def tournaments(ledger: Ledger, asked: Asked) -> list[listing.TournamentRow]:
+def tournaments(ledger: Ledger, asked: Asked) -> Part:
     """The tournaments of a pool, the latest first."""
     sought = listing.TournamentSearch(
-        since=asked["since"], until=asked["until"], text=asked["part"], limit=_most(asked)
+        since=asked["since"],
+        until=asked["until"],
+        text=asked["part"],
+        limit=_most(asked),
+        offset=asked["offset"],
     )
-    return listing.tournaments(ledger, asked["pool"], sought)
+    return Part(listing.tournaments(ledger, asked["pool"], sought), asked["offset"])
 
 
 def table(ledger: Ledger, asked: Asked) -> FileAnswer:

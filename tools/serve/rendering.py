@@ -16,10 +16,12 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from ledger.answers.asking import average
+from ledger.answers.boards import RESULTS
 from ledger.answers.graphs import looks, mini_boards, svg, wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
 from ledger.board.position import Position
+from ledger.facts.words import Outcome
 from ledger.runtime.visible import in_markup, visible
 
 from . import encodings
@@ -226,6 +228,11 @@ def list_name(name: str) -> str:
     return name.partition("/")[0]
 
 
+def result(outcome: str) -> str:
+    """Return the result of a game as scoresheets have it; empty if there is none."""
+    return "" if outcome == Outcome.NONE else RESULTS[outcome]
+
+
 def board_words(position: Position) -> str:
     """A position for who cannot see it."""
     return f"Final position. {mini_boards.in_words(position)}"
@@ -233,6 +240,7 @@ def board_words(position: Position) -> str:
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "points": points,
+    "result": result,
     "signed": signed,
     "number": number,
     "exact": exact,

@@ -39,6 +39,7 @@ from .safety import AnswerKind
 PREFIX = "/api/v1"
 PAGE = 100  # rows of a page, where nothing else is asked
 MOST_ROWS = 1_000
+MOST_POINTS = 50_000  # of a history in one answer: some 11 MB
 
 
 class Cost(StrEnum):
@@ -72,6 +73,7 @@ class Route:
         guard: what browsers may do with it.
         of_checkpoints: whether it says what was signed last, which changes without an entry.
         scanned_by: parameters with which it is a scan, whatever it costs without.
+        whole: the largest number of rows of one answer, which is also the default; None: the rows come in pages.
     """
 
     path: str
@@ -87,6 +89,7 @@ class Route:
     guard: AnswerKind = AnswerKind.DATA
     of_checkpoints: bool = False
     scanned_by: tuple[str, ...] = ()
+    whole: int | None = None
 
     @property
     def doc(self) -> str:
@@ -101,12 +104,15 @@ class Route:
     @property
     def every_parameter(self) -> tuple[Parameter, ...]:
         """Its own parameters, those of pages and forms where it has rows, and for programs a position to wait for."""
-        every = self.parameters + (_ROWS if self.rows else ())
+        rows = () if not self.rows else _ROWS if self.whole is None else _row_parameters(self.whole, self.whole)
+        every = self.parameters + rows
         waits = self.prefix == PREFIX and all(parameter.name != AFTER.name for parameter in every)
         return (*every, AFTER) if waits else every
 
     def cost_of(self, asked: Asked) -> Cost:
         """What an answer costs: whatever it is of, what stands far behind the first rows is found by a scan."""
+        if self.whole is not None:  # its rows are found by number
+            return self.cost
         is_far = asked.get("offset", 0) >= MOST_ROWS or (asked.get("page") or 1) * PAGE > MOST_ROWS
         is_scan = is_far or any(asked.get(name) is not None for name in self.scanned_by)
         return Cost.SCAN if is_scan else self.cost
@@ -117,14 +123,20 @@ ROWS_MEDIA: Mapping[str, str] = {
     "ndjson": "application/x-ndjson",
     "csv": "text/csv; charset=utf-8",
 }  # by form, the media type of rows
-_PAGES = (
-    whole("limit", "how many rows", PAGE, 1, MOST_ROWS),
-    whole("offset", "how many rows are left out before them", 0),
-)
-_ROWS = (
-    *_PAGES,
-    choice("format", "the form of the rows; else that of the header Accept, or json", tuple(ROWS_MEDIA)),
-)
+
+
+def _pages(default: int, most: int) -> tuple[Parameter, ...]:
+    limit = whole("limit", "how many rows", default, 1, most)
+    return limit, whole("offset", "how many rows are left out before them", 0)
+
+
+def _row_parameters(default: int, most: int) -> tuple[Parameter, ...]:
+    form = choice("format", "the form of the rows; else that of the header Accept, or json", tuple(ROWS_MEDIA))
+    return *_pages(default, most), form
+
+
+_PAGES = _pages(PAGE, MOST_ROWS)
+_ROWS = _row_parameters(PAGE, MOST_ROWS)
 AFTER = whole("after", "wait until the answer follows from this entry, such as one that was just recorded; 10 s", None)
 # An empty word, as forms and programs made of them send, asks for that, too.
 POOL = text("pool", "name of the pool; the ledger's first one by default", read=lambda word: word or None)
@@ -167,13 +179,17 @@ ROUTES: tuple[Route, ...] = (
         "/players",
         _q.some_players,
         searching.NamedPlayer,
-        text("part", "a part of the name, three letters or more"),
+        text("q", "a part of the name, three letters or more"),
         text("number", "a player's number; repeatable", many=True),
         text("identity", "a player's identity, such as fide:1503014; repeatable", many=True),
-        scanned_by=("part",),
+        scanned_by=("q",),
     ),
     _one(_PLAYER, _q.player, forms.PlayerFacts, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/games", _q.games, player_games.PlayerGame, POOL, of_today=True),
+    _rows(
+        f"{_PLAYER}/history", _q.history, player_games.GraphPoint, POOL,
+        cost=Cost.PART, whole=MOST_POINTS,
+    ),
     _one(
         f"{_PLAYER}/graph", _q.graph, Page, POOL, *_GRAPH,
         of_today=True, media=("application/json", "image/svg+xml", "text/html; charset=utf-8"),

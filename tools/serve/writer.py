@@ -200,11 +200,11 @@ class Folding:
     """The thread that brings the views level, and signs."""
 
     def __init__(self, path: Path, checkpoint_every: int, tell: Callable[[Mapping[str, int]], None]) -> None:
-        """Say where, how often it signs (seconds; 0: never), and who is told of positions and of signed heads."""
+        """Say where, how often it signs after the start (seconds; 0: never), and who is told of positions and heads."""
         self._opened, self._every, self._tell = Opened(path), checkpoint_every, tell
         self._woken, self._stopped = threading.Event(), False
         self._failure = ""
-        self._signed, self._sign_at = 0, time.monotonic() + checkpoint_every
+        self._signed, self._sign_at = 0, time.monotonic()  # at the start, too: nobody knows when it grew
         self._signed_of: Ledger | None = None  # another one may be put in its place, with fewer entries
         self.views = self.erased = 0  # entries that are folded in, and people who are erased
         self.thread = threading.Thread(target=self._run, name="folding", daemon=True)

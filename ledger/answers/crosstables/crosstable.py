@@ -431,9 +431,9 @@ def _result(event: EventTable, player: int, game: EventGame) -> EventResult:
         round=game.round,
         ended_at=game.ended_at,
         colour="white" if player == game.white else "black",
-        opponent=opponent,
+        opponent=event.names[opponent],
+        opponent_player=opponent,
         opponent_number=event.numbers[opponent],
-        opponent_name=event.names[opponent],
         mark=mark(half_points, is_played=game.is_played),
         points=None if half_points is None else half_points / 2,
         counts=counts,
@@ -460,9 +460,9 @@ def _meetings(event: EventTable, player: int) -> list[Meeting]:
         worth = performances.performance(event.variant, performed(event.ratings, player, met))
         meetings.append(
             Meeting(
-                opponent=opponent,
+                opponent=event.names[opponent],
+                opponent_player=opponent,
                 opponent_number=event.numbers[opponent],
-                opponent_name=event.names[opponent],
                 marks="".join(mark(game.half_points_of(player), is_played=game.is_played) for game in met),
                 points=sum(game.half_points_of(player) or 0 for game in met) / 2,
                 opponent_enrolment_rating=event.ratings.enrolment(opponent),

@@ -29,6 +29,7 @@ from ledger.schemes.scheme import UNRATED
 if TYPE_CHECKING:
     import sqlite3
 
+BEGINNING, EVER = -(2**63), 2**63 - 1  # milliseconds; no place in rating order is earlier or later
 # What was voided, or was between the two accounts of one person, is no game of a tournament.
 _OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white <> black"
 # ``tournament IS NOT NULL`` lets SQLite take the index, which holds the games of tournaments alone.
@@ -52,11 +53,15 @@ NAMES = f"{_MET} SELECT name FROM met WHERE name IS NOT NULL"
 STANDING_NAMES = f"""
 SELECT value FROM json_each(?2) WHERE EXISTS (SELECT 1 FROM games WHERE {_OF_POOL} AND tournament = value)
 """
-# Those with a game that ended from an instant on, to another one, or that were told to last so long.
-NAMES_SINCE = f"""{_MET}SELECT name FROM met WHERE EXISTS (
-  SELECT 1 FROM games WHERE pool = ?1 AND tournament = met.name AND ended_ms BETWEEN ?2 AND ?3)
+# Those with a game that ended from an instant on, to another one, or on both sides of the two and so near that they may
+# be one edition; or that were told to last so long.
+_WITHIN = "EXISTS (SELECT 1 FROM games WHERE pool = ?1 AND tournament = met.name AND ended_ms BETWEEN {} AND {})"
+NAMES_SINCE = f"""{_MET}SELECT name FROM met WHERE {_WITHIN.format("?2", "?3")}
+  OR ({_WITHIN.format("?4", "?2")} AND {_WITHIN.format("?3", "?5")})
 UNION SELECT tournament FROM openings WHERE pool = ?1 AND ends_ms >= ?2 AND starts_ms <= ?3
-UNION SELECT tournament FROM tournaments WHERE pool = ?1 AND closed_ms >= ?2
+UNION SELECT tournament FROM tournaments AS told WHERE pool = ?1 AND closed_ms >= ?2
+  AND (closed_ms <= ?3 OR EXISTS (
+    SELECT 1 FROM games WHERE pool = ?1 AND tournament = told.tournament AND ended_ms < ?2))
 """
 LATEST = """
 SELECT rated_ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms <= ?3
@@ -68,10 +73,24 @@ SELECT tournament FROM games WHERE white = ?2 AND +pool = ?1 AND tournament IS N
 UNION SELECT tournament FROM games WHERE black = ?2 AND +pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 """
 # CROSS JOIN fixes the order: from the rows of one player, never from the games.
-SIDES = """
+
+
+def sides(near: int) -> str:
+    """Return the query of a player's rows of some games: from the first to the last of them in rating order.
+
+    The two are found by halves until so many rows are left, for a player may have many others.
+    """
+    these = "FROM games WHERE position IN (SELECT value FROM json_each(?3))"
+    return f"""
+WITH RECURSIVE {queries.halved("earlier", f"rated_ms < (SELECT min(rated_ms) {these})", near)},
+{queries.halved("last", f"rated_ms <= (SELECT max(rated_ms) {these})", near)}
 SELECT h.*, games.rated_ms FROM history AS h CROSS JOIN games ON games.position = h.game
-WHERE h.pool = ?1 AND h.player = ?2 AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
+WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.found("earlier", "low", near)}
+  AND h.n <= {queries.found("last", "high", near)} AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
 """
+
+
+SIDES = sides(queries.NEAR)
 _ROUND = 10**12  # of ``round_order``: what a round adds to it
 
 
@@ -157,9 +176,18 @@ def names_in(connection: sqlite3.Connection, pool: Pool, text: str = "") -> list
     return [name for (name,) in connection.execute(STANDING_NAMES, (pool.pool, json.dumps(names)))]
 
 
-def names_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int) -> list[str]:
-    """The tournaments that have a day from an instant on, to another one; a name without a game may be among them."""
-    return [name for (name,) in connection.execute(NAMES_SINCE, (pool.pool, ms, until))]
+def names_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int, reach_ms: int) -> list[str]:
+    """Return the tournaments that may have an edition between two instants; a name without a game may be among them.
+
+    Args:
+        connection: the views.
+        pool: the pool.
+        ms: the first instant, milliseconds.
+        until: the last one.
+        reach_ms: games of one edition are not farther apart, unless it was announced.
+    """
+    near = max(ms - reach_ms, BEGINNING), min(until + reach_ms, EVER)
+    return [name for (name,) in connection.execute(NAMES_SINCE, (pool.pool, ms, until, *near))]
 
 
 def end_before(connection: sqlite3.Connection, pool: Pool, games: int, until: int) -> int | None:

@@ -178,7 +178,7 @@ def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
         f'<th scope="col" class="{"left" if head == "opponent" else ""}">{head}</th>' for head in _VIEW_COLUMNS
     )
     rows = "".join(
-        f'<tr><th scope="row" class="left">{in_markup(meeting.opponent_name)}</th><td>{meeting.marks}</td>'
+        f'<tr><th scope="row" class="left">{in_markup(meeting.opponent)}</th><td>{meeting.marks}</td>'
         f"<td>{rating(meeting.opponent_enrolment_rating)}</td><td>{rating(meeting.opponent_closing_rating)}</td>"
         f"<td>{average(meeting.performance)}</td><td>{percent(meeting.er_offset)}</td></tr>"
         for meeting in standing.meetings

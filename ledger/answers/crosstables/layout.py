@@ -195,7 +195,7 @@ def _round(result: EventResult) -> int:
 
 def _against_all(page: Crosstable, standing: CrossTableRow) -> Cells:
     """The marks against each opponent; two games are two marks."""
-    met = {meeting.opponent: meeting for meeting in standing.meetings}
+    met = {meeting.opponent_player: meeting for meeting in standing.meetings}
     cells = []
     for other in page.standings:
         if other.player == standing.player:
@@ -204,7 +204,7 @@ def _against_all(page: Crosstable, standing: CrossTableRow) -> Cells:
             cells.append(TableCell("", (f"{standing.name} - {other.name}: no game",)))
         else:
             meeting = met[other.player]
-            games = [result for result in standing.results if result.opponent == other.player]
+            games = [result for result in standing.results if result.opponent_player == other.player]
             kinds = {RESULT_OF[result.mark] for result in games}
             title = (*_games_title(standing, games), _worth(page, meeting))
             cells.append(TableCell(meeting.marks, title, kinds.pop() if len(kinds) == 1 else "several"))
@@ -214,7 +214,7 @@ def _against_all(page: Crosstable, standing: CrossTableRow) -> Cells:
 def _by_round(page: Crosstable, standing: CrossTableRow, rounds: Sequence[str]) -> Cells:
     by_round = {_round(result): result for result in standing.results}
     byes = {bye.round: bye for bye in standing.byes}
-    met = {meeting.opponent: meeting for meeting in standing.meetings}
+    met = {meeting.opponent_player: meeting for meeting in standing.meetings}
     cells = []
     for head in rounds:
         result, bye = by_round.get(int(head)), byes.get(int(head))
@@ -224,7 +224,7 @@ def _by_round(page: Crosstable, standing: CrossTableRow, rounds: Sequence[str]) 
         if result is None:
             cells.append(TableCell("", (f"{standing.name}: no game in round {head}",)))
             continue
-        title = (*_games_title(standing, [result]), _worth(page, met[result.opponent]))
+        title = (*_games_title(standing, [result]), _worth(page, met[result.opponent_player]))
         text = f"{result.opponent_number}{result.colour[0]}{result.mark}"
         cells.append(TableCell(text, title, RESULT_OF[result.mark]))
     return cells
@@ -235,7 +235,7 @@ def _games_title(standing: CrossTableRow, results: Sequence[EventResult]) -> lis
     lines = []
     for result in results:
         when = f"round {result.round}, {result.ended_at[:10]}" if result.round else result.ended_at[:10]
-        line = f"{standing.name} ({result.colour}) {result.mark} {result.opponent_name}; {when}"
+        line = f"{standing.name} ({result.colour}) {result.mark} {result.opponent}; {when}"
         if result.closing_rating is not None:
             line += f"; {rating(result.rating_before)} to {rating(result.closing_rating)}"
             line += f", opponent {rating(result.opponent_rating_before)} to {rating(result.opponent_closing_rating)}"
@@ -250,7 +250,7 @@ def _games_title(standing: CrossTableRow, results: Sequence[EventResult]) -> lis
 def _worth(page: Crosstable, meeting: Meeting) -> str:
     """What an opponent brought, from the player's view."""
     return (
-        f"{meeting.opponent_name}: enrolment {rating(meeting.opponent_enrolment_rating)}, closing "
+        f"{meeting.opponent}: enrolment {rating(meeting.opponent_enrolment_rating)}, closing "
         f"{rating(meeting.opponent_closing_rating)}, performance {average(meeting.performance)} "
         f"({page.performance.variant}), ER offset {percent(meeting.er_offset)} %"
     )

@@ -12,7 +12,7 @@ from ledger.answers.asking import EVERY_ROW, of_one_moment, rows_up_to
 from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.crosstable import NOTHING_SPECIAL, EventFacts, EventTable, TableChoice, standing_of
 from ledger.answers.crosstables.editions import Chosen
-from ledger.answers.crosstables.event_games import AnnouncedKind, EventGame
+from ledger.answers.crosstables.event_games import BEGINNING, EVER, AnnouncedKind, EventGame
 from ledger.answers.crosstables.kinds import OTHER
 from ledger.answers.crosstables.page import FormatIs, Kinds
 from ledger.book import tournament_editions
@@ -20,6 +20,7 @@ from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import Editions, editions_of
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
+from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Format
 from ledger.ledger import Ledger
 from ledger.players.people import Person
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     import sqlite3
 # Tournaments of late are found by so many latest games, or eight times as many; of more all games are looked through.
 LATE, LATE_AT_MOST = 1_000, 64_000
-BEGINNING, EVER = -(2**63), 2**63 - 1  # milliseconds; no place in rating order is earlier or later
+FEW_NAMES = 50  # with a text in them: their games are read one by one
 
 
 @attrs.frozen(kw_only=True)
@@ -41,6 +42,7 @@ class TournamentSearch:
         text: a part of the name, in whatever case.
         quiet_days: days without a game that part two editions; see ``editions``.
         limit: how many, the latest ones; 0 or None: all.
+        offset: how many of these are left out, of which nothing is worked out.
     """
 
     since: str | None = None
@@ -48,6 +50,7 @@ class TournamentSearch:
     text: str | None = None
     quiet_days: float | None = None
     limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
+    offset: int = 0
 
 
 EVERYTHING = TournamentSearch()
@@ -105,21 +108,21 @@ def tournaments(ledger: Ledger, pool: str | None = None, sought: TournamentSearc
     """
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    telling = _late(connection, rated_by, sought)
+    text = (sought.text or "").casefold()
+    of_text = None if sought.text is None else event_games.names_in(connection, rated_by, text)
+    telling = None if of_text is not None and len(of_text) <= FEW_NAMES else _late(connection, rated_by, sought, text)
     if telling is None:
-        if sought.text is None:
+        if of_text is None:
             by_name = event_games.ends_by_name(connection, rated_by)
-        else:  # few: their games are read one by one
-            of_text = event_games.names_in(connection, rated_by, sought.text)
+        else:
             played = event_games.games_of(connection, rated_by, of_text)
             by_name = {name: event_games.ends_of(games) for name, games in played.items()}
-        text = (sought.text or "").casefold()
         of_byes = [name for name in tournament_editions.names_in(connection, rated_by) if text in name.casefold()]
         names = dict.fromkeys((*by_name, *of_byes))
         telling = _editions(connection, rated_by, by_name, names, sought)
     pairs = _pairs(telling, sought)
     pairs.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
-    shown = pairs[: sought.limit]
+    shown = pairs[sought.offset : sought.limit]
     shown_names = {name for name, _ in shown}
     games = event_games.games_of(connection, rated_by, shown_names)
     announcements = editions.announced_by_name(connection, rated_by, shown_names)
@@ -152,26 +155,25 @@ def _pairs(telling: Mapping[str, Editions], sought: TournamentSearch) -> list[tu
     return [(name, chosen) for name, every in telling.items() for chosen in _chosen(every.every, sought)]
 
 
-def _late(connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch) -> dict[str, Editions] | None:
-    """The editions from a day on, or the latest so many at least, now or of a day; None where it is not of these."""
-    if sought.text is not None:
-        return None
+def _late(
+    connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch, text: str
+) -> dict[str, Editions] | None:
+    """The editions between two days, or the latest so many at least up to the last one; None: all games tell them."""
     # The latest games tell which. An edition that began at some instant has games since then alone, so that none is
     # missed; one that goes on from a day need have no game before another day.
     since = None if sought.since is None else instant_ms(sought.since)
     until = EVER if sought.until is None else instant_end_ms(sought.until)
     games = LATE
     while games <= LATE_AT_MOST:
-        earliest = event_games.end_before(connection, pool, games, EVER if since is not None else until)
+        earliest = event_games.end_before(connection, pool, games, until)
         if earliest is None:
             # all of them are few
-            return _between(connection, pool, sought, BEGINNING if since is None else since, until)
+            return _between(connection, pool, sought, text, BEGINNING if since is None else since, until)
         if since is not None and earliest < since:
-            return _between(connection, pool, sought, since, EVER)
-        # Where all are asked for, no number of latest games is known to be enough. With both days those before the
-        # last one are looked at, which nothing says of a number of latest games.
-        if sought.limit < EVERY_ROW and (since is None or sought.until is None):
-            telling = _between(connection, pool, sought, earliest, until)
+            return _between(connection, pool, sought, text, since, until)
+        # Where all are asked for, no number of latest games is known to be enough.
+        if sought.limit < EVERY_ROW:
+            telling = _between(connection, pool, sought, text, earliest, until)
             later = [pair for pair in _pairs(telling, sought) if pair[1].edition.first_ms >= earliest]
             if len(later) >= sought.limit:
                 return telling
@@ -180,16 +182,19 @@ def _late(connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch) 
 
 
 def _between(
-    connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch, ms: int, until: int
+    connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch, text: str, ms: int, until: int
 ) -> dict[str, Editions]:
-    """The editions of all tournaments of which a game ended, or a bye is told, from an instant on, to another one."""
+    """The editions of all tournaments of which one may lie between two instants, with a text in the name."""
+    until = min(until - until % DAY_MS + DAY_MS - 1, EVER)  # an edition begins with the day of its first game
+    reach = tournament_editions.reach_ms(pool, sought.quiet_days)
     both = (
-        *event_games.names_since(connection, pool, ms, until),
-        *tournament_editions.names_since(connection, pool, ms),
+        *event_games.names_since(connection, pool, ms, until, reach),
+        *tournament_editions.names_since(connection, pool, ms, min(until + reach, EVER)),
     )
-    games = event_games.games_of(connection, pool, set(both))
+    names = dict.fromkeys(name for name in both if text in name.casefold())
+    games = event_games.games_of(connection, pool, names)
     ends = {name: event_games.ends_of(played) for name, played in games.items()}
-    return _editions(connection, pool, ends, dict.fromkeys(both), sought)
+    return _editions(connection, pool, ends, names, sought)
 
 
 def _chosen(every: Sequence[Edition], sought: TournamentSearch) -> Iterator[Chosen]:

@@ -63,9 +63,9 @@ class EventResult:
     round: str | None = documented("the round as it was recorded")
     ended_at: str = documented("when it ended, as it was recorded")
     colour: Literal["white", "black"] = documented("the player's colour")
-    opponent: int = documented("the opponent's number in the ledger", minimum=1)
+    opponent: str = documented("what the opponent is called")
+    opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
     opponent_number: int = documented("the opponent's row in the table, from 1", minimum=1)
-    opponent_name: str = documented("what the opponent is called")
     mark: Literal["1", "½", "0", "+", "=", "-", "*"] = documented("result; + = - without play, * without a result")
     points: float | None = documented("1, 0.5 or 0; null: without a result")
     counts: bool = documented("whether it counts for the performance rating")
@@ -92,9 +92,9 @@ class EventBye:
 class Meeting:
     """All games against one opponent, from the view of the player."""
 
-    opponent: int = documented("the opponent's number in the ledger", minimum=1)
+    opponent: str = documented("what the opponent is called")
+    opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
     opponent_number: int = documented("the opponent's row in the table, from 1", minimum=1)
-    opponent_name: str = documented("what the opponent is called")
     marks: str = documented("the results, one after the other; see the marks of results")
     points: float = documented("points scored", minimum=0)
     opponent_enrolment_rating: float | None = documented("the opponent's enrolment rating, points")

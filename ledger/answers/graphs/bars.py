@@ -22,7 +22,7 @@ class Bar:
     n: int = documented("the player's n-th rated game in the pool, from 1", minimum=1)
     game: str = documented("key of the game")
     address: str | None = documented("web address of the game, where its key is that of a server", format="uri")
-    ended: str = documented("when it ended, UTC, as precisely as it is known: 2024, 2024-05-01, 2024-05-01T19:30:00Z")
+    ended_at: str = documented("when it ended, UTC, as precisely as it is known: 2024, 2024-05, 2024-05-01T19:30:00Z")
     ended_ms: int = documented("the same in milliseconds since 1970; the first of the day, month or year if only that")
     colour: Literal["white", "black"] = documented("the player's colour")
     result: Literal["win", "draw", "loss"] = documented("for the player")
@@ -50,7 +50,7 @@ class Seam:
     """Where another rating scheme begins: ratings on its two sides are of two systems."""
 
     n: int = documented("the first game of the player that the new scheme rated", minimum=2)
-    ended: str = documented("the day on which that game ended")
+    ended_at: str = documented("the day on which that game ended")
     ended_ms: int = documented("the same in milliseconds since 1970")
     before: str = documented("the scheme before")
     scheme: str = documented("the new scheme")

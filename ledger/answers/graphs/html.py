@@ -198,7 +198,7 @@ def _board(bar: Bar) -> str:
 
 _COLUMNS: tuple[tuple[str, bool, Callable[[Bar], str]], ...] = (
     ("n", True, lambda bar: str(bar.n)),
-    ("ended", False, lambda bar: bar.ended[:10]),
+    ("ended", False, lambda bar: bar.ended_at[:10]),
     ("colour", False, lambda bar: bar.colour),
     ("opponent", False, lambda bar: bar.opponent),
     ("result", False, lambda bar: wording.KIND_WORDS[wording.kind(bar)].lower()),

@@ -156,7 +156,7 @@ class _Reader(NamedTuple):
             highest=max(ratings, default=None),
             bars=bars,
             seams=[
-                Seam(n=new.n, ended=day(new.ended_ms), ended_ms=new.ended_ms, before=old.scheme, scheme=new.scheme)
+                Seam(n=new.n, ended_at=day(new.ended_ms), ended_ms=new.ended_ms, before=old.scheme, scheme=new.scheme)
                 # Bars come newest first, so that of two neighbours the first is the later game.
                 for new, old in pairwise(bars)
                 if new.scheme != old.scheme
@@ -190,7 +190,7 @@ class _Reader(NamedTuple):
                 n=row["n"],
                 game=row["key"],
                 address=address_of(row["key"]),
-                ended=row["ended_at"],
+                ended_at=row["ended_at"],
                 ended_ms=row["ended_ms"],
                 colour="black" if row["colour"] else "white",
                 result=RESULT[row["half_points"]],

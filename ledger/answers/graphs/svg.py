@@ -231,7 +231,7 @@ _FACTS: Sequence[Fact] = (
     ("bar", lambda bar, player: wording.anchor(player, bar)),
     ("n", lambda bar, _: bar.n),
     ("game", lambda bar, _: bar.game),
-    ("ended", lambda bar, _: bar.ended),
+    ("ended", lambda bar, _: bar.ended_at),
     ("colour", lambda bar, _: bar.colour),
     ("result", lambda bar, _: wording.kind(bar)),
     ("termination", lambda bar, _: bar.termination),

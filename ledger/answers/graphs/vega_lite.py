@@ -64,7 +64,7 @@ def _datum(player: PlayerBars, bar: Bar) -> dict[str, Any]:
         "player": visible(player.name),
         "n": bar.n,
         "game": bar.game,
-        "ended": bar.ended,
+        "ended": bar.ended_at,
         "ended_ms": bar.ended_ms,
         "result": wording.KIND_WORDS[wording.kind(bar)],
         "termination": bar.termination,

@@ -49,7 +49,7 @@ def games_shown(page: Page) -> str:
 def days_shown(page: Page) -> str:
     """From which day to which day the games of a page were played, or on which; empty where there are none."""
     bars = page.player.bars
-    days = sorted(bar.ended[:10] for bar in bars)
+    days = sorted(bar.ended_at[:10] for bar in bars)
     return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
@@ -79,7 +79,7 @@ def summary(page: Page) -> str:
         f"{counted(player.wins, 'win')}, {counted(player.draws, 'draw')}, {counted(player.losses, 'loss')}"
         + (f", {player.time_losses:,} of them on time." if player.time_losses else "."),
     ]
-    sentences += [f"From {seam.ended} on rated by {seam.scheme}, before by {seam.before}." for seam in player.seams]
+    sentences += [f"From {seam.ended_at} on rated by {seam.scheme}, before by {seam.before}." for seam in player.seams]
     if is_now_of_another_scheme(page):
         sentences.append(f"The rating now is by {player.scheme_now}, that of the last game by {player.bars[0].scheme}.")
     if page.against is not None:
@@ -92,7 +92,9 @@ def summary(page: Page) -> str:
 def short(bar: Bar) -> str:
     """A bar in a few words, as a screen reader says it first."""
     on_time = " on time" if bar.time_loss else ""
-    return f"Game {bar.n}, {bar.ended[:10]}, {bar.result}{on_time} against {bar.opponent}, rating {points(bar.rating)}"
+    return (
+        f"Game {bar.n}, {bar.ended_at[:10]}, {bar.result}{on_time} against {bar.opponent}, rating {points(bar.rating)}"
+    )
 
 
 def details(bar: Bar, player: PlayerBars) -> list[str]:
@@ -102,7 +104,7 @@ def details(bar: Bar, player: PlayerBars) -> list[str]:
 
 def title(bar: Bar) -> str:
     """Which game a bar stands for."""
-    return f"Game {bar.n}, {bar.ended[:10]}"
+    return f"Game {bar.n}, {bar.ended_at[:10]}"
 
 
 def facts(bar: Bar, player: PlayerBars) -> list[tuple[str, str]]:
@@ -115,7 +117,7 @@ def facts(bar: Bar, player: PlayerBars) -> list[tuple[str, str]]:
     ]
     if bar.in_force is None:
         lines.append(("Counts", "when its period closes"))
-    elif bar.in_force != bar.ended[:10] and len(bar.ended) > len("2024-05"):
+    elif bar.in_force != bar.ended_at[:10] and len(bar.ended_at) > len("2024-05"):
         lines.append(("Counts", f"from {bar.in_force} on"))
     if bar.tournament:
         lines.append(("Tournament", bar.tournament))

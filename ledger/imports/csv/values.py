@@ -41,7 +41,7 @@ _RESULTS: Mapping[str, tuple[str, ...]] = {
     "draw": ("1/2-1/2", "½-½", "draw", "0.5-0.5", "1/2", "½", "0,5-0,5", "0.5", "0,5", "=", "=-=", "remis"),
     "+white": ("+/-", "+--", "+-", "1-0f", "1-0ff", "1f-0", "1f-0f"),
     "+black": ("-/+", "--+", "-+", "0-1f", "0-1ff", "0-1f", "0f-1", "0f-1f"),
-    UNFINISHED: ("*",),
+    UNFINISHED: ("*", "none"),
     BOTH_FORFEITED: ("-/-", "---", "--", "0-0", "0f-0f"),
 }
 _RESULT = {word: meaning for meaning, words in _RESULTS.items() for word in words}

@@ -69,7 +69,7 @@ def test_the_games_of_a_tournament_are_found_by_indexes(three_games: Ledger) -> 
         (event_games.GAMES, (1, "Cup"), "games_by_tournament (pool=? AND tournament=?)"),
         (event_games.GAMES_OF_SEVERAL, (1, '["Cup"]'), "games_by_tournament (pool=? AND tournament=?)"),
         (event_games.NAMES, (1,), "games_by_tournament (pool=? AND tournament>?)"),
-        (event_games.SIDES, (1, 1, "[1]"), "SEARCH h USING PRIMARY KEY (pool=? AND player=?)"),
+        (event_games.SIDES, (1, 1, "[1]"), "SEARCH h USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)"),
     ):
         plan = " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", arguments))
         assert index in plan

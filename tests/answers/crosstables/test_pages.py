@@ -1,5 +1,7 @@
 """The page of a tournament from a ledger: points, ratings, performances, upsets, editions, what is missing."""
 
+from itertools import product
+
 import pytest
 
 from ledger.answers.asking import ERASED
@@ -23,7 +25,7 @@ def row(page: Crosstable, name: str) -> CrossTableRow:
 
 
 def result(page: Crosstable, name: str, opponent: str) -> EventResult:
-    return next(game for game in row(page, name).results if game.opponent_name == opponent)
+    return next(game for game in row(page, name).results if game.opponent == opponent)
 
 
 @pytest.fixture(name="first", scope="module")
@@ -72,7 +74,7 @@ def test_a_performance_goes_by_the_opponents_enrolment_ratings(first: Crosstable
 
 
 def test_from_a_players_view_each_opponent_has_both_ratings_and_a_performance(first: Crosstable) -> None:
-    bob = next(meeting for meeting in row(first, "Ann").meetings if meeting.opponent_name == "Bob")
+    bob = next(meeting for meeting in row(first, "Ann").meetings if meeting.opponent == "Bob")
     assert (bob.marks, bob.points, bob.opponent_enrolment_rating, bob.performance) == ("1", 1, 1600, 2000)
     assert bob.er_offset == pytest.approx(100 * (2000 / 1500 - 1))
     assert bob.opponent_closing_rating == result(first, "Ann", "Bob").opponent_closing_rating
@@ -225,11 +227,27 @@ def test_the_latest_tournaments_are_those_of_the_whole_list(
     monkeypatch.setattr(listing, "LATE_AT_MOST", at_most)
     for limit in range(1, 5):
         assert as_rows(tournaments(cups, sought=TournamentSearch(limit=limit))) == whole[:limit]
-    for since in ("2023-04-05", "2024-04-05", "2024-06-03", "2024-06-08", "2024-09-01"):
-        late_ones = as_rows(tournaments(cups, sought=TournamentSearch(since=since)))
+    monkeypatch.setattr(listing, "FEW_NAMES", 0)
+    days = ("2023-04-05", "2024-04-02", "2024-04-05", "2024-06-03", "2024-06-08", "2024-09-01")
+    for since, until, text, limit in product((None, *days), (None, *days), (None, "CUP", "n"), (0, 1, 2)):
+        sought = TournamentSearch(since=since, until=until, text=text, limit=limit)
+        late_ones = as_rows(tournaments(cups, sought=sought))
         with monkeypatch.context() as patch:
             patch.setattr(listing, "_late", lambda *_: None)
-            assert late_ones == as_rows(tournaments(cups, sought=TournamentSearch(since=since)))
+            assert late_ones == as_rows(tournaments(cups, sought=sought)), sought
+
+
+def test_an_edition_that_rests_between_two_days_is_found_by_them(
+    club_of_two: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = club_of_two.ledger
+    for key, day in (("l1", "2024-01-05"), ("l2", "2024-02-20"), ("y1", "1994"), ("y2", "1994-09-01")):
+        ledger.append(game_recorded(key, ended_at=day, tournament=CUP if key < "y" else EVIL))
+    ledger.level()
+    monkeypatch.setattr(listing, "LATE", 1)
+    for since, until, name in (("2024-01-20", "2024-01-25", CUP), ("1994-03", "1994-05", EVIL)):
+        rows = tournaments(ledger, sought=TournamentSearch(since=since, until=until))
+        assert [row.tournament for row in rows] == [name]
 
 
 def test_the_tournaments_of_a_player_have_the_lines_of_their_tables(cups: Ledger) -> None:

@@ -95,9 +95,9 @@ def test_the_enrolment_rating_is_that_of_the_start_and_an_offset_has_the_sign_of
         table = crosstable(ledger, "Cup", choice=TableChoice(performance="chessworld"))
         rows = {row.player: row for row in table.standings}
         assert [rows[player].enrolment_rating for player in (1, 2, 3)] == [1500.0, 1600.0, 1700.0]
-        offsets = {meeting.opponent: meeting.er_offset or 0.0 for meeting in rows[1].meetings}
+        offsets = {meeting.opponent_player: meeting.er_offset or 0.0 for meeting in rows[1].meetings}
         assert offsets[2] < 0.0 < offsets[3]
-        (lost,) = (result for result in rows[1].results if result.opponent == 2)
+        (lost,) = (result for result in rows[1].results if result.opponent_player == 2)
         assert lost.closing_rating is not None
         assert lost.rating_before is not None
         assert offsets[2] == pytest.approx(100.0 * (lost.closing_rating / lost.rating_before - 1.0))

@@ -192,7 +192,7 @@ def test_by_date_no_bar_hides_the_rating_of_an_opponent() -> None:
 def test_one_game_has_its_number_and_its_day() -> None:
     page = page_with(player_bars([bar(1)]))
     assert [label.text for label in lay_out(page, opponents=False).labels] == ["1"]
-    assert (games_shown(page), days_shown(page)) == ("game 1 of 1", page.player.bars[0].ended[:10])
+    assert (games_shown(page), days_shown(page)) == ("game 1 of 1", page.player.bars[0].ended_at[:10])
 
 
 def test_the_scale_holds_every_rating_between_round_lines() -> None:
@@ -350,7 +350,7 @@ def test_the_history_is_that_of_lichess() -> None:
     assert history["name"] == "standard"
     assert history["points"][-1] == [2020, 2, 1, 1523]  # months from 0
     assert history["points"] == sorted(history["points"])
-    two_a_day = page_with(player_bars([bar(2, 1510.6, ended="2020-01-31"), bar(1, 1500.0, ended="2020-01-31")]))
+    two_a_day = page_with(player_bars([bar(2, 1510.6, ended_at="2020-01-31"), bar(1, 1500.0, ended_at="2020-01-31")]))
     assert json_form.lichess_history([two_a_day])[0]["points"] == [[2020, 0, 31, 1511]]
 
 

@@ -89,7 +89,7 @@ def test_a_bar_says_what_the_games_of_a_player_say(drawn_club: Ledger) -> None:
 
 def _row(page: Page, bar: Any) -> dict[str, Any]:
     return {
-        "n": bar.n, "game": bar.game, "ended_at": bar.ended, "colour": bar.colour, "result": bar.result,
+        "n": bar.n, "game": bar.game, "ended_at": bar.ended_at, "colour": bar.colour, "result": bar.result,
         "termination": bar.termination, "rating": bar.rating, "rating_now": page.player.rating_now,
         "opponent": bar.opponent, "opponent_rating": bar.opponent_rating,
         "opponent_rating_now": bar.opponent_rating_now, "in_force": bar.in_force, "tournament": bar.tournament,
@@ -202,7 +202,7 @@ def test_a_corrected_game_and_a_list_that_said_otherwise_are_marked(sample_folde
         marked = [bar for bar in bars.values() if bar.published_list]
         assert [bar.published_list for bar in marked] == ["standard@2006-06-30/1"]
         assert marked[0].published_rating != marked[0].revised_rating
-        assert marked[0].ended <= "2006-06-30T23:59:59Z" < bars[marked[0].n + 1].ended
+        assert marked[0].ended_at <= "2006-06-30T23:59:59Z" < bars[marked[0].n + 1].ended_at
 
 
 def test_the_final_position_comes_from_the_moves_that_are_kept(sample_folder: Path, tmp_path: Path) -> None:
