@@ -42,10 +42,10 @@ from ledger.players.stores import make_on_server, open_names, open_stores, token
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
+from ledger.ratings.installed_projectors import at_hand
 from ledger.ratings.keeping import AtHand
 from ledger.ratings.open_ledger import DEFAULT_ACTOR, OpenLedger
 from ledger.ratings.projector import ReadModel
-from ledger.ratings.projectors import at_hand
 from ledger.ratings.recording import EarlyGames, LikeGames
 from ledger.ratings.views import Views
 from ledger.registering.registry import NewPlayer, Registry

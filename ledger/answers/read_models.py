@@ -17,13 +17,13 @@ from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import keeping, queries, views_file
-from ledger.ratings.projector import Projector
+from ledger.ratings.projector import DeclaredProjector
 
 Row = dict[str, Any]
 
 
 @of_one_moment
-def refuse_without(ledger: Ledger, projector: Projector) -> None:
+def refuse_without(ledger: Ledger, projector: DeclaredProjector) -> None:
     """Refuse to answer where the ledger has no table of a read model as this program makes it.
 
     Raises:
@@ -39,7 +39,7 @@ def refuse_without(ledger: Ledger, projector: Projector) -> None:
 
 
 @of_one_moment
-def keeps(ledger: Ledger, projector: Projector) -> bool:
+def keeps(ledger: Ledger, projector: DeclaredProjector) -> bool:
     """Whether the ledger has the level table of a read model as this program makes it."""
     connection = ledger.views.connection
     is_there = views_file.stored_projectors(connection).get(projector.name) == projector.identity
@@ -84,7 +84,7 @@ def games_in_force(ledger: Ledger, pool: Pool, person: Person, ms: int) -> int:
 
 
 @of_one_moment
-def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n: int) -> Row:
+def state_after(ledger: Ledger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
     """What a read model by player keeps after the player's n-th game: the state of its last row up to it, by column."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
     row = queries.first_row(ledger.views.connection, query, (pool.pool, player, n))

@@ -33,7 +33,8 @@ from ledger.ratings import engine, keeping, side_rows, views_file
 from ledger.ratings.keeping import Plan, tell_all
 from ledger.ratings.later_lists import LaterLists
 from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT, RAISE_BOUND, WRITE_CURRENT, listed_flags
-from ledger.ratings.projector import SIDE_COLUMNS, Projector, ReadModel, of_facts
+from ledger.ratings.projector import SIDE_COLUMNS, DeclaredProjector, ReadModel, of_facts
+from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.rated_games import (
     Games,
     Rated,
@@ -47,7 +48,7 @@ from ledger.ratings.rated_games import (
     sides_of,
 )
 from ledger.ratings.side_rows import TableFold, fold
-from ledger.ratings.view_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted, side_tables
+from ledger.ratings.view_tables import SideTable, begun, columns_wanted, facts_wanted, side_tables
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FAR_APART, FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np, pl
@@ -305,7 +306,7 @@ class PoolBuild:
 
 def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFold:
     # Polars gives arrays that may not be written, which are of another type to Numba: the step would be compiled anew.
-    taken = {name: sides[name].to_numpy().copy() for name in table.fold.takes}
+    taken = {name: sides[name].to_numpy().copy() for name in table.fold.reads}
     return side_rows.fold(MANY, table.fold, run, taken, state)
 
 
@@ -592,13 +593,13 @@ def fit(book: Parts, plan: Plan, until: int, progress: Progress = silent) -> Non
     if anew:
         tell_all(book, anew, until, progress)
     for projector in plan.make:
-        if isinstance(projector, Projector):
+        if isinstance(projector, DeclaredProjector):
             if projector.name in stored:
                 views_file.drop_table(connection, projector.name)
             _make(connection, projector, pools, progress)
             keeping.level_again(connection, projector.name)
     for projector in plan.mend:
-        if isinstance(projector, Projector):
+        if isinstance(projector, DeclaredProjector):
             _mend(connection, SideTable(projector), pools, progress)
             keeping.level_again(connection, projector.name)
 
@@ -641,7 +642,9 @@ def _mend(connection: sqlite3.Connection, table: SideTable, pools: Sequence[Pool
     count.finish()
 
 
-def _make(connection: sqlite3.Connection, projector: Projector, pools: Sequence[Pool], progress: Progress) -> None:
+def _make(
+    connection: sqlite3.Connection, projector: DeclaredProjector, pools: Sequence[Pool], progress: Progress
+) -> None:
     """Fold all rows that stand into a new table."""
     table = SideTable(projector)
     views_file.add_table(connection, projector, table.create)

@@ -14,9 +14,10 @@ wants it, in ``answers``. No projector lives here (see ``ratings.projectors``).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import attrs
 import orjson
@@ -24,6 +25,8 @@ import orjson
 from ledger.errors import LedgerError, ProjectionError, one_line
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import EVENTS, CorrectionDecided, CorrectionProposed, Event, GameSupplemented
+from ledger.ratings import projector_steps
+from ledger.runtime.records import number, numbers
 
 if TYPE_CHECKING:
     import sqlite3
@@ -114,59 +117,154 @@ class Kept(NamedTuple):
     doc: str
 
 
-@attrs.frozen(kw_only=True)
+class RatedSide(Protocol):
+    """One side of a rated game, as ``step`` reads it: those columns of ``SIDE_COLUMNS`` that its projector names."""
+
+    n: float
+    game: float
+    ended_ms: float
+    opponent: float
+    opponent_n: float
+    colour: float
+    half_points: float
+    lost_on_time: float
+    rating: float
+    opponent_rating: float
+    rating_before: float
+    opponent_rating_before: float
+    expected_score: float
+    games_before: float
+    listed: float
+    era: float
+    restart: float
+    termination_code: float
+    tournament_code: float
+    round_order: float
+
+
 class Projector:
-    """A read model by player and game number, or by player, tournament and game number.
+    """What is kept of a player, and how it goes on with each rated game.
 
-    Attributes:
-        name: also the name of its table.
-        version: to be raised with every change that alters a row.
-        settings: constants that its rows depend on; part of its identity.
-        takes: the columns of a side that ``step`` reads, in order: numbers out of ``SIDE_COLUMNS``.
-        stores: the columns of a side that its table repeats, out of ``SIDE_COLUMNS``.
-        state: the running state, kept after every side.
-        step: kernel ``(state, p, columns, side)``: fold the side at index *side* of each column of *columns* into the
-            fields ``state[p]``, ``state[p + 1]``, ...; as for schemes, plain arithmetic that Numba compiles.
-        rows: ``EACH_GAME``, or ``CHANGES`` for those rows alone in which the state is another than before the game.
-        by: ``PLAYER``, or ``TOURNAMENT`` for a fold over a player's games in one tournament; its table has a column
-            ``tournament`` after ``n``, and an index by it.
-        largest: of which rows it has an index, the largest first, in the order ``stores``, player, n; by default none.
-
-    Raises:
-        ProjectionError: it takes or stores what no side has, takes a text, gives two columns one name, or wants rows or
-            a fold that there are not, or an index by a column that is none of its state.
+    A class of attrs: each field is a column of the table (``column``), a row of columns (``column`` with *size*), or a
+    class of such fields (``part``). ``declare`` says the rest.
     """
 
+    def step(self, game: RatedSide) -> None:
+        """Fold one side of a rated game into the fields: plain arithmetic that Numba compiles, as in schemes."""
+        raise NotImplementedError
+
+
+def column(start: float, kind: str, doc: str, *, size: int = 0, name: str = "") -> Any:
+    """Return a field of a projector.
+
+    Args:
+        start: its value before a player's first game; NaN is stored as NULL.
+        kind: its type in SQL, INTEGER or REAL.
+        doc: what it means, with the unit.
+        size: how many columns the field is, numbered from 1, with ``{}`` for the number in *doc*; 0 for a single one.
+        name: of the column, or before the numbers; by default that of the field.
+    """
+    return number(start, doc, size=size, name=name, kind=kind)
+
+
+def declare(
+    made: type[Projector],
+    *,
+    name: str,
+    version: int,
+    reads: Sequence[str],
+    stores: Sequence[str] = (),
+    settings: Mapping[str, float] | None = None,
+    rows: str = EACH_GAME,
+    by: str = PLAYER,
+    largest: Largest | None = None,
+) -> DeclaredProjector:
+    """Declare a projector of games: its class with all that a ledger must know to keep its table.
+
+    Args:
+        made: the class.
+        name: also the name of its table.
+        version: to be raised with every change that alters a row.
+        reads: the columns of a side that ``step`` reads, in order: numbers out of ``SIDE_COLUMNS``.
+        stores: the columns of a side that its table repeats, out of ``SIDE_COLUMNS``.
+        settings: constants that its rows depend on; part of its identity.
+        rows: ``EACH_GAME``, or ``CHANGES`` for those rows alone in which a field is another than before the game.
+        by: ``PLAYER``, or ``TOURNAMENT`` for a fold over a player's games in one tournament; its table has a column
+            ``tournament`` after ``n``, and an index by it.
+        largest: of which rows it has an index, the largest first, in the order *stores*, player, n; by default none.
+
+    Raises:
+        ProjectionError: it cannot be kept like that; what is wrong with the class, its step or an argument is named.
+    """
+    return DeclaredProjector(
+        made=made,
+        name=name,
+        version=version,
+        reads=tuple(reads),
+        stores=tuple(stores),
+        settings=dict(settings or {}),
+        rows=rows,
+        by=by,
+        largest=largest,
+    )
+
+
+@attrs.frozen(kw_only=True)
+class DeclaredProjector:
+    """A read model by player and game number, or by player, tournament and game number; see ``declare``."""
+
+    made: type
     name: str
     version: int
-    state: tuple[Kept, ...]
-    takes: tuple[str, ...]
-    step: Callable[..., None]
-    settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
+    reads: tuple[str, ...]
     stores: tuple[str, ...] = ()
+    settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
     rows: str = EACH_GAME
     by: str = PLAYER
     largest: Largest | None = None
 
     def __attrs_post_init__(self) -> None:
-        unknown = sorted({*self.takes, *self.stores} - set(SIDE_COLUMNS))
-        if unknown:
-            raise ProjectionError(self.name, f"no side of a game has {unknown}; there are {sorted(SIDE_COLUMNS)}")
-        texts = sorted(name for name in self.takes if SIDE_COLUMNS[name].type == "TEXT")
-        if texts:
-            raise ProjectionError(self.name, f"a kernel takes numbers, and {texts} are texts; they can only be stored")
-        if any(not isinstance(kept, Kept) for kept in self.state):
-            raise ProjectionError(self.name, "its state is a tuple of Kept(name, type, start, doc)")
+        self._refuse(self._faults_of_name())
+        self._refuse(projector_steps.faults_of_class(self.made, Projector))
+        self._refuse(self._faults_of_columns())
+        self._refuse(projector_steps.faults_of_step(self.made, self.reads))
+
+    def _refuse(self, faults: Iterable[str]) -> None:
+        if told := "; ".join(faults):
+            raise ProjectionError(str(self.name), told)
+
+    def _faults_of_name(self) -> Iterator[str]:
+        if not isinstance(self.name, str) or not re.fullmatch(NAME_PATTERN, self.name):
+            yield f"its name matches {NAME_PATTERN}, got {self.name!r}"
+        if type(self.version) is not int or self.version < 1:
+            yield f"its version is a whole number from 1 on, got {self.version!r}"
         for word, choices in ((self.rows, (EACH_GAME, CHANGES)), (self.by, (PLAYER, TOURNAMENT))):
             if word not in choices:
-                raise ProjectionError(self.name, f"{word!r} is none of {list(choices)}")
+                yield f"{word!r} is none of {list(choices)}"
+
+    def _faults_of_columns(self) -> Iterator[str]:
+        if unknown := sorted({*self.reads, *self.stores} - set(SIDE_COLUMNS)):
+            yield f"no side of a game has {unknown}; there are {sorted(SIDE_COLUMNS)}"
+            return
+        if texts := sorted(name for name in self.reads if SIDE_COLUMNS[name].type == "TEXT"):
+            yield f"a step reads numbers, and {texts} are texts; they can only be stored"
         fields = [kept.name for kept in self.state]
         if self.largest is not None and self.largest.column not in fields:
-            raise ProjectionError(self.name, f"its state has no {self.largest.column!r} to have an index by: {fields}")
+            yield f"its state has no {self.largest.column!r} to have an index by: {fields}"
         names = [*self.key, *self.stores, *fields]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            yield f"two columns of its table would be called {twice}; give them other names"
+
+    @property
+    def step(self) -> Callable[[Any, RatedSide], None]:
+        """The step of the class, as a plain function of a record and a side."""
+        step: Callable[[Any, RatedSide], None] = vars(self.made)["step"]
+        return step
+
+    @property
+    def state(self) -> tuple[Kept, ...]:
+        """The columns of the running state, in their order."""
+        return _state_of(self.made)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -175,8 +273,8 @@ class Projector:
 
     @property
     def wants(self) -> set[str]:
-        """The columns of a side that it takes, stores, or is ordered by."""
-        return {*self.takes, *self.stores, *self.key[3:]}
+        """The columns of a side that it reads, stores, or is ordered by."""
+        return {*self.reads, *self.stores, *self.key[3:]}
 
     @property
     def follows_ratings(self) -> bool:
@@ -186,10 +284,15 @@ class Projector:
     @property
     def identity(self) -> str:
         """Name, version, settings and columns: when this changes, the table is built anew."""
-        columns = [*self.takes, "", *self.stores, *(f"{kept.name} {kept.type} {kept.start}" for kept in self.state)]
+        columns = [*self.reads, "", *self.stores, *(f"{kept.name} {kept.type} {kept.start}" for kept in self.state)]
         columns += [word for word in (self.rows, self.by) if word not in {EACH_GAME, PLAYER}]
         identity = [self.name, self.version, dict(self.settings), columns]
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
+
+
+@cache
+def _state_of(made: type) -> tuple[Kept, ...]:
+    return tuple(Kept(each.name, each.more["kind"], each.start, each.doc) for each in numbers(made))
 
 
 # What a projector of facts is: a table that follows from the facts as they stand, whatever is rated.
@@ -298,7 +401,7 @@ class FactProjector:
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
 
 
-ReadModel = Projector | FactProjector
+ReadModel = DeclaredProjector | FactProjector
 
 
 def of_facts(read_models: Iterable[ReadModel]) -> list[FactProjector]:

@@ -29,7 +29,7 @@ from ledger.ratings.building import Build
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import FactProjector, Projector, ReadModel, of_facts
+from ledger.ratings.projector import DeclaredProjector, FactProjector, ReadModel, of_facts
 from ledger.ratings.view_tables import refuse_taken_names
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
@@ -536,7 +536,11 @@ class Views:
         # A table that is made late asks the games of each player one by one, where a build has them in order: of a
         # million games one table costs 0.8 of building everything, so two or more are built with the rest.
         # a build here would lose the tables that only other processes can fold
-        return done >= BUILD_FROM and not plan.others and sum(isinstance(made, Projector) for made in plan.make) > 1
+        return (
+            done >= BUILD_FROM
+            and not plan.others
+            and sum(isinstance(made, DeclaredProjector) for made in plan.make) > 1
+        )
 
 
 def _is_far_behind(done: int, size: int) -> bool:

@@ -23,8 +23,8 @@ from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
 from ledger.journal import rules
 from ledger.ledger import Ledger
-from ledger.ratings import projectors, trials
-from ledger.ratings.view_tables import HISTORY
+from ledger.ratings import installed_projectors, trials
+from ledger.ratings.projectors.history import HISTORY
 from tests.errors.checkpoint_cases import REFUSALS
 from tests.errors.copy_cases import COPY_REFUSALS
 from tests.errors.export_cases import EXPORT_REFUSALS
@@ -228,8 +228,8 @@ def missing_row(scene: ClubOfTwo) -> None:
 def taken_name(scene: ClubOfTwo) -> None:
     twin = EntryPoint("second", "tests.errors.test_catalogue:SECOND_HISTORY", "ledger.projectors")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(projectors, "entry_points", lambda **_: [twin])
-        Ledger.open(scene.ledger.path, projectors=projectors._installed.__wrapped__()[0])
+        patch.setattr(installed_projectors, "entry_points", lambda **_: [twin])
+        Ledger.open(scene.ledger.path, projectors=installed_projectors._installed.__wrapped__()[0])
 
 
 SECOND_HISTORY = attrs.evolve(HISTORY, version=HISTORY.version + 1)

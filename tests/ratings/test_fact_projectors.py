@@ -29,8 +29,8 @@ from ledger.facts.events import (
 from ledger.facts.words import Brings, Standing
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, views
+from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import FactProjector, FactRows, Kept, is_of_facts
-from ledger.ratings.projectors import BUILT_IN
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import game_recorded
 from tests.kit.plugins import JOINERS, OF_FACTS, WEEKDAYS
