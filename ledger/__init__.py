@@ -34,7 +34,18 @@ if TYPE_CHECKING:
     from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
     from ledger.journal.recorder_columns import PoolChoice
     from ledger.ledger import Ledger
-    from ledger.ratings.projector import FactProjector, FactRows, Kept, Largest, Projector, RatedSide, column, declare
+    from ledger.ratings.projector import (
+        FactProjector,
+        FactRows,
+        Largest,
+        Projector,
+        RatedSide,
+        column,
+        declare,
+        declare_facts,
+        key_column,
+        value_column,
+    )
     from ledger.runtime.records import part
     from ledger.schemes.scheme import Scheme
 
@@ -46,7 +57,6 @@ __all__ = [
     "FactProjector",
     "FactRows",
     "GameRecorded",
-    "Kept",
     "Largest",
     "Ledger",
     "LedgerError",
@@ -75,7 +85,10 @@ __all__ = [
     "UnknownNameError",
     "column",
     "declare",
+    "declare_facts",
+    "key_column",
     "part",
+    "value_column",
 ]
 
 # Where each of them lives; a test holds it to the imports above, which type checkers read.
@@ -87,7 +100,8 @@ _HOMES = {
     "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",
     "ledger.journal.recorder_columns": "PoolChoice",
     "ledger.ledger": "Ledger",
-    "ledger.ratings.projector": "FactProjector FactRows Kept Largest Projector RatedSide column declare",
+    "ledger.ratings.projector": """FactProjector FactRows Largest Projector RatedSide column declare declare_facts
+        key_column value_column""",
     "ledger.runtime.records": "part",
     "ledger.schemes.scheme": "Scheme",
 }

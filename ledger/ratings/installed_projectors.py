@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from ledger.errors import ProjectionError
 from ledger.ratings import view_tables
 from ledger.ratings.keeping import AtHand
-from ledger.ratings.projector import DeclaredProjector, FactProjector, ReadModel
+from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel
 from ledger.ratings.projectors import (
     bests,
     highest_lowest,
@@ -38,7 +38,7 @@ NO_LONGER = frozenset({view_tables.PERFORMANCE})  # an installation that is olde
 def _installed() -> tuple[tuple[ReadModel, ...], dict[str, ProjectionError]]:
     """The projectors, and by the name of the entry point why one cannot be loaded."""
     points = (point for point in entry_points(group="ledger.projectors") if point.name not in NO_LONGER)
-    offered, failed = loadable(points, (DeclaredProjector, FactProjector))
+    offered, failed = loadable(points, (DeclaredProjector, DeclaredFactProjector))
     by_name = {projector.name: projector for projector in BUILT_IN}
     for point, projector in offered.items():
         if projector in BUILT_IN:

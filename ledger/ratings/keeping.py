@@ -25,7 +25,7 @@ from ledger.facts.events import Event, GameRecorded, PolicySet
 from ledger.journal import Journal, listing
 from ledger.journal.rules import policy_entries
 from ledger.ratings import views_file
-from ledger.ratings.projector import FactProjector, FactRows, ReadModel, is_of_facts
+from ledger.ratings.projector import DeclaredFactProjector, FactRows, ReadModel, is_of_facts
 from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class _FactAtPosition(NamedTuple):
     now: Event | None
 
 
-def tell(book: Parts, projectors: Sequence[FactProjector], after: int, until: int, fresh: Fresh) -> None:
+def tell(book: Parts, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Fresh) -> None:
     """Tell of the entries that were folded in, and of what stands otherwise by them.
 
     Args:
@@ -296,7 +296,7 @@ def tell(book: Parts, projectors: Sequence[FactProjector], after: int, until: in
         rows.write()
 
 
-def tell_all(book: Parts, projectors: Sequence[FactProjector], until: int, progress: Progress = silent) -> None:
+def tell_all(book: Parts, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = silent) -> None:
     """Tell projectors whose tables are empty of all that stands at an entry; in the caller's transaction."""
     names = ", ".join(projector.name for projector in projectors)
     for last in range(0, until, _BLOCK):

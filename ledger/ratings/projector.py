@@ -149,6 +149,11 @@ class Projector:
     class of such fields (``part``). ``declare`` says the rest.
     """
 
+    def __init__(self, **named: object) -> None:
+        # attrs gives each class its own: whoever comes here calls this one, as plug-ins of an earlier form did.
+        words = f"a projector is a class now, got {sorted(named)}: see 'Plug-ins' in the README of the package 'ledger'"
+        raise ProjectionError(str(named.get("name", "a projector")), words)
+
     def step(self, game: RatedSide) -> None:
         """Fold one side of a rated game into the fields: plain arithmetic that Numba compiles, as in schemes."""
         raise NotImplementedError
@@ -297,13 +302,14 @@ def _state_of(made: type) -> tuple[Kept, ...]:
 
 # What a projector of facts is: a table that follows from the facts as they stand, whatever is rated.
 #
-# It is told ``stand(rows, position, before, now)``: how a fact stood and how it stands; nothing before where it is
+# It is told ``on_change(rows, position, before, now)``: how a fact stood and how it stands; nothing before where it is
 # recorded, nothing now where it is annulled. It writes its table and cannot read it, so that neither the order of the
 # facts nor the way in which they came to stand matters: a correction takes away what *before* had brought, and adds
 # what *now* brings. A game comes as the players that it is counted for, with all that further tellings and
 # corrections made of it, rated or not, without its movetext; neither a voided game nor one between two numbers of one
 # person stands. Who tells it which facts is ``keeping``.
 
+_COLUMN = "column"  # in the metadata of a field of such a class: its type in SQL, and what it means
 FACTS = "facts"  # the first word about its columns in the identity of such a projector
 TYPES = ("INTEGER", "REAL", "TEXT")
 NO_FACTS = (GameSupplemented, CorrectionProposed, CorrectionDecided)  # they say how other facts stand
@@ -319,37 +325,97 @@ _FITS: Mapping[str, Callable[[Value], bool]] = {
 }
 _TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT": "plain text"}
 
-# ``Any`` for the two facts: a hook may name the classes of its kinds alone (``GameRecorded | None``)
-Stand = Callable[["FactRows", int, Any, Any], None]
 
-
-@attrs.frozen(kw_only=True)
 class FactProjector:
-    """A read model of facts.
+    """What is made of the facts as they stand.
 
-    Attributes:
+    A class of attrs: its fields are the columns of the table, those that tell rows apart first (``key_column``, then
+    ``value_column``). ``declare_facts`` says the rest.
+    """
+
+    __init__ = Projector.__init__
+
+    # ``Any`` for the two facts: a class may name its kinds alone (``GameRecorded | None``)
+    @staticmethod
+    def on_change(rows: FactRows, position: int, before: Any, now: Any) -> None:
+        """Take in that the fact of the entry at *position*, which stood as *before*, stands as *now*.
+
+        One of the two may be None, and they are never alike.
+        """
+        raise NotImplementedError
+
+
+def key_column(kind: str, doc: str) -> Any:
+    """Return a field that is a column of the key: its type in SQL (INTEGER, REAL or TEXT), and what it means."""
+    return attrs.field(metadata={_COLUMN: (kind, doc), "key": True})
+
+
+def value_column(kind: str, doc: str) -> Any:
+    """Return a field that is a column beside the key."""
+    return attrs.field(metadata={_COLUMN: (kind, doc), "key": False})
+
+
+def declare_facts(
+    made: type[FactProjector],
+    *,
+    name: str,
+    version: int,
+    kinds: tuple[type[Event], ...],
+    sums: bool = False,
+    settings: Mapping[str, float] | None = None,
+) -> DeclaredFactProjector:
+    """Declare a projector of facts: its class with all that a ledger must know to keep its table.
+
+    Args:
+        made: the class.
         name: also the name of its table.
         version: to be raised with every change that alters a row.
         kinds: the classes of events that it is told of.
-        key: the columns that tell its rows apart: ``Kept(name, type, start, doc)``, of which *start* says nothing here.
-        columns: the others, likewise.
-        stand: ``(rows, position, before, now)``: a fact of the entry at *position* that stood as *before* stands as
-            *now*; one of the two may be None, and they are never alike.
         sums: whether its columns are whole numbers that facts add to and take from: a row stands while one of them is
             other than 0. Otherwise facts put rows in and take them out.
         settings: constants that its rows depend on; part of its identity.
 
     Raises:
         ProjectionError: a kind that is no fact, two columns of one name, a type that no column has, a sum of others
-            than whole numbers.
+            than whole numbers, a class without fields or without an ``on_change``.
     """
+    if not (isinstance(made, type) and issubclass(made, FactProjector) and attrs.has(made)):
+        raise ProjectionError(str(name), f"its class is to be a class of attrs and of FactProjector, got {made!r}")
+    fields = attrs.fields(made)
+    odd = [field.name for field in fields if _COLUMN not in field.metadata]
+    if odd:
+        raise ProjectionError(
+            str(name), f"fields {odd} are no columns; give them by key_column(...) or value_column(...)"
+        )
+    if not isinstance(vars(made).get("on_change"), staticmethod):
+        words = f"{made.__name__} has no static method on_change(rows, position, before, now) of its own"
+        raise ProjectionError(str(name), words)
+    by_key: dict[bool, list[Kept]] = {True: [], False: []}
+    for field in fields:
+        kind, doc = field.metadata[_COLUMN]
+        by_key[field.metadata["key"]].append(Kept(field.name, kind, 0.0, doc))
+    return DeclaredFactProjector(
+        name=name,
+        version=version,
+        kinds=kinds,
+        key=tuple(by_key[True]),
+        columns=tuple(by_key[False]),
+        stand=vars(made)["on_change"].__func__,
+        sums=sums,
+        settings=dict(settings or {}),
+    )
+
+
+@attrs.frozen(kw_only=True)
+class DeclaredFactProjector:
+    """A read model of facts, see ``declare_facts``; *stand* is the ``on_change`` of its class."""
 
     name: str
     version: int
     kinds: tuple[type[Event], ...]
     key: tuple[Kept, ...]
     columns: tuple[Kept, ...] = ()
-    stand: Stand
+    stand: Callable[[FactRows, int, Any, Any], None]
     sums: bool = False
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
 
@@ -401,12 +467,12 @@ class FactProjector:
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
 
 
-ReadModel = DeclaredProjector | FactProjector
+ReadModel = DeclaredProjector | DeclaredFactProjector
 
 
-def of_facts(read_models: Iterable[ReadModel]) -> list[FactProjector]:
+def of_facts(read_models: Iterable[ReadModel]) -> list[DeclaredFactProjector]:
     """Those that are told facts."""
-    return [made for made in read_models if isinstance(made, FactProjector)]
+    return [made for made in read_models if isinstance(made, DeclaredFactProjector)]
 
 
 def is_of_facts(identity: str) -> bool:
@@ -422,7 +488,7 @@ def is_of_facts(identity: str) -> bool:
 class FactRows:
     """The rows of one table for the projector that fills it; what it says is kept until it is written."""
 
-    def __init__(self, connection: sqlite3.Connection, projector: FactProjector) -> None:
+    def __init__(self, connection: sqlite3.Connection, projector: DeclaredFactProjector) -> None:
         self._connection = connection
         self._projector = projector
         self._rows: dict[tuple[Value, ...], tuple[Value, ...] | None] = {}  # to be put in; None: to be taken out

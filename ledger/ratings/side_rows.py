@@ -26,7 +26,7 @@ from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, Column, Columns, changes, keyed
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
-from ledger.runtime.records import dtype_of, generated, objects_of, put_of, update_of
+from ledger.runtime.records import generated, objects_of, put_of, records_of, update_of
 
 # Folds: a projector's step over the sides of players' runs, interpreted for a few, compiled for many.
 
@@ -370,7 +370,7 @@ def fold(
         players: Any = [objects_of(made)(reached, at) for at in range(0, len(reached), width)] if width else [made()]
     else:
         loop, reached = compiled(loop), state.copy()
-        players = reached.view(dtype_of(made)) if width else reached
+        players = records_of(made, reached) if width else np.zeros(run.max() + 1)
         # A build has some whole numbers in fewer bits than an update; the step would be compiled anew for each width.
         taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
     out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)

@@ -29,7 +29,7 @@ from ledger.ratings.building import Build
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import DeclaredProjector, FactProjector, ReadModel, of_facts
+from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel, of_facts
 from ledger.ratings.view_tables import refuse_taken_names
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
@@ -81,7 +81,7 @@ class Views:
         self._roster: Roster | None = None  # and of all players
         self._book: GameBook | None = None
         self._pools: PoolProjections
-        self._of_facts: list[FactProjector]  # those of the plan that are kept here
+        self._of_facts: list[DeclaredFactProjector]  # those of the plan that are kept here
         # which read models are kept here, and which by others; as it was last fitted
         self._plan: Plan
         self._rule_at = 0  # the entry that set which are kept

@@ -109,6 +109,12 @@ def dtype_of(cls: type) -> Any:
     return np.dtype(kinds)
 
 
+def records_of(cls: type, flat: Any) -> Any:
+    """View a flat array of 64-bit floats as records of a class, which share its memory."""
+    # As NumPy's record arrays, for the interpreter reads their fields by name, too.
+    return flat.view(dtype_of(cls)).view(np.recarray)
+
+
 def generated(source: str, name: str, **names: Any) -> Callable[..., Any]:
     """Return the function of that name in *source*, of which tracebacks and digests find the text.
 

@@ -40,7 +40,14 @@ from ledger.facts.events import (
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import building, engine, queries, side_rows, views
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import EACH_GAME, PLAYER, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector, FactProjector
+from ledger.ratings.projector import (
+    EACH_GAME,
+    PLAYER,
+    SIDE_COLUMNS,
+    TOURNAMENT,
+    DeclaredFactProjector,
+    DeclaredProjector,
+)
 from ledger.ratings.view_tables import SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
@@ -379,7 +386,7 @@ class FactProjectorContract:
     games = 200
     seeds: tuple[int, ...] = (1, 2, 3)
 
-    def make(self) -> FactProjector:
+    def make(self) -> DeclaredFactProjector:
         """The projector to be tested."""
         raise NotImplementedError
 

@@ -21,14 +21,17 @@ from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import (
     PLAYER,
     TOURNAMENT,
+    DeclaredFactProjector,
     DeclaredProjector,
     FactProjector,
     FactRows,
-    Kept,
     Projector,
     RatedSide,
     column,
     declare,
+    declare_facts,
+    key_column,
+    value_column,
 )
 from ledger.ratings.projectors.history import HISTORY
 from ledger.schemes import built_in, chessworld
@@ -107,17 +110,30 @@ class TestTournamentProjectors(TournamentContract):
 @pytest.mark.parametrize("projector", few_quick(OF_FACTS, OF_FACTS[0].name, name=name_of), scope="class")
 class TestFactProjectors(FactProjectorContract):
     @pytest.fixture(autouse=True)
-    def _projector(self, projector: FactProjector) -> None:
+    def _projector(self, projector: DeclaredFactProjector) -> None:
         self.projector = projector
 
-    def make(self) -> FactProjector:
+    def make(self) -> DeclaredFactProjector:
         return self.projector
 
 
-def by_key(rows: FactRows, _position: int, before: GameRecorded | None, now: GameRecorded | None) -> None:
-    for game, amount in ((before, -1), (now, 1)):
-        if game is not None:
-            rows.add((game.game, game.pool), amount, game.white * amount)
+@attrs.define
+class ByKey(FactProjector):
+    game: str = key_column("TEXT", "key of the game")
+    pool: str = key_column("TEXT", "name of its pool")
+    games: int = value_column("INTEGER", "one")
+    opponent: int = value_column("INTEGER", "number of White")
+
+    @staticmethod
+    def on_change(  # its kinds are games alone
+        rows: FactRows,
+        position: int,  # noqa: ARG004
+        before: GameRecorded | None,
+        now: GameRecorded | None,
+    ) -> None:
+        for game, amount in ((before, -1), (now, 1)):
+            if game is not None:
+                rows.add((game.game, game.pool), amount, game.white * amount)
 
 
 class TestColumnsThatTheLedgerHasToo(FactProjectorContract):
@@ -125,16 +141,8 @@ class TestColumnsThatTheLedgerHasToo(FactProjectorContract):
 
     seeds = (1,)
 
-    def make(self) -> FactProjector:
-        return FactProjector(
-            name="by_key",
-            version=1,
-            kinds=(GameRecorded,),
-            key=(Kept("game", "TEXT", 0, "key of the game"), Kept("pool", "TEXT", 0, "name of its pool")),
-            columns=(Kept("games", "INTEGER", 0, "one"), Kept("opponent", "INTEGER", 0, "number of White")),
-            sums=True,
-            stand=by_key,
-        )
+    def make(self) -> DeclaredFactProjector:
+        return declare_facts(ByKey, name="by_key", version=1, kinds=(GameRecorded,), sums=True)
 
 
 # Schemes in which a better score may give less, each with the reason.

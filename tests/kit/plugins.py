@@ -11,11 +11,13 @@ from ledger.ratings.projector import (
     TOURNAMENT,
     FactProjector,
     FactRows,
-    Kept,
     Projector,
     RatedSide,
     column,
     declare,
+    declare_facts,
+    key_column,
+    value_column,
 )
 
 DAY_IN_MS = 86_400_000.0
@@ -167,64 +169,62 @@ DAY_MS = 86_400_000
 FIRST_WEEKDAY = 3  # 1970 began on a Thursday, the fourth day of a week
 
 
-def longest(rows: FactRows, position: int, _before: Event | None, now: Event | None) -> None:
+@attrs.define
+class LongGames(FactProjector):
     """A row for each game of which the half-moves are known: an index by them has the longest one at its end."""
-    if isinstance(now, GameRecorded) and now.half_moves is not None:
-        rows.put((position,), (now.pool, now.half_moves, int(now.rated)))
-    else:
-        rows.take_out((position,))
+
+    game: int = key_column("INTEGER", "position of the game in the journal")
+    of_pool: str = value_column("TEXT", "name of its pool")
+    half_moves: int = value_column("INTEGER", "half-moves played")
+    rated: int = value_column("INTEGER", "1 where it was asked to be rated, else 0")
+
+    @staticmethod
+    def on_change(rows: FactRows, position: int, before: Event | None, now: Event | None) -> None:  # noqa: ARG004
+        """Put the row in, or take it out."""
+        if isinstance(now, GameRecorded) and now.half_moves is not None:
+            rows.put((position,), (now.pool, now.half_moves, int(now.rated)))
+        else:
+            rows.take_out((position,))
 
 
-LONG_GAMES = FactProjector(
-    name="long_games",
-    version=1,
-    kinds=(GameRecorded,),
-    key=(Kept("game", "INTEGER", 0, "position of the game in the journal"),),
-    columns=(
-        Kept("of_pool", "TEXT", 0, "name of its pool"),
-        Kept("half_moves", "INTEGER", 0, "half-moves played"),
-        Kept("rated", "INTEGER", 0, "1 where it was asked to be rated, else 0"),
-    ),
-    stand=longest,
-)
+LONG_GAMES = declare_facts(LongGames, name="long_games", version=1, kinds=(GameRecorded,))
 
 
-def by_weekday(rows: FactRows, _position: int, before: Event | None, now: Event | None) -> None:
+@attrs.define
+class Weekdays(FactProjector):
     """Games of each pool by the weekday on which they ended, and those of them that were not to be rated."""
-    for game, amount in ((before, -1), (now, 1)):
-        if isinstance(game, GameRecorded) and len(game.ended_at) >= len("2024-05-01"):
-            weekday = (instant_ms(game.ended_at) // DAY_MS + FIRST_WEEKDAY) % 7
-            rows.add((game.pool, weekday), amount, 0 if game.rated else amount)
+
+    of_pool: str = key_column("TEXT", "name of the pool")
+    weekday: int = key_column("INTEGER", "0 Monday to 6 Sunday")
+    games: int = value_column("INTEGER", "games that ended on such a day")
+    unrated: int = value_column("INTEGER", "of these, games that were not to be rated")
+
+    @staticmethod
+    def on_change(rows: FactRows, position: int, before: Event | None, now: Event | None) -> None:  # noqa: ARG004
+        """Take the game from its day, or add it."""
+        for game, amount in ((before, -1), (now, 1)):
+            if isinstance(game, GameRecorded) and len(game.ended_at) >= len("2024-05-01"):
+                weekday = (instant_ms(game.ended_at) // DAY_MS + FIRST_WEEKDAY) % 7
+                rows.add((game.pool, weekday), amount, 0 if game.rated else amount)
 
 
-WEEKDAYS = FactProjector(
-    name="weekdays",
-    version=1,
-    kinds=(GameRecorded,),
-    key=(Kept("of_pool", "TEXT", 0, "name of the pool"), Kept("weekday", "INTEGER", 0, "0 Monday to 6 Sunday")),
-    columns=(
-        Kept("games", "INTEGER", 0, "games that ended on such a day"),
-        Kept("unrated", "INTEGER", 0, "of these, games that were not to be rated"),
-    ),
-    sums=True,
-    stand=by_weekday,
-)
+WEEKDAYS = declare_facts(Weekdays, name="weekdays", version=1, kinds=(GameRecorded,), sums=True)
 
 
-def by_month(rows: FactRows, _position: int, before: Event | None, now: Event | None) -> None:
+@attrs.define
+class Joiners(FactProjector):
     """Players by the month in which they joined."""
-    for player, amount in ((before, -1), (now, 1)):
-        if isinstance(player, PlayerRegistered):
-            rows.add((player.joined_at[: len("2024-05")],), amount)
+
+    month: str = key_column("TEXT", "YYYY-MM, or YYYY where no more is known")
+    players: int = value_column("INTEGER", "who joined in it")
+
+    @staticmethod
+    def on_change(rows: FactRows, position: int, before: Event | None, now: Event | None) -> None:  # noqa: ARG004
+        """Take the player from the month, or add."""
+        for player, amount in ((before, -1), (now, 1)):
+            if isinstance(player, PlayerRegistered):
+                rows.add((player.joined_at[: len("2024-05")],), amount)
 
 
-JOINERS = FactProjector(
-    name="joiners",
-    version=1,
-    kinds=(PlayerRegistered,),
-    key=(Kept("month", "TEXT", 0, "YYYY-MM, or YYYY where no more is known"),),
-    columns=(Kept("players", "INTEGER", 0, "who joined in it"),),
-    sums=True,
-    stand=by_month,
-)
+JOINERS = declare_facts(Joiners, name="joiners", version=1, kinds=(PlayerRegistered,), sums=True)
 OF_FACTS = (LONG_GAMES, WEEKDAYS, JOINERS)

@@ -161,7 +161,7 @@ class Faulty(Projector):
 
     def step(self, game: RatedSide) -> None:
         game.n = 1.0
-        self.other = game.rating  # type: ignore[attr-defined]
+        self.other = game.rating
         self.helper()  # type: ignore[attr-defined]
         return self.whole  # type: ignore[return-value]
 
