@@ -33,6 +33,8 @@ def refuse_without(ledger: Ledger, projector: DeclaredProjector) -> None:
     # Asked first: a table that was left behind is not kept either, and what helps there is another thing.
     keeping.refuse_left_behind(ledger.views.connection, projector.name, ledger.views.at_hand.broken)
     if not keeps(ledger, projector):
+        if projector.name in ledger.views.at_hand.broken:
+            raise ledger.views.at_hand.broken[projector.name]
         kept = sorted(made.name for made in ledger.views.kept())
         hint = f"it keeps these: {kept}; 'policy set DB read-models {projector.name}=true' keeps it"
         raise UnknownNameError("read model", projector.name, hint)

@@ -18,7 +18,7 @@ from ledger.book.judging import Fresh
 from ledger.book.kinds import Parts
 from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.tables import FACTS, facts_of
-from ledger.errors import ProjectionError
+from ledger.errors import ProjectionError, ReadModelError
 from ledger.facts import codec
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, GameRecorded, PolicySet
@@ -26,6 +26,7 @@ from ledger.journal import Journal, listing
 from ledger.journal.rules import policy_entries
 from ledger.ratings import views_file
 from ledger.ratings.projector import DeclaredFactProjector, FactRows, ReadModel, is_of_facts
+from ledger.runtime import plugins
 from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class AtHand:
     Attributes:
         making: those whose tables it makes where there are none.
         further: those that it makes only where the ledger keeps them: by its rule, or because their tables stand.
-        broken: by name, why one that is installed cannot be loaded.
+        broken: by name, why one cannot be loaded, or failed.
     """
 
     def __init__(
@@ -100,6 +101,13 @@ class AtHand:
     def all(self) -> tuple[ReadModel, ...]:
         """All of them."""
         return (*self.making, *self.further)
+
+    def leave_out(self, error: ReadModelError) -> None:
+        """Go on without the projector that failed, as if its plug-in were missing."""
+        self.making = tuple(made for made in self.making if made.name != error.projector)
+        self.further = tuple(made for made in self.further if made.name != error.projector)
+        self.broken[error.projector] = error
+        plugins.leave_out(error)
 
     def to_keep(self, rule: Rule, present: Iterable[str]) -> list[ReadModel]:
         """Those that views should keep here.

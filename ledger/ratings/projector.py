@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import attrs
 import orjson
 
-from ledger.errors import LedgerError, ProjectionError, one_line
+from ledger.errors import LedgerError, ProjectionError, ReadModelError, one_line
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import EVENTS, CorrectionDecided, CorrectionProposed, Event, GameSupplemented
 from ledger.ratings import projector_steps
@@ -235,8 +235,8 @@ class DeclaredProjector:
         self._refuse(projector_steps.faults_of_step(self.made, self.reads))
 
     def _refuse(self, faults: Iterable[str]) -> None:
-        if told := "; ".join(faults):
-            raise ProjectionError(str(self.name), told)
+        if words := "; ".join(faults):
+            raise ProjectionError(str(self.name), words)
 
     def _faults_of_name(self) -> Iterator[str]:
         if not isinstance(self.name, str) or not re.fullmatch(NAME_PATTERN, self.name):
@@ -498,7 +498,7 @@ class FactRows:
         """A row stands under a key, in the place of one that stood there.
 
         Raises:
-            ProjectionError: the table has sums, or other columns.
+            ReadModelError: the table has sums, or other columns.
         """
         self._check(key, values, sums=False)
         self._rows[tuple(key)] = tuple(values)
@@ -507,7 +507,7 @@ class FactRows:
         """The row of a key stands no longer.
 
         Raises:
-            ProjectionError: the table has sums, or another key.
+            ReadModelError: the table has sums, or another key.
         """
         self._check(key, None, sums=False)
         self._rows[tuple(key)] = None
@@ -516,7 +516,7 @@ class FactRows:
         """Add to the sums of a key, or take from them with amounts below 0; without amounts, 1 to the only one.
 
         Raises:
-            ProjectionError: the table has no sums, or others.
+            ReadModelError: the table has no sums, or others.
         """
         amounts = amounts or (1,)
         self._check(key, amounts, sums=True)
@@ -527,32 +527,32 @@ class FactRows:
         made = self._projector
         if sums is not made.sums:
             words = "adds to sums, and its rows are none" if sums else "puts in or takes out rows of a table of sums"
-            raise ProjectionError(made.name, words)
+            raise ReadModelError(made.name, words)
         fits = not isinstance(key, str) and len(key) == len(made.key)
         if not fits or (values is not None and len(values) != len(made.columns)):
             asked = f"{[column.name for column in made.key]} and {[column.name for column in made.columns]}"
-            raise ProjectionError(made.name, f"tells {key!r} and {values!r}, where its columns are {asked}")
+            raise ReadModelError(made.name, f"tells {key!r} and {values!r}, where its columns are {asked}")
         columns = [*zip(made.key, key, strict=True), *zip(made.columns, values or (), strict=values is not None)]
         for place, (column, value) in enumerate(columns):
             if value is None and place >= len(made.key) and not sums:
                 continue
             if not _FITS[column.type](value):
                 message = f"column {column.name!r} takes {_TAKES[column.type]}, got {value!r}"
-                raise ProjectionError(made.name, message)
+                raise ReadModelError(made.name, message)
 
     def stand(self, position: int, before: Event | None, now: Event | None) -> None:
         """Tell the projector of a fact.
 
         Raises:
-            ProjectionError: it failed; nothing of the fold stands then.
+            ReadModelError: it failed; nothing of the fold stands then.
         """
         try:
             self._projector.stand(self, position, before, now)
         except LedgerError:
             raise
         except Exception as error:  # whatever somebody else's function does
-            message = f"cannot take entry {position} ({type(error).__name__}: {one_line(error)})"
-            raise ProjectionError(self._projector.name, message) from error
+            message = f"cannot take entry {position} ({type(error).__name__}: {one_line(error)}); correct the plug-in"
+            raise ReadModelError(self._projector.name, message) from error
         if len(self._rows) + len(self._sums) >= WAITING:
             self.write()
 

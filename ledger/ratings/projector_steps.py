@@ -63,24 +63,24 @@ def _fields(made: type) -> set[str]:
     return {field.name for field in attrs.fields(made)}
 
 
-def _faults_of_names(where: str, step: FunctionType, known: dict[str, set[str]]) -> Iterator[str]:
-    this, game = known
+def _faults_of_names(where: str, step: FunctionType, names_of: dict[str, set[str]]) -> Iterator[str]:
+    this, game = names_of
     loaded = before = None
     line = step.__code__.co_firstlineno
-    told = set[str]()
+    faults = set[str]()
     for instruction in dis.get_instructions(step):
         line = instruction.starts_line or line
-        if loaded in known and instruction.opname in {"LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"}:
+        if loaded in names_of and instruction.opname in {"LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"}:
             name = str(instruction.argval)
             fault = ""
             if loaded == game and instruction.opname == "STORE_ATTR":
                 fault = f"line {line} writes {game}.{name}: a game is only read"
-            elif loaded == game and name not in known[game]:
+            elif loaded == game and name not in names_of[game]:
                 fault = f"line {line} reads {game}.{name}, which reads= does not name"
-            elif loaded == this and name not in known[this]:
-                fault = f"line {line} uses {this}.{name}, which is none of its fields {sorted(known[this])}"
-            if fault and fault not in told:
-                told.add(fault)
+            elif loaded == this and name not in names_of[this]:
+                fault = f"line {line} uses {this}.{name}, which is none of its fields {sorted(names_of[this])}"
+            if fault and fault not in faults:
+                faults.add(fault)
                 yield f"{where}: {fault}"
         if instruction.opname == "RETURN_VALUE" and before is not None and before != ("LOAD_CONST", None):
             yield f"{where}: line {line} returns something; what is kept stands in the fields"

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.book.timeline import Pool
-from ledger.errors import ProjectionError, one_line
+from ledger.errors import ReadModelError, one_line
 from ledger.ratings.player_rows import CURRENT, PlayerRows, listed_flags
 from ledger.ratings.projector import CHANGES, DeclaredProjector
 from ledger.ratings.projectors.history import GAMES_BEFORE, HISTORY
@@ -359,7 +359,7 @@ def fold(
         state: flat running state by run; left as it is.
 
     Raises:
-        ProjectionError: the projector's step fails.
+        ReadModelError: the projector's step fails.
     """
     width, made, loop = len(projector.state), projector.made, folding_loop(projector)
     sparse = projector.rows == CHANGES
@@ -379,8 +379,8 @@ def fold(
     except Exception as error:  # whatever somebody else's step does; the history's is ours
         if projector is HISTORY:
             raise
-        message = f"its step fails ({type(error).__name__}: {one_line(error)}); correct it, or take the plug-in away"
-        raise ProjectionError(projector.name, message) from error
+        message = f"its step fails ({type(error).__name__}: {one_line(error)}{_place(error)}); correct the plug-in"
+        raise ReadModelError(projector.name, message) from error
     if cols is FEW:
         for place, player in enumerate(players):
             put_of(made)(reached, place * width, player)
@@ -389,3 +389,13 @@ def fold(
         return TableFold(columns, None, reached)
     places = cols.where(changed)
     return TableFold([cols.take(column, places) for column in columns], places, reached)
+
+
+def _place(error: BaseException) -> str:
+    """Where an error was raised, if a step did it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not trace.tb_frame.f_code.co_filename.endswith(".py"):
+        return ""
+    return f", {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"

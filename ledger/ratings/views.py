@@ -21,7 +21,7 @@ from ledger.book.judging import Fresh, Placed
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.errors import CorruptError, LedgerError, StorageError, one_line
+from ledger.errors import CorruptError, LedgerError, ReadModelError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import building, keeping, view_tables, views_file
@@ -432,6 +432,9 @@ class Views:
                 self._current = self.written()
         except BaseException as error:
             self._book = None  # what it remembers was rolled back
+            if isinstance(error, ReadModelError):
+                self.at_hand.leave_out(error)
+                return None
             if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):
                 views_file.check_sound(connection, self.path)
                 raise CorruptError(
@@ -502,7 +505,12 @@ class Views:
         if until is None and target <= FEW_ENTRIES and not _is_far_behind(0, target):
             # Made empty, and folded by whoever brings views level: building by columns loads what takes a second.
             target = 0
-        build.run(target, progress, [name for name in missing if rule.keeps(name) is not False])
+        try:
+            build.run(target, progress, [name for name in missing if rule.keeps(name) is not False])
+        except ReadModelError as error:
+            self.at_hand.leave_out(error)
+            self._build(progress, until)
+            return
         self.close()
         views_file.put_in_place(self._building, self.path)
 

@@ -23,7 +23,7 @@ from ledger.runtime.lazy import np
 _KEPT = "number"  # in the metadata of a field: what ``number`` or ``part`` said
 
 
-class Number(NamedTuple):
+class RecordNumber(NamedTuple):
     """One number of a record.
 
     Attributes:
@@ -78,12 +78,12 @@ def is_record(cls: type) -> bool:
 
 
 @cache
-def numbers(cls: type) -> tuple[Number, ...]:
+def numbers(cls: type) -> tuple[RecordNumber, ...]:
     """The numbers of a record, in their order."""
     return tuple(_numbers(cls, "", ""))
 
 
-def _numbers(cls: type, before: str, label: str) -> Iterator[Number]:
+def _numbers(cls: type, before: str, label: str) -> Iterator[RecordNumber]:
     for field in attrs.fields(cls):
         said, path = field.metadata[_KEPT], before + field.name
         if not isinstance(said, _Said):
@@ -91,9 +91,9 @@ def _numbers(cls: type, before: str, label: str) -> Iterator[Number]:
             continue
         name, places = (said.name or field.name).format(label), range(1, said.size + 1)
         if not said.size:
-            yield Number(path, name, float(said.start), said.doc.format(label), said.more)
+            yield RecordNumber(path, name, float(said.start), said.doc.format(label), said.more)
         for place in places:
-            yield Number(f"{path}[{place - 1}]", f"{name}_{place}", said.start, said.doc.format(place), said.more)
+            yield RecordNumber(f"{path}[{place - 1}]", f"{name}_{place}", said.start, said.doc.format(place), said.more)
 
 
 @cache

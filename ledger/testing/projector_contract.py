@@ -135,9 +135,9 @@ class ProjectorContract:
         run, sides = _sides(made, 4)
         turns = sorted(range(len(run)), key=lambda side: (sides["n"][side], run[side]))
         mixed = {name: [column[side] for side in turns] for name, column in sides.items()}
-        found = _fold(FEW, made, [run[side] for side in turns], mixed)
+        columns = _fold(FEW, made, [run[side] for side in turns], mixed)
         expected = _folded(FEW, made, 4)
-        assert [bits(column) for column in found] == [bits([column[side] for side in turns]) for column in expected]
+        assert [bits(column) for column in columns] == [bits([column[side] for side in turns]) for column in expected]
 
     # -- its table -------------------------------------------------------------------------------------------------
 

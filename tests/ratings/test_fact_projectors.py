@@ -4,6 +4,7 @@ That any history gives the rows of the right facts, ``test_drawn_histories`` and
 they say.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +42,7 @@ from ledger.ratings.projector import (
     key_column,
     value_column,
 )
+from ledger.runtime import plugins
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import game_recorded
 from tests.kit.plugins import JOINERS, OF_FACTS, WEEKDAYS
@@ -376,6 +378,13 @@ def fails(_rows: FactRows, position: int, *_: Event | None) -> None:
     raise KeyError(f"entry {position}")
 
 
+def left_out(path: Path, odd: DeclaredFactProjector) -> str:
+    """Why the ledger goes on without a projector."""
+    with Ledger.open(path, projectors=(*BUILT_IN, odd)) as ledger:
+        ledger.level()
+        return str(plugins._broken.pop("odd"))
+
+
 @pytest.mark.parametrize(
     ("stand", "message"),
     [
@@ -393,8 +402,7 @@ def test_what_a_projector_does_wrong_is_named_and_leaves_the_views_as_they_were(
     odd = DeclaredFactProjector(name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), stand=stand)
     with Ledger.open(little_club) as ledger:
         ledger.level()
-    with Ledger.open(little_club, projectors=(*BUILT_IN, odd)) as ledger, pytest.raises(ProjectionError, match=message):
-        ledger.level()
+    assert re.search(message, left_out(little_club, odd))
     with Ledger.open(little_club) as ledger:
         assert ledger.views.is_level()
         assert "odd" not in ledger.views.read_models()
@@ -410,9 +418,7 @@ def test_a_column_beside_the_key_may_be_empty_and_takes_values_of_its_own_type_a
             name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), columns=(beside,), stand=stand
         )
 
-    wrong = pytest.raises(ProjectionError, match="column 'm' takes whole numbers of 64 bits, got 'two'")
-    with Ledger.open(little_club, projectors=(*BUILT_IN, telling("two"))) as ledger, wrong:
-        ledger.level()
+    assert "column 'm' takes whole numbers of 64 bits, got 'two'" in left_out(little_club, telling("two"))
     with Ledger.open(little_club, projectors=(*BUILT_IN, telling(None))) as ledger:
         ledger.level()
         assert {row["m"] for row in ledger.rows("odd")} == {None}
@@ -423,8 +429,7 @@ def test_a_table_of_sums_takes_no_rows(little_club: Path) -> None:
         rows.put((position,), (1,))
 
     odd = attrs.evolve(JOINERS, name="odd", stand=puts)
-    with Ledger.open(little_club, projectors=(odd,)) as ledger, pytest.raises(ProjectionError, match="table of sums"):
-        ledger.level()
+    assert "table of sums" in left_out(little_club, odd)
 
 
 @pytest.mark.parametrize("amount", [0.5, True, 2**63, None, "1"])
@@ -433,8 +438,7 @@ def test_a_sum_takes_whole_numbers_alone(amount: Any, little_club: Path) -> None
         rows.add(("2020",), amount)
 
     odd = attrs.evolve(JOINERS, name="odd", stand=adds)
-    with Ledger.open(little_club, projectors=(odd,)) as ledger, pytest.raises(ProjectionError, match="takes whole"):
-        ledger.level()
+    assert "takes whole" in left_out(little_club, odd)
 
 
 def test_a_table_of_a_built_in_read_model_is_not_taken_by_one_of_facts(little_club: Path) -> None:

@@ -12,13 +12,14 @@ from ledger.audit.audit import audit
 from ledger.errors import ProjectionError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import building, engine, installed_projectors
+from ledger.ratings import building, engine, installed_projectors, views
+from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import DeclaredProjector, Largest, Projector, RatedSide, column, declare
 from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import plugins
 from ledger.runtime.ledger_files import beside
 from ledger.testing.kit import table_rows
-from tests.kit.games import source_games
+from tests.kit.games import game_recorded, source_games
 from tests.kit.plugins import SURPLUSES, WIN_STREAKS
 from tests.kit.tampering import edit
 
@@ -236,17 +237,35 @@ class Failing(Projector):
     games: float = column(0.0, "INTEGER", "games")
 
     def step(self, game: RatedSide) -> None:
-        self.games += 1 // (game.n - game.n)
+        self.games += 1.0
+        if game.n > 1:
+            raise ValueError("no second game")
 
 
-def test_a_step_that_fails_is_named(plain_club: Path) -> None:
-    failing = declare(Failing, name="win_streaks", version=1, reads=("n",))
-    with (
-        Ledger.open(plain_club, projectors=(failing,)) as ledger,
-        pytest.raises(ProjectionError, match=r"win_streaks: its step fails \(ZeroDivisionError: "),
-    ):
+FAILING = declare(Failing, name="win_streaks", version=1, reads=("n",))
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_a_step_that_fails_stops_nothing_but_its_own_table(
+    plain_club: Path, few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Named with file and line; the table refuses to answer, all others go on, and it comes back when it is mended."""
+    monkeypatch.setattr(plugins, "_broken", {})
+    monkeypatch.setattr(views, "FEW_ENTRIES", views.FEW_ENTRIES if few else 0)
+    words = r"win_streaks: its step fails \(ValueError: no second game, .*test_installing.py:\d+\); correct the plug-in"
+    with Ledger.open(plain_club, projectors=(WIN_STREAKS,)) as ledger:
         ledger.level()
-    assert rows_of(plain_club, "history")
+    failing = attrs.evolve(WIN_STREAKS, made=Failing, version=2, reads=("n",), stores=())
+    with Ledger.open(plain_club, projectors=(*BUILT_IN, failing)) as ledger:
+        ledger.append(game_recorded("g:late", ended_at="2026-11-20", half_moves=40))
+        ledger.level() if few else ledger.rebuild()
+        assert ledger.views.is_level()
+        with pytest.raises(ProjectionError, match=words):
+            list(ledger.rows("win_streaks"))
+        assert list(ledger.rows("streaks"))
+    assert [str(error)[:11] for error in plugins.broken()] == ["win_streaks"]
+    assert audit(plain_club)
+    assert rows_of(plain_club, "win_streaks", attrs.evolve(WIN_STREAKS, version=3))
 
 
 def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ def counts_for_hera(n: float, games_before: float) -> bool:
 
 
 @attrs.define
-class Hera:
+class HighestSoFar:
     """The highest rating from game 50 on, and which games count among the 50."""
 
     hera: float = column(nan, "REAL", "highest rating after 50 or more rated games, points; NULL before")
@@ -34,7 +34,7 @@ class Hera:
     games_until_restart: float = column(0.0, "INTEGER", "rated games before that")
 
 
-def note_highest(kept: Hera, game: RatedSide) -> None:
+def note_highest(kept: HighestSoFar, game: RatedSide) -> None:
     """Note a rating above the highest; count anew from the game with which everybody begins anew."""
     if game.restart != kept.restart:
         until = game.n - 1.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from ledger.ratings.projector import Projector, RatedSide, declare
-from ledger.ratings.projectors.hera import HERA_FROM, Hera, note_highest
+from ledger.ratings.projectors.hera import HERA_FROM, HighestSoFar, note_highest
 from ledger.ratings.projectors.rating_graph import RatingSums, add_rating
 from ledger.ratings.projectors.results import Results, count_result
 from ledger.runtime.records import flat_of, part
@@ -22,7 +22,7 @@ class History(Projector):
 
     results: Results = part(Results)
     ratings: RatingSums = part(RatingSums)
-    highest: Hera = part(Hera)
+    highest: HighestSoFar = part(HighestSoFar)
 
     def step(self, game: RatedSide) -> None:
         """Count one side of a game: result, loss on time, sums of the rating, highest rating from game 50 on."""

@@ -15,7 +15,7 @@ KINDS = ("winning", "unbeaten", "losing")
 
 
 @attrs.define
-class Streak:
+class StreakOfKind:
     """The streak of one kind that runs, and the longest one that has ended."""
 
     since: float = column(0.0, "INTEGER", "first game of the current {} streak; 0 for none", name="{}_from")
@@ -29,9 +29,9 @@ class Streak:
 class Streaks(Projector):
     """The streaks of each kind."""
 
-    winning: Streak = part(Streak, "winning")
-    unbeaten: Streak = part(Streak, "unbeaten")
-    losing: Streak = part(Streak, "losing")
+    winning: StreakOfKind = part(StreakOfKind, "winning")
+    unbeaten: StreakOfKind = part(StreakOfKind, "unbeaten")
+    losing: StreakOfKind = part(StreakOfKind, "losing")
 
     def step(self, game: RatedSide) -> None:
         """Begin or end the streaks that the result begins or ends."""
@@ -40,7 +40,7 @@ class Streaks(Projector):
         begin_or_end(self.losing, game.n, game.half_points == 0)
 
 
-def begin_or_end(streak: Streak, n: float, belongs: bool) -> None:
+def begin_or_end(streak: StreakOfKind, n: float, belongs: bool) -> None:
     """Begin a streak with game *n* if none runs and the game belongs to one, or end it; of equals the first holds."""
     since = streak.since
     if belongs:
