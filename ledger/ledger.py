@@ -220,6 +220,7 @@ class Ledger(OpenLedger):
         with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
             then = ScratchJournal(journal, position if listed is None else listed)
             with _Borrowed(self.path, then, self.names.file, past, self.clock, self.token_store) as ledger:
+                ledger.names = self.names  # who was renamed since has a name that a later entry sealed
                 yield ledger
 
     # -- writing ---------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ if __name__ == "__main__" and _signal.getsignal(_signal.SIGINT) is _signal.defau
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 import importlib
+import sys
 from collections.abc import Sequence
 
 import click
@@ -145,7 +146,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sqlite.has_wal_reset_bug():
         output.remark(
             f"warning: SQLite {sqlite.sqlite3.sqlite_version} may corrupt a file under load (WAL reset, fixed in "
-            "3.51.3); install pysqlite3 0.6.1 or later"
+            "3.51.3, 3.50.7 and 3.44.6); "
+            + ("install pysqlite3 0.6.1 or later" if sys.platform == "linux" else "take a Python that has one of these")
         )
     return running.run(cli, argv, "rating-ledger")
 

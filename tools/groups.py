@@ -1,4 +1,4 @@
-"""A group of commands: it asks, of a word that is none, what is meant, and its help has a whole sentence of each."""
+"""A group of commands: it suggests commands for an unknown word, refuses empty options, and lists whole sentences."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import click
 
 from ledger.runtime.nearest import did_you_mean
 
+MAY_BE_EMPTY = click.types.StringParamType()  # the type of an option whose empty value means something
 _SENTENCE = 200  # characters: the first sentence of each command's help, whole
 
 
@@ -22,7 +23,10 @@ class Suggesting(click.Group):
         if not ctx.resilient_parsing and not word.startswith("-") and self.get_command(ctx, word) is None:
             likely = did_you_mean(word, self.list_commands(ctx))
             raise click.UsageError(f"no command {word!r}; {likely}'{ctx.command_path} --help' lists them", ctx)
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            _refuse_empty_options(command, ctx, name, rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, each with the first sentence of its help."""
@@ -36,3 +40,16 @@ class Suggesting(click.Group):
         rows = [(name, command.get_short_help_str(_SENTENCE)) for name, command in commands.items() if command]
         with formatter.section(title):
             formatter.write_dl(rows)
+
+
+def _refuse_empty_options(command: click.Command, parent: click.Context, name: str | None, words: list[str]) -> None:
+    """Refuse an option with an empty value: a script whose variable is empty would get what no option gives."""
+    context = click.Context(command, parent, name, resilient_parsing=True)  # other faults are for the command to name
+    given, _, _ = command.make_parser(context).parse_args(list(words))
+    for option in command.get_params(context):
+        value = given.get(option.name)
+        values = value if isinstance(value, list) else [value]
+        is_empty = any(isinstance(each, str) and not each.strip() for each in values)
+        if is_empty and isinstance(option, click.Option) and option.type is not MAY_BE_EMPTY:
+            flag = option.opts[-1]
+            raise click.UsageError(f"{flag} is empty: give a value, or leave {flag} out", context)

@@ -66,6 +66,8 @@ def workshop(place: Path, unfinished: str | None = None) -> Iterator[None]:
         if unfinished is None or not (place / unfinished).exists():
             shutil.rmtree(place, ignore_errors=True)
         lock.release()
+        with suppress(OSError):  # on Windows it still held the lock, which is open until here
+            place.rmdir()
 
 
 def permissions_of(path: Path) -> int:

@@ -29,6 +29,7 @@ from ledger.ledger import Ledger, utc_now
 from ledger.ratings import views_file
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
+from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent
 
@@ -62,6 +63,7 @@ class Backup:
     bytes: int
 
 
+@checked
 def backup(
     path: str | Path,
     folder: str | Path,

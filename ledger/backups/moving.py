@@ -21,6 +21,7 @@ from ledger.journal.settings_file import OF_A_SERVER, ServerPlace, SettingsFile,
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.server_stores import on_server
 from ledger.runtime import sqlite
+from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import beside, journal_file
 from ledger.runtime.long_work import Progress, silent
 
@@ -42,6 +43,7 @@ class ServerMove:
     folder: Path
 
 
+@checked
 def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = silent) -> ServerMove:
     """Move a ledger in files onto a server; the files are put aside.
 
@@ -118,6 +120,7 @@ def _put_aside(path: Path) -> Path:
     return folder
 
 
+@checked
 def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
     """Move a ledger on a server into files beside its views; the schemas stay, and take nothing more.
 

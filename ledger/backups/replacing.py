@@ -8,6 +8,7 @@ was stopped, ``undo`` brings back what stood there. Nothing is decided and nothi
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -162,6 +163,8 @@ def replace(place: Path, path: Path, present: Present) -> Path:
                 if (new := place / SET / file.name).exists():
                     # Whoever could read the ledger, such as a server under another user, can read the restored one.
                     disk.make_alike(new, file)
+                if os.name != "posix":  # Windows moves no open file: who opens it before it moves stops the restore
+                    _release(present)
                 # Each move is flushed before the next: a disk may keep new names in another order, and after a power
                 # cut the journal could stand here without its people.
                 disk.move(file, aside / file.name)

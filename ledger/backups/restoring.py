@@ -29,6 +29,7 @@ from ledger.players.people_layouts import REASONS_SINCE, layout
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
+from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import RESTORE_PLAN, restoring
 from ledger.runtime.long_work import Progress, silent
 
@@ -218,6 +219,7 @@ class Restored:
     alarm: str | None = None
 
 
+@checked
 def restore(
     folder: str | Path,
     path: str | Path,

@@ -46,8 +46,10 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
     # Copies of processes that were killed: there are names in them, which nobody would erase there.
     for lock in path.parent.glob(f"{glob.escape(prefix)}*/{_HELD}"):
         # another process is at work on it, or it is another user's
-        with suppress(OSError, filelock.Timeout), filelock.FileLock(lock, timeout=0):
-            shutil.rmtree(lock.parent)
+        with suppress(OSError, filelock.Timeout):
+            with filelock.FileLock(lock, timeout=0):
+                shutil.rmtree(lock.parent, ignore_errors=True)
+            lock.parent.rmdir()  # on Windows it still held the lock, which is open until here
     with (
         tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as folder,
         filelock.FileLock(Path(folder) / _HELD),

@@ -185,8 +185,6 @@ class Corrections:
         """
         tried = "propose a correction"
         who = self.ledger.tokens.who(token, by, Role.CORRECTOR, tried)
-        # Only to refuse a name that no entry may hold before anything long is done.
-        codec.seal_actor(who.name)
         alike: dict[int, tuple[int, ...]] = {}
         repeat: list[Proposed] = []
 
@@ -366,7 +364,6 @@ class Corrections:
         """
         tried, role = f"{VERBS_OF[decision]} proposal {proposal}", ROLES_OF[decision]
         who = self.ledger.tokens.who(token, by, role, tried)
-        codec.seal_actor(who.name)
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             # four eyes hold from the entry of their policy on, never backwards (design, 8)

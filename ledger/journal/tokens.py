@@ -69,6 +69,13 @@ class Actor(NamedTuple):
     entry: int | None = None
 
 
+def _unproven(claimed: str | None) -> Actor:
+    """Return the actor whom a name names without a token; refuse what no entry may hold before anything is done."""
+    name = UNNAMED if claimed is None else claimed
+    codec.seal_actor(name)
+    return Actor(name, proven=False)
+
+
 class _Shown(NamedTuple):
     """A token that was shown: its row, the entry that issued it, and the last millisecond at which it is taken."""
 
@@ -319,7 +326,7 @@ class Tokens:
             return self.who(token, claimed, Role.APPROVER, tried)
         shown = self._shown(token) if token is not None and self.are_set_up() else None
         if shown is None or shown.row.revoked_at is not None:
-            return Actor(claimed or UNNAMED, proven=False)
+            return _unproven(claimed)
         return Actor(shown.row.name, proven=True, entry=shown.entry)
 
     def check_issuer(self, who: Actor, position: int, tried: str) -> None:
@@ -387,11 +394,11 @@ class Tokens:
         """
         if not self.are_set_up():
             if token is None:
-                return Actor(claimed or UNNAMED, proven=False)
+                return _unproven(claimed)
             self._refuse_without_any()
         # Whoever sets up tokens for corrections stops no program that records games without one.
         if token is None and role is Role.RECORDER and not self.is_held(role):
-            return Actor(claimed or UNNAMED, proven=False)
+            return _unproven(claimed)
         if token is None:
             self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
         return self._proven(self._shown(token), token, claimed, role, tried)
@@ -439,7 +446,7 @@ class Tokens:
             RejectedError: as for ``who``.
         """
         if token is None and not self.is_held(Role.RECORDER):
-            return actor
+            return _unproven(actor).name
         return self.who(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
 
     def _shown(self, token: str) -> _Shown | None:

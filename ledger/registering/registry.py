@@ -491,8 +491,6 @@ class Registry:
             StorageError: the people file and the journal do not belong together.
         """
         actor = self.ledger.recorder_named(token, actor)
-        # Only to refuse a name that no entry may have, before anybody gets a number.
-        codec.seal_actor(actor)
         if not players:
             return []
         registered_before = self.ledger.names.people().by_identity([player.identity for player in players])

@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import cache, wraps
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ledger.errors import MalformedError
@@ -137,11 +138,12 @@ def _parameter(name: str, annotation: Any) -> _Parameter:
     elif None not in classes:
         test = lambda value: isinstance(value, classes)  # type: ignore[arg-type]  # noqa: E731
     words = " or ".join(_words(each) for each in members)
+    is_path = Path in members  # of a NUL the system says "embedded null byte", in a ValueError that names no path
     advice = next((ADVICE[each.__name__] for each in members if getattr(each, "__name__", "") in ADVICE), None)
     return _Parameter(
         name,
-        test,
-        f"{words} ({advice})" if advice else words,
+        (lambda value: test(value) and "\0" not in str(value)) if is_path else test,
+        f"{words} ({advice})" if advice else f"{words} without a NUL" if is_path else words,
         _enumeration(members),
         _enumeration(inside),
     )

@@ -143,7 +143,7 @@ def whole(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
                 _BESIDE_A_DATABASE if replace else ()
             ):  # of the older one: SQLite would take it for the new one's
                 target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
-            making.rename(target)
+            making.replace(target)  # on Windows a rename takes no file's place
             sqlite.sync_folder(target.absolute().parent)
         finally:
             with suppress(OSError):  # while it is held: whoever takes the next one makes a new file

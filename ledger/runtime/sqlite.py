@@ -44,7 +44,8 @@ __all__ = [
     "waiting",
 ]  # fmt: skip
 
-WAL_RESET_FIXED = (3, 51, 3)
+# https://sqlite.org/wal.html#walresetbug: 3.7.0 to 3.51.2, but for two branches to which the mending was carried back.
+WAL_RESET_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 PRAGMAS = (
     # a file comes from anywhere: its schema shall call no function that does more than compute
     "PRAGMA trusted_schema=OFF",
@@ -83,7 +84,9 @@ sqlite3.register_adapter(bytes, bytearray)
 
 def has_wal_reset_bug() -> bool:
     """True when the SQLite in use may corrupt a file when a WAL is reset under a concurrent reader."""
-    return sqlite3.sqlite_version_info < WAL_RESET_FIXED
+    version = sqlite3.sqlite_version_info
+    is_mended = any(version[:2] == fixed[:2] and version >= fixed for fixed in WAL_RESET_FIXED)
+    return version < WAL_RESET_FIXED[-1] and not is_mended
 
 
 class storage_errors:  # noqa: N801  # used as a with-statement's word; a generator would cost 2 µs more each time

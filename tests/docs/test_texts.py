@@ -1,6 +1,7 @@
 """The committed texts: sizes, links, parts that follow from the code, pictures; and what the site adds to them."""
 
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -49,6 +50,15 @@ def test_the_first_screen_shows_the_commands_of_a_checkout_and_soon_a_result() -
         assert "minute" in row
     assert "pip install ." in lines[:40]
     assert any(re.match(r" +1 +13  ann +1923 ", line) for line in lines[:40])
+
+
+def test_a_package_index_shows_commands_of_the_first_readme_and_no_link_into_the_checkout() -> None:
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / about["readme"]).read_text(encoding="utf-8")
+    assert readmes.links(text) == []
+    install, *commands = readmes.blocks(text, "sh")[0].splitlines()
+    assert install == f"pip install {about['name']}"
+    assert [line for line in commands if f"$ {line}" not in FIRST] == []
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -296,7 +296,7 @@ def test_log_lists_entries_of_a_kind_the_newest_or_all(club_with_a_future_entry:
     ("words", "code"),
     [
         (["--kind", "clock"], REFUSED),
-        (["--kind", ""], REFUSED),
+        (["--kind", ""], USAGE),
         (["--kind", "clock-accepted/2"], REFUSED),
         (["--game", "r1", "--kind", "game-recorded"], USAGE),
         (["--game", "r1", "--limit", "1"], USAGE),

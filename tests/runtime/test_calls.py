@@ -13,6 +13,7 @@ from ledger import GameRecorded, Ledger, LedgerError, MalformedError, Outcome, S
 from ledger.answers import player_games, players, predictions, rankings, recorded_games, streaks
 from ledger.answers.crosstables import crosstable
 from ledger.audit.audit import audit
+from ledger.backups import backup, restore
 from ledger.facts.events import Role
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded
@@ -38,6 +39,12 @@ WRONG_CALLS: dict[str, Callable[[Any], object]] = {
     "a name for a number": lambda ledger: ledger.erase("Ann"),
     "a person for a number": lambda ledger: ledger.rename(ledger.player(1), "Anna"),
     "no file": lambda _: Ledger.open(None),  # type: ignore[arg-type]
+    "a NUL in the name of a file": lambda _: Ledger.open("a\0b"),
+    "a NUL in the name of a new file": lambda _: Ledger.create("a\0b"),
+    "a NUL in the name of an imported file": lambda ledger: ledger.import_file(Path("a\0b")),
+    "a NUL in the name of an audited file": lambda _: audit("a\0b"),
+    "a NUL in the name of a backup": lambda ledger: backup(ledger.path, "a\0b"),
+    "a NUL in the name of a copy": lambda ledger: restore("a\0b", ledger.path),
     "one argument for several": lambda ledger: ledger.rows("history", "player = ?", 1),
     "fewer than no entries": lambda ledger: list(ledger.entries(last=-1)),
     "a text for a count": lambda ledger: list(ledger.entries(last="3")),

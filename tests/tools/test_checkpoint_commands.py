@@ -91,7 +91,7 @@ def test_a_receipt_that_was_changed_is_exit_code_3_and_named_by_its_line(tmp_pat
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        ("", "is no verifier key, nor a file"),
+        ("", "--key is empty: give a value"),
         ("nope", "'nope' is no verifier key, nor a file (No such file"),
         ("a+b", "expected NAME+ID+KEY, one line as 'checkpoint-key' prints it, got 'a+b'"),
         (str(RECEIPT), "expected NAME+ID+KEY"),

@@ -230,7 +230,7 @@ def test_variants_are_left_out_and_counted_unless_given_a_pool(empty_club: Path,
         (["--variant", "crazyhouse"], "--variant takes VARIANT=POOL, got 'crazyhouse'"),
         (["--variant", "crazyhouse=Bad Pool"], "pool must be text matching"),
         (["--pool", "Bad Pool"], "pool must be text matching"),
-        (["--pool", ""], "--pool is empty: give the name of a pool"),
+        (["--pool", ""], "--pool is empty: give a value"),
         (["--source", "bad site!"], "--source must match"),
     ],
 )

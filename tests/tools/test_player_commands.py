@@ -90,7 +90,8 @@ def test_a_player_is_added_with_a_past_and_the_same_again_is_known(fide_pool: Pa
     [
         (["name:x", "X", "--rating", "12x"], USAGE, "rating must be text matching"),
         (["name:x", "X", "--rating", "0"], USAGE, "rating must be text matching"),
-        (["name:x", "X", "--games", "3"], USAGE, "needs the rating that it shows"),
+        (["name:x", "X", "--games", "0"], USAGE, "--games: what a list tells needs the rating that it shows"),
+        (["name:x", "X", "--pool", "rapid", "--since", "2024"], USAGE, "--since and --pool: what a list tells needs"),
         (["name:x", "X", "--born", "990"], USAGE, "birth_year must be a whole number from 1700"),
         (["name:x", "X", "--rating", "1800", "--pool", "rapid"], REFUSED, "unknown-pool"),
         (["name:ann", "Ann", "--standing", "guest"], REFUSED, "exists-with-different-standing"),

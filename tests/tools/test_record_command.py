@@ -213,5 +213,5 @@ def test_an_empty_name_of_a_pool_is_wrong_usage(words: tuple[str, ...], sample_c
     command = words[:2] if words[0] == "player" else words[:1]
     before = sample_club.read_bytes()
     refused = run(*command, sample_club, *words[len(command) :], "--pool", "")
-    assert (refused.code, "--pool is empty: give the name of a pool" in refused.err) == (2, True), refused.err
+    assert (refused.code, "--pool is empty: give a value" in refused.err) == (2, True), refused.err
     assert sample_club.read_bytes() == before

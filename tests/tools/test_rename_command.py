@@ -69,6 +69,13 @@ def test_a_name_that_could_command_a_terminal_comes_back_visible(numbered_club: 
     assert r"is Ada \u202egnp" in done.err
 
 
+def test_what_was_known_before_a_renaming_is_answered_with_the_new_name(numbered_club: Path, run: Run) -> None:
+    before = run("head", numbered_club).out.split()[0]
+    run("player", "rename", numbered_club, "1", ADA)
+    done = run("ratings", numbered_club, "--known-at", before)
+    assert (done.code, ADA in done.out) == (0, True), done.err
+
+
 def test_the_same_name_again_is_known(numbered_club: Path, run: Run) -> None:
     run("player", "rename", numbered_club, "1", ADA)
     done = run("player", "rename", numbered_club, ADA, ADA)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,8 @@ def small(cluster: Cluster, node: Node, room: int = ROOM) -> Iterator[None]:
     Raises:
         StorageError: nothing can be mounted here, or not as this user; the node runs as before.
     """
+    if sys.platform != "linux":
+        raise NotImplementedError
     node.kill()
     disk = node.data.parent
     aside = disk.with_name("aside")
@@ -53,6 +56,8 @@ def small(cluster: Cluster, node: Node, room: int = ROOM) -> Iterator[None]:
 
 def fill(node: Node) -> None:
     """Leave no byte on the disk of a node; what it frees meanwhile is taken at the next call."""
+    if sys.platform != "linux":
+        raise NotImplementedError
     with _filler(node).open("ab") as filler:
         piece = ROOM
         while piece >= _PAGE:

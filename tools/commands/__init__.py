@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from math import isnan
+from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -43,17 +43,9 @@ def no_dash(_context: click.Context, _parameter: click.Parameter, file: str | Pa
     return None if str(file) == "-" else file
 
 
-def no_empty_pool(_context: click.Context, _parameter: click.Parameter, pool: str | None) -> str | None:
-    """The name of a pool; an empty one, as of a variable that nobody set, is not the first pool."""
-    if pool is not None and not pool.strip():
-        raise click.UsageError("--pool is empty: give the name of a pool, or leave --pool out for the first one")
-    return pool
-
-
 POOL = click.option(
     "--pool",
     metavar="NAME",
-    callback=no_empty_pool,
     help="Pool; the ledger's first one by default.",
     shell_complete=pools_of_the_ledger,
 )
@@ -97,13 +89,13 @@ ENTRY_WITHIN = 30.0  # seconds for an entry to come that is not there yet
 
 
 class Number(click.FloatRange):
-    """A number within bounds; 'nan', which Python reads as one and compares with nothing, is within none."""
+    """A finite number within bounds: Python reads 'nan' and '1e999' as numbers, too."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number."""
         number = float(super().convert(value, param, ctx))
-        if isnan(number):
-            self.fail(f"{value!r} is not a number.", param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
 
 

@@ -19,7 +19,7 @@ from ledger.imports.files import open_source
 from ledger.ledger import Ledger
 
 from .. import limits, output
-from ..groups import Suggesting
+from ..groups import MAY_BE_EMPTY, Suggesting
 from ..wording import counted
 from . import AT_LEAST, DB, REFUSED, bring_level, confirmed, level
 from .identifying import WHY as WHY_PROPOSED
@@ -94,7 +94,8 @@ def _verb(name: str, taken: VerbWords) -> click.Command:
         about = WORD_HELP[word]
         if valid := choices(name, word):
             about = f"{about.rstrip('.')}: {', '.join(valid)}."
-        made = click.option(option, f"{word}_", required=needed, metavar="WORD", help=about)(made)
+        kind = MAY_BE_EMPTY if word == "to" else None
+        made = click.option(option, f"{word}_", type=kind, required=needed, metavar="WORD", help=about)(made)
     for word in reversed(taken.needed):
         made = click.argument(word)(made)
     example = f"\b\nExample:\n  rating-ledger correct club.db {taken.example} --reason '...' --by eve"

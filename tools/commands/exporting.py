@@ -21,7 +21,7 @@ from ledger.schemes.scheme import as_it_stands
 from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, level, no_empty_pool
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, level
 
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS)})
 _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
@@ -49,9 +49,7 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
 @click.option("--schema", metavar="NAME", help="With --to: the schema in which the tables are to stand.")
 @click.option("--names", is_flag=True, help="Names, identities and years of birth, too: who a player is.")
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
-@click.option(
-    "--pool", metavar="NAME", callback=no_empty_pool, help="Only this pool.", shell_complete=pools_of_the_ledger
-)
+@click.option("--pool", metavar="NAME", help="Only this pool.", shell_complete=pools_of_the_ledger)
 @click.option("--player", metavar="PLAYER", help="Only this player's rows.")
 @click.option("--since", metavar="INSTANT", help="Only games that ended then or later.")
 @click.option("--until", metavar="INSTANT", help="Only games that ended then or earlier.")

@@ -30,7 +30,7 @@ from .. import limits, output
 from ..groups import Suggesting
 from ..progress import Bars, ReadingBar
 from ..wording import counted
-from . import DB, FAULTS_SHOWN, REFUSED, no_empty_pool, person_named
+from . import DB, FAULTS_SHOWN, REFUSED, person_named
 from .alike_players import alike
 from .identifying import acting, recorded_by
 from .newcomers import kept_names, note_namesakes, tell_namesakes
@@ -57,7 +57,6 @@ _PAST = (
     click.option(
         "--pool",
         metavar="NAME",
-        callback=no_empty_pool,
         help="Pool of that rating; the ledger's first one by default.",
     ),
 )
@@ -70,16 +69,24 @@ def _player_options(command: Command) -> Command:
     return command
 
 
-def _past(options: dict[str, Any], since: str | None) -> Past | None:
-    """The past that options tell; None where there is no rating."""
-    if options["rating"] is None:
-        stray = [
-            name for name in ("games", "deviation", "volatility", "highest", "k_factor", "source") if options[name]
-        ]
-        if stray:
-            raise click.UsageError("what a list tells needs the rating that it shows: give --rating")
-        return None
-    return Past(**options, since=since)
+def _past(options: dict[str, Any], since: str | None, *, is_dated: bool = False) -> Past | None:
+    """Return the past that options tell; None without a rating.
+
+    Args:
+        options: those of ``_PAST``.
+        since: the option --since.
+        is_dated: True if --since also dates something else that is given.
+    """
+    if options["rating"] is not None:
+        return Past(**options, since=since)
+    stray = [name for name, value in options.items() if value is not None]
+    stray += ["since"] if since is not None and not is_dated else []
+    flags = [each.opts[-1] for each in click.get_current_context().command.params if each.name in stray]
+    if flags:
+        raise click.UsageError(
+            f"{' and '.join(flags)}: what a list tells needs the rating that it shows: give --rating, too"
+        )
+    return None
 
 
 @click.group(cls=Suggesting)
@@ -175,7 +182,7 @@ def set_(
       rating-ledger player set club.db bob --rating 1850 --games 120 --list 'national list, May 2004'
       rating-ledger player set club.db ann --born 2010 --propose --reason 'her passport' --by eve
     """
-    past = _past(options, since)
+    past = _past(options, since, is_dated=standing is not None or declared_rating is not None)
     if standing is None and birth_year is None and declared_rating is None and past is None:
         raise click.UsageError("nothing to set: give --standing, --born, --declared or --rating")
     with Ledger.open(db_path) as ledger:
@@ -264,9 +271,7 @@ players.add_command(alike)
 @players.command("import")
 @DB
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--pool", metavar="NAME", callback=no_empty_pool, help="Pool of the ratings; the ledger's first one by default."
-)
+@click.option("--pool", metavar="NAME", help="Pool of the ratings; the ledger's first one by default.")
 @click.option("--since", metavar="INSTANT", help="From when the list holds, where it does not tell.")
 @click.option(
     "--kind",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ from ..serve.settings import SETTINGS, UNIX, ServeSetting, serving, word_of
 from . import DB, level
 
 _NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
+UNIX_NEEDED = "serve needs Linux or macOS, for its processes share Unix sockets: on Windows, run it in WSL"
 EXTRA = "serve needs Starlette, uvicorn, Jinja2 and python-multipart: pip install 'rating-ledger[server]'"
 
 
@@ -86,6 +88,8 @@ def serve(context: click.Context, /, db_path: str, *, unit: bool, **options: Any
       rating-ledger serve club.db --unit > /etc/systemd/system/rating-ledger.service
       curl -s http://127.0.0.1:8000/api/v1/players/ann
     """
+    if sys.platform == "win32":
+        raise click.ClickException(UNIX_NEEDED)
     if not all(map(find_spec, _NEEDED)):
         raise click.ClickException(EXTRA)
     path = Path(journal_file(db_path))
