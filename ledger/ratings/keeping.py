@@ -241,23 +241,37 @@ def refuse_left_behind(
     Raises:
         ProjectionError: saying since when, and what to do.
     """
+    if error := why_left_behind(connection, name, broken):
+        raise error
+
+
+def why_left_behind(
+    connection: sqlite3.Connection, name: str, broken: Mapping[str, ProjectionError] | None = None
+) -> ProjectionError | None:
+    """Say since when the table of a read model is not level with the views, why, and what to do; None if it is."""
     row = connection.execute("SELECT min(position), max(pool) FROM left_behind WHERE name = ?", (name,)).fetchone()
     if row[0] is None:
-        return
+        return None
     if broken and name in broken:
-        raise broken[name]
+        return broken[name]
     way_out = (
         "bring it level where its plug-in is installed (any command that reads), or by Ledger.open with its projector "
         "among 'projectors'"
     )
     if row[1] == NOWHERE:
-        raise ProjectionError(name, f"the ledger keeps it, but its table was never made from these views; {way_out}")
+        return ProjectionError(name, f"the ledger keeps it, but its table was never made from these views; {way_out}")
     now = views_file.position(connection)
-    raise ProjectionError(
+    return ProjectionError(
         name,
         f"its table is of entry {row[0]:,}, the views are of entry {now:,}: a process without its plug-in has "
         f"gone on since; {way_out}",
     )
+
+
+def level_until(connection: sqlite3.Connection, name: str) -> int:
+    """The entry up to which the rows of a read model follow from the journal."""
+    (position,) = connection.execute("SELECT min(position) FROM left_behind WHERE name = ?", (name,)).fetchone()
+    return views_file.position(connection) if position is None else int(position)
 
 
 # Telling projectors of facts how the facts stand: of those that are new or stand otherwise, or of all of them.

@@ -401,6 +401,7 @@ def declare_facts(
         key=tuple(by_key[True]),
         columns=tuple(by_key[False]),
         stand=vars(made)["on_change"].__func__,
+        made=made,
         sums=sums,
         settings=dict(settings or {}),
     )
@@ -408,7 +409,7 @@ def declare_facts(
 
 @attrs.frozen(kw_only=True)
 class DeclaredFactProjector:
-    """A read model of facts, see ``declare_facts``; *stand* is the ``on_change`` of its class."""
+    """A read model of facts, see ``declare_facts``; *stand* is the ``on_change`` of its class *made*."""
 
     name: str
     version: int
@@ -416,6 +417,7 @@ class DeclaredFactProjector:
     key: tuple[Kept, ...]
     columns: tuple[Kept, ...] = ()
     stand: Callable[[FactRows, int, Any, Any], None]
+    made: type = FactProjector
     sums: bool = False
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
 

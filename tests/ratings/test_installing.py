@@ -1,5 +1,6 @@
 """Projectors that come and go: their tables are folded from the rows that stand, and nothing else is touched."""
 
+import re
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
+from ledger.answers.read_models import projectors
 from ledger.audit.audit import audit
 from ledger.errors import ProjectionError
 from ledger.imports.reading import frames
@@ -263,6 +265,12 @@ def test_a_step_that_fails_stops_nothing_but_its_own_table(
         with pytest.raises(ProjectionError, match=words):
             list(ledger.rows("win_streaks"))
         assert list(ledger.rows("streaks"))
+        by_name = {row.projector: row for row in projectors(ledger)}
+        assert re.match(words, by_name["win_streaks"].stale or "")
+        assert (by_name["win_streaks"].kept, by_name["win_streaks"].made_by) == (False, None)
+        assert (by_name["streaks"].kept, by_name["streaks"].stale) == (True, None)
+        assert by_name["streaks"].made_by == "ledger.ratings.projectors.streaks.Streaks"
+        assert by_name["streaks"].position == ledger.views.position()
     assert [str(error)[:11] for error in plugins.broken()] == ["win_streaks"]
     assert audit(plain_club)
     assert rows_of(plain_club, "win_streaks", attrs.evolve(WIN_STREAKS, version=3))
