@@ -684,7 +684,8 @@ def _fold_pool(
         players, *columns = zip(*rows, strict=True)
         by_name = dict(zip(names, columns, strict=True))
         sides = _sides(cols, pool, by_name, table)
-        owners = list(zip(players, by_name["tournament"], strict=True)) if table.by_tournament else list(zip(players))
+        names_of = (by_name["tournament"],) if table.by_tournament else ()
+        owners = list(zip(players, *names_of, strict=True))
         runs: dict[tuple[Any, ...], int] = {}
         run = [runs.setdefault(owner, len(runs)) for owner in owners]
         running = [value for owner in runs for value in carried.get(owner, start)]
@@ -705,16 +706,22 @@ def _blocks(
 ) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
     """The rows of a pool by player and game number, the player first, and the names of their further columns."""
     wants = table.fold.wants
-    names = [name for name in _KEPT_IN if name in {"n", "rated_ms", *wants, *facts_wanted([table])}]
+    of_eras = {"rated_ms"} if wants & {"era", "scheme", "restart", "listed"} else set()
+    names = [name for name in _KEPT_IN if name in {"n", *of_eras, *wants, *facts_wanted([table])}]
     fields = pool.state_fields if "listed" in wants else ()
     columns = [*(_KEPT_IN[name] for name in names), *(f'own."{name}"' for name in fields)]
     names += [_STATE + name for name in fields]
-    other = f"JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
-    # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted.
+    # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted. What no column needs is
+    # not joined: of a million games each join costs seconds.
+    joins = {
+        "games.": "CROSS JOIN games ON games.position = own.game ",
+        "other.": f"CROSS JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
+        "AND other.n = own.opponent_n ",
+    }
+    asked = " ".join([*columns, "games." if table.by_tournament else ""])
     query = (
         f"SELECT own.player, {', '.join(columns)} FROM {HISTORY.name} AS own "
-        f"CROSS JOIN games ON games.position = own.game "
-        + (other + "AND other.n = own.opponent_n " if any(name.startswith("opponent_rating") for name in names) else "")
+        + "".join(join for place, join in joins.items() if place in asked)
         + ("WHERE games.tournament IS NOT NULL AND " if table.by_tournament else "WHERE ")
         + ("own.player IN (SELECT value FROM json_each(?2)) AND " if players is not None else "")
         + "own.pool = ?1 ORDER BY own.player, own.n"
