@@ -711,8 +711,8 @@ def _blocks(
     fields = pool.state_fields if "listed" in wants else ()
     columns = [*(_KEPT_IN[name] for name in names), *(f'own."{name}"' for name in fields)]
     names += [_STATE + name for name in fields]
-    # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted. What no column needs is
-    # not joined: of a million games each join costs seconds.
+    # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted. What no column needs
+    # is not joined: of a million games each join costs seconds.
     joins = {
         "games.": "CROSS JOIN games ON games.position = own.game ",
         "other.": f"CROSS JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "

@@ -44,7 +44,7 @@ def _installed() -> tuple[tuple[ReadModel, ...], dict[str, ProjectionError]]:
         if projector in BUILT_IN:
             continue
         if projector.name in by_name:
-            raise ProjectionError(projector.name, f"entry point {point!r} takes a name that is taken")
+            raise ProjectionError(projector.name, f"entry point {point!r} takes a name that is taken; give it another")
         by_name[projector.name] = projector
     return tuple(by_name.values()), failed
 
@@ -67,9 +67,12 @@ def at_hand(projectors: Sequence[ReadModel] | None = None) -> AtHand:
         ProjectionError: two have one name.
     """
     kinds = {made.name: type(made) for made in available()}
+    built_in = {made.name: made.made for made in BUILT_IN}
     for made in projectors or ():
         if kinds.get(made.name, type(made)) is not type(made):
             raise ProjectionError(made.name, "takes the name of an installed projector of another kind")
+        if built_in.get(made.name, made.made) is not made.made:
+            raise ProjectionError(made.name, "takes the name of a projector of the ledger; give it another name")
     return AtHand(BUILT_IN if projectors is None else projectors, available(), broken())
 
 

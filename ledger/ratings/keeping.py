@@ -26,6 +26,7 @@ from ledger.journal import Journal, listing
 from ledger.journal.rules import policy_entries
 from ledger.ratings import views_file
 from ledger.ratings.projector import DeclaredFactProjector, FactRows, ReadModel, is_of_facts
+from ledger.ratings.view_tables import refuse_taken_names
 from ledger.runtime import plugins
 from ledger.runtime.long_work import Progress, silent
 
@@ -83,6 +84,9 @@ class AtHand:
         making: those whose tables it makes where there are none.
         further: those that it makes only where the ledger keeps them: by its rule, or because their tables stand.
         broken: by name, why one cannot be loaded, or failed.
+
+    Raises:
+        ProjectionError: the table of one would be another one's.
     """
 
     def __init__(
@@ -96,6 +100,7 @@ class AtHand:
         self.further = tuple(projector for projector in further if projector.name not in names)
         self.broken = dict(broken or {})
         self._held: set[str] = set()  # whose table was seen to be this process's
+        refuse_taken_names(self.all, views_file.OWN_TABLES)
 
     @property
     def all(self) -> tuple[ReadModel, ...]:

@@ -109,12 +109,13 @@ class Largest(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A column of the running state: its name, SQL type, start value (NaN is stored as NULL) and meaning."""
+    """A column of the running state: its name, SQL type, start value (NaN is stored as NULL), meaning and unit."""
 
     name: str
     type: str
     start: float
     doc: str
+    unit: str = ""
 
 
 class RatedSide(Protocol):
@@ -159,17 +160,18 @@ class Projector:
         raise NotImplementedError
 
 
-def column(start: float, kind: str, doc: str, *, size: int = 0, name: str = "") -> Any:
+def column(start: float, kind: str, doc: str, *, unit: str = "", size: int = 0, name: str = "") -> Any:
     """Return a field of a projector.
 
     Args:
         start: its value before a player's first game; NaN is stored as NULL.
         kind: its type in SQL, INTEGER or REAL.
-        doc: what it means, with the unit.
+        doc: what it means.
+        unit: what it counts in, such as ``points``.
         size: how many columns the field is, numbered from 1, with ``{}`` for the number in *doc*; 0 for a single one.
         name: of the column, or before the numbers; by default that of the field.
     """
-    return number(start, doc, size=size, name=name, kind=kind)
+    return number(start, doc, size=size, name=name, kind=kind, unit=unit)
 
 
 def declare(
@@ -297,7 +299,7 @@ class DeclaredProjector:
 
 @cache
 def _state_of(made: type) -> tuple[Kept, ...]:
-    return tuple(Kept(each.name, each.more["kind"], each.start, each.doc) for each in numbers(made))
+    return tuple(Kept(each.name, each.more["kind"], each.start, each.doc, each.more["unit"]) for each in numbers(made))
 
 
 # What a projector of facts is: a table that follows from the facts as they stand, whatever is rated.
@@ -345,14 +347,14 @@ class FactProjector:
         raise NotImplementedError
 
 
-def key_column(kind: str, doc: str) -> Any:
-    """Return a field that is a column of the key: its type in SQL (INTEGER, REAL or TEXT), and what it means."""
-    return attrs.field(metadata={_COLUMN: (kind, doc), "key": True})
+def key_column(kind: str, doc: str, *, unit: str = "") -> Any:
+    """Return a field that is a column of the key: its type in SQL (INTEGER, REAL or TEXT), its meaning and unit."""
+    return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": True})
 
 
-def value_column(kind: str, doc: str) -> Any:
+def value_column(kind: str, doc: str, *, unit: str = "") -> Any:
     """Return a field that is a column beside the key."""
-    return attrs.field(metadata={_COLUMN: (kind, doc), "key": False})
+    return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": False})
 
 
 def declare_facts(
@@ -392,8 +394,8 @@ def declare_facts(
         raise ProjectionError(str(name), words)
     by_key: dict[bool, list[Kept]] = {True: [], False: []}
     for field in fields:
-        kind, doc = field.metadata[_COLUMN]
-        by_key[field.metadata["key"]].append(Kept(field.name, kind, 0.0, doc))
+        kind, doc, unit = field.metadata[_COLUMN]
+        by_key[field.metadata["key"]].append(Kept(field.name, kind, 0.0, doc, unit))
     return DeclaredFactProjector(
         name=name,
         version=version,

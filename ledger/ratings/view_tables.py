@@ -20,7 +20,6 @@ from ledger.ratings.projector import (
     SIDE_COLUMNS,
     TOURNAMENT,
     DeclaredProjector,
-    Kept,
     ReadModel,
     of_facts,
 )
@@ -265,20 +264,13 @@ _OWN: Mapping[str, TableDoc] = {
         {"name": ColumnDoc("of a table, a scheme, a package or the arithmetic"), "identity": ColumnDoc("its version")},
     ),
 }
-# Units of what can be known of a side of a game, and of what the history keeps.
+# Units of what can be known of a side of a game.
 _SIDE_UNITS: Mapping[str, str] = {
     "n": "games", "game": POSITION, "ended_ms": MS, "opponent": NUMBER, "opponent_n": "games", "colour": "code",
     "half_points": "half-points", "lost_on_time": YES_NO, "rating": POINTS, "opponent_rating": POINTS,
     "rating_before": POINTS, "opponent_rating_before": POINTS, "expected_score": "0 to 1", "termination": "word",
 }  # fmt: skip
 _SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
-_KEPT_UNITS = {
-    "wins": "games", "draws": "games", "losses": "games", "time_losses": "games", "rating_sum": POINTS,
-    "rating_squares": "points²", "hera": POINTS, "hera_n": "games", "games_before": "games",
-    "games_until_restart": "games",
-    "highest_n": "games", "lowest_n": "games", "wins_against_higher": "games", "games": "games", "white_games": "games",
-    "half_points": "half-points", "run_from": "games", "run_to": "games",
-}  # fmt: skip
 _HISTORY = "A row for each side of each rated game: the player's state after it, and the counts so far."
 _OF_PROJECTOR = "A row for each side of {}, as the projector {} keeps it."
 _OF_FACTS = "What the projector {} makes of the facts as they stand, those of unrated games among them."
@@ -306,7 +298,7 @@ def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] 
         doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
         tables[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
     for made in of_facts(projectors):
-        columns = {kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in made.every_column}
+        columns = {kept.name: ColumnDoc(kept.doc, kept.unit) for kept in made.every_column}
         tables[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
     tables[PERFORMANCE] = PERFORMANCE_DOC
     tables.update(_OWN)
@@ -324,15 +316,8 @@ def _side_columns(fold: DeclaredProjector, scheme_state: Sequence[str]) -> dict[
             for name in fold.stores
         },
         **{name: ColumnDoc(_OF_STATE) for name in scheme_state},
-        **{kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in fold.state},
+        **{kept.name: ColumnDoc(kept.doc, kept.unit) for kept in fold.state},
     }
-
-
-def _unit(kept: Kept) -> str:
-    """The unit of what a fold keeps: of what is unknown here, as its meaning says."""
-    if kept.name in _KEPT_UNITS:
-        return _KEPT_UNITS[kept.name]
-    return POINTS if kept.doc.removesuffix("; NULL before").endswith(", points") else ""
 
 
 def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:

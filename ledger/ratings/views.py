@@ -30,7 +30,6 @@ from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel, of_facts
-from ledger.ratings.view_tables import refuse_taken_names
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.long_work import Progress, silent
@@ -63,7 +62,6 @@ class Views:
         """
         self.path = Path(path)
         self.at_hand = projectors if isinstance(projectors, AtHand) else AtHand(projectors)
-        refuse_taken_names(self.at_hand.all, views_file.OWN_TABLES)
         self.journal = journal
         self._aside: TemporaryDirectory[str] | None = None
         self.is_of_a_trial = False  # what is written here is rolled back

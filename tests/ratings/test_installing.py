@@ -223,6 +223,20 @@ def test_a_class_that_is_no_projector_is_refused(made: type[Projector], words: s
         declare(made, name="faulty", version=1, reads=("n",))
 
 
+def test_no_plug_in_takes_the_name_of_a_built_in_projector(tmp_path: Path) -> None:
+    streaks = attrs.evolve(WIN_STREAKS, name="streaks", version=99)
+    with pytest.raises(ProjectionError, match="takes the name of a projector of the ledger; give it another name"):
+        Ledger.create(tmp_path / "club.db", projectors=(streaks,))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_ledger_is_made_with_projectors(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db", projectors=(WIN_STREAKS,)) as ledger:
+        ledger.import_games(frames(source_games(20)))
+        ledger.level()
+        assert list(ledger.rows("win_streaks"))
+
+
 def test_name_and_version_are_looked_at_when_it_is_declared() -> None:
     with pytest.raises(ProjectionError, match=r"its name matches .*; its version is a whole number"):
         attrs.evolve(WIN_STREAKS, name="win streaks", version=1.5)  # type: ignore[arg-type]

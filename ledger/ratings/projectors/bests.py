@@ -23,10 +23,15 @@ class BestWins(Projector):
     """The ratings of the strongest opponents beaten, and of the weakest who won, each in order."""
 
     wins: list[float] = column(
-        nan, "REAL", "rating of the opponent of the win in place {}, points", size=PLACES, name="win"
+        nan, "REAL", "rating of the opponent of the win in place {}, points", unit="points", size=PLACES, name="win"
     )
     losses: list[float] = column(
-        nan, "REAL", "rating of the opponent of the worst loss in place {}, points", size=PLACES, name="loss"
+        nan,
+        "REAL",
+        "rating of the opponent of the worst loss in place {}, points",
+        unit="points",
+        size=PLACES,
+        name="loss",
     )
 
     def step(self, game: RatedSide) -> None:

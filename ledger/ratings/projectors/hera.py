@@ -25,13 +25,15 @@ def counts_for_hera(n: float, games_before: float) -> bool:
 class HighestSoFar:
     """The highest rating from game 50 on, and which games count among the 50."""
 
-    hera: float = column(nan, "REAL", "highest rating after 50 or more rated games, points; NULL before")
-    hera_n: float = column(0.0, "INTEGER", "the game it was first reached in; 0 for none, and for that of a seed")
+    hera: float = column(nan, "REAL", "highest rating after 50 or more rated games, points; NULL before", unit="points")
+    hera_n: float = column(
+        0.0, "INTEGER", "the game it was first reached in; 0 for none, and for that of a seed", unit="games"
+    )
     games_before: float = column(
-        0.0, "INTEGER", "what n is short of the games that count for HERA: a seed's, less older"
+        0.0, "INTEGER", "what n is short of the games that count for HERA: a seed's, less older", unit="games"
     )
     restart: float = column(0.0, "INTEGER", "place in the timeline of the scheme with which all began anew, or 0")
-    games_until_restart: float = column(0.0, "INTEGER", "rated games before that")
+    games_until_restart: float = column(0.0, "INTEGER", "rated games before that", unit="games")
 
 
 def note_highest(kept: HighestSoFar, game: RatedSide) -> None:

@@ -21,10 +21,14 @@ class HighestLowest(Projector):
     """The highest and the lowest rating under the scheme that holds."""
 
     era: float = column(0.0, "INTEGER", "place in the pool's timeline of the scheme that holds, from 0")
-    highest: float = column(nan, "REAL", "highest rating under that scheme from game 50 on, points; NULL before")
-    highest_n: float = column(0.0, "INTEGER", "the game it was first reached in; 0 for none")
-    lowest: float = column(nan, "REAL", "lowest rating under that scheme from game 50 on, points; NULL before")
-    lowest_n: float = column(0.0, "INTEGER", "the game it was first reached in; 0 for none")
+    highest: float = column(
+        nan, "REAL", "highest rating under that scheme from game 50 on, points; NULL before", unit="points"
+    )
+    highest_n: float = column(0.0, "INTEGER", "the game it was first reached in; 0 for none", unit="games")
+    lowest: float = column(
+        nan, "REAL", "lowest rating under that scheme from game 50 on, points; NULL before", unit="points"
+    )
+    lowest_n: float = column(0.0, "INTEGER", "the game it was first reached in; 0 for none", unit="games")
 
     def step(self, game: RatedSide) -> None:
         """Note a rating above the highest or below the lowest under the scheme of the game; of equals the first."""

@@ -15,8 +15,8 @@ from ledger.ratings.projector import RatedSide, column
 class RatingSums:
     """Sums over the ratings after each game."""
 
-    rating_sum: float = column(0.0, "REAL", "sum of the ratings after each game, points")
-    rating_squares: float = column(0.0, "REAL", "sum of their squares")
+    rating_sum: float = column(0.0, "REAL", "sum of the ratings after each game, points", unit="points")
+    rating_squares: float = column(0.0, "REAL", "sum of their squares", unit="points²")
 
 
 def add_rating(sums: RatingSums, game: RatedSide) -> None:

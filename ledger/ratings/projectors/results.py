@@ -11,10 +11,10 @@ from ledger.ratings.projector import RatedSide, column
 class Results:
     """Counts of results."""
 
-    wins: float = column(0.0, "INTEGER", "rated games won so far")
-    draws: float = column(0.0, "INTEGER", "rated games drawn so far")
-    losses: float = column(0.0, "INTEGER", "rated games lost so far")
-    time_losses: float = column(0.0, "INTEGER", "of these, lost by overstepping the time")
+    wins: float = column(0.0, "INTEGER", "rated games won so far", unit="games")
+    draws: float = column(0.0, "INTEGER", "rated games drawn so far", unit="games")
+    losses: float = column(0.0, "INTEGER", "rated games lost so far", unit="games")
+    time_losses: float = column(0.0, "INTEGER", "of these, lost by overstepping the time", unit="games")
 
 
 def count_result(counts: Results, game: RatedSide) -> None:

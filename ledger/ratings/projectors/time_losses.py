@@ -15,9 +15,9 @@ from ledger.ratings.projector import CHANGES, Projector, RatedSide, column, decl
 class TimeLosses(Projector):
     """The losses on time so far, and the latest run of them without another game in between."""
 
-    time_losses: float = column(0.0, "INTEGER", "rated games lost by overstepping the time so far")
-    run_from: float = column(0.0, "INTEGER", "first game of the run of them that this one ends")
-    run_to: float = column(0.0, "INTEGER", "its last game")
+    time_losses: float = column(0.0, "INTEGER", "rated games lost by overstepping the time so far", unit="games")
+    run_from: float = column(0.0, "INTEGER", "first game of the run of them that this one ends", unit="games")
+    run_to: float = column(0.0, "INTEGER", "its last game", unit="games")
 
     def step(self, game: RatedSide) -> None:
         """Count a loss on time, and go on with the run of those before it if no game lies in between."""

@@ -22,8 +22,10 @@ LARGE = Largest("surplus", 200)  # where nobody has set another margin, no small
 class Upsets(Projector):
     """How many wins against a higher rating there are so far, and by how much it was higher in the last one."""
 
-    wins_against_higher: float = column(0.0, "INTEGER", "rated games won against a higher rating so far")
-    surplus: float = column(nan, "REAL", "by how much the opponent's rating before the game was higher, points")
+    wins_against_higher: float = column(0.0, "INTEGER", "rated games won against a higher rating so far", unit="games")
+    surplus: float = column(
+        nan, "REAL", "by how much the opponent's rating before the game was higher, points", unit="points"
+    )
 
     def step(self, game: RatedSide) -> None:
         """Count a win against a higher rating, and note the difference."""
