@@ -34,7 +34,19 @@ if TYPE_CHECKING:
     from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
     from ledger.journal.recorder_columns import PoolChoice
     from ledger.ledger import Ledger
-    from ledger.ratings.projector import FactProjector, FactRows, Kept, Largest, Projector
+    from ledger.ratings.projector import (
+        FactProjector,
+        FactRows,
+        Largest,
+        Projector,
+        RatedSide,
+        column,
+        declare,
+        declare_facts,
+        key_column,
+        value_column,
+    )
+    from ledger.runtime.records import part
     from ledger.schemes.scheme import Scheme
 
 __all__ = [
@@ -45,7 +57,6 @@ __all__ = [
     "FactProjector",
     "FactRows",
     "GameRecorded",
-    "Kept",
     "Largest",
     "Ledger",
     "LedgerError",
@@ -58,6 +69,7 @@ __all__ = [
     "Projector",
     "ProposalError",
     "PublicationError",
+    "RatedSide",
     "RatingRunClosed",
     "Receipt",
     "RejectedError",
@@ -71,6 +83,12 @@ __all__ = [
     "TournamentOpened",
     "TreeHead",
     "UnknownNameError",
+    "column",
+    "declare",
+    "declare_facts",
+    "key_column",
+    "part",
+    "value_column",
 ]
 
 # Where each of them lives; a test holds it to the imports above, which type checkers read.
@@ -82,7 +100,9 @@ _HOMES = {
     "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",
     "ledger.journal.recorder_columns": "PoolChoice",
     "ledger.ledger": "Ledger",
-    "ledger.ratings.projector": "FactProjector FactRows Kept Largest Projector",
+    "ledger.ratings.projector": """FactProjector FactRows Largest Projector RatedSide column declare declare_facts
+        key_column value_column""",
+    "ledger.runtime.records": "part",
     "ledger.schemes.scheme": "Scheme",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

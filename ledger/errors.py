@@ -209,6 +209,10 @@ class ProjectionError(LedgerError):
         super().__init__(f"{projector}: {message}")
 
 
+class ReadModelError(ProjectionError):
+    """The step of a read model failed: the ledger goes on without it, and its table refuses to answer."""
+
+
 class TooLongError(LedgerError):
     """A trial was given up because it took longer than it may.
 

@@ -42,10 +42,10 @@ from ledger.players.stores import make_on_server, open_names, open_stores, token
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
+from ledger.ratings.installed_projectors import at_hand
 from ledger.ratings.keeping import AtHand
 from ledger.ratings.open_ledger import DEFAULT_ACTOR, OpenLedger
 from ledger.ratings.projector import ReadModel
-from ledger.ratings.projectors import at_hand
 from ledger.ratings.recording import EarlyGames, LikeGames
 from ledger.ratings.views import Views
 from ledger.registering.registry import NewPlayer, Registry
@@ -90,6 +90,7 @@ class Ledger(OpenLedger):
         clock: Callable[[], datetime] = utc_now,
         secret_of: str | Path | None = None,
         on_server: ServerPlace | None = None,
+        projectors: Sequence[ReadModel] | None = None,
     ) -> Ledger:
         """Make a new ledger whose first pool is rated by *scheme* from the beginning.
 
@@ -104,6 +105,7 @@ class Ledger(OpenLedger):
                 are the same, and so are all ratings; by default a new one.
             on_server: where journal and names are to be on a server; by default they are files. The settings beside
                 the views say so then.
+            projectors: as of ``open``.
 
         Raises:
             StorageError: a file exists already, or cannot be made; the people file of the other ledger is missing.
@@ -114,6 +116,7 @@ class Ledger(OpenLedger):
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         rules.check_new(event, frozenset(), 0)
         codec.seal_actor(actor)
+        at_hand(projectors)
         refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
@@ -129,7 +132,7 @@ class Ledger(OpenLedger):
             # the settings appear last: before that there is no ledger here
             words = {"journal": on_server.address, "schema": on_server.schema, "durability": on_server.durability}
             SettingsFile(path).put(**words)
-            return cls.open(path, clock=clock)
+            return cls.open(path, clock=clock, projectors=projectors)
         if not people.exists():
             with whole(people) as making:
                 SqlitePeople.create(making, secret).close()
@@ -146,7 +149,7 @@ class Ledger(OpenLedger):
         ):
             made.append(event, actor=actor)
         # Opened anew: what was open until now is under the names that files have while they are made.
-        return cls.open(path, clock=clock)
+        return cls.open(path, clock=clock, projectors=projectors)
 
     @classmethod
     def open(

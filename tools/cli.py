@@ -75,6 +75,7 @@ TASKS = {
         "export": "exporting.export",
         "query": "querying.query",
         "tables": "querying.tables",
+        "projectors": "querying.projectors",
         "datasette": "serving.datasette",
         "serve": "serve.serve",
     },

@@ -20,7 +20,7 @@ from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors import bests, highest_lowest
-from ledger.ratings.view_tables import highest_of
+from ledger.ratings.projectors.history import highest_of
 
 # The last row of each era up to a game: SQLite takes the other columns from the row that has the largest n.
 _ERAS = """

@@ -24,7 +24,7 @@ from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.projectors import highest_lowest
-from ledger.ratings.view_tables import highest_of
+from ledger.ratings.projectors.history import highest_of
 from ledger.schemes.scheme import Rhythm
 
 _FIRST_GAME = (

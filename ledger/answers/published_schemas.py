@@ -34,6 +34,7 @@ from ledger.answers.publications import PublishedListRow, PublishedPlayerRow, Ra
 from ledger.answers.querying import ColumnRow, TableRow
 from ledger.answers.rankings import RankingRow
 from ledger.answers.rating_changes import RatingChanges
+from ledger.answers.read_models import ReadModelRow
 from ledger.answers.recorded_games import GameByHand, RecordedGame
 from ledger.answers.searching import AlikePlayer, NamedPlayer
 from ledger.answers.stored_journals import JournalTold
@@ -82,6 +83,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "search": NamedPlayer,
     "show": PlayerSummary,
     "streaks": Streak,
+    "projectors": ReadModelRow,
     "tables": TableRow,
     "tables-columns": ColumnRow,
     "time-losses": TimeLossWindow,

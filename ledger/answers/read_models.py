@@ -5,7 +5,7 @@ Numbers come from the views; names are put in here, and nothing is written.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
@@ -17,13 +17,17 @@ from ledger.facts.json_schemas import documented
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import keeping, queries, views_file
-from ledger.ratings.projector import Projector
+from ledger.ratings.projector import DeclaredProjector, ReadModel
+from ledger.ratings.projectors.history import HISTORY
+
+if TYPE_CHECKING:
+    import sqlite3
 
 Row = dict[str, Any]
 
 
 @of_one_moment
-def refuse_without(ledger: Ledger, projector: Projector) -> None:
+def refuse_without(ledger: Ledger, projector: DeclaredProjector) -> None:
     """Refuse to answer where the ledger has no table of a read model as this program makes it.
 
     Raises:
@@ -33,13 +37,15 @@ def refuse_without(ledger: Ledger, projector: Projector) -> None:
     # Asked first: a table that was left behind is not kept either, and what helps there is another thing.
     keeping.refuse_left_behind(ledger.views.connection, projector.name, ledger.views.at_hand.broken)
     if not keeps(ledger, projector):
+        if projector.name in ledger.views.at_hand.broken:
+            raise ledger.views.at_hand.broken[projector.name]
         kept = sorted(made.name for made in ledger.views.kept())
         hint = f"it keeps these: {kept}; 'policy set DB read-models {projector.name}=true' keeps it"
         raise UnknownNameError("read model", projector.name, hint)
 
 
 @of_one_moment
-def keeps(ledger: Ledger, projector: Projector) -> bool:
+def keeps(ledger: Ledger, projector: DeclaredProjector) -> bool:
     """Whether the ledger has the level table of a read model as this program makes it."""
     connection = ledger.views.connection
     is_there = views_file.stored_projectors(connection).get(projector.name) == projector.identity
@@ -84,7 +90,7 @@ def games_in_force(ledger: Ledger, pool: Pool, person: Person, ms: int) -> int:
 
 
 @of_one_moment
-def state_after(ledger: Ledger, pool: Pool, projector: Projector, player: int, n: int) -> Row:
+def state_after(ledger: Ledger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
     """What a read model by player keeps after the player's n-th game: the state of its last row up to it, by column."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
     row = queries.first_row(ledger.views.connection, query, (pool.pool, player, n))
@@ -163,3 +169,62 @@ class PlayersGames:
         row = queries.first_row(self._ledger.views.connection, queries.ROW, (self._pool.pool, player, n))
         assert row is not None
         return row
+
+
+# -- which there are -----------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ReadModelRow:
+    """A projector of the ledger or of a plug-in, and its table."""
+
+    projector: str = documented("its name, and that of its table")
+    made_by: str | None = documented("the class, module and name; null: it is not installed here")
+    version: int | None = documented("its version; null: it is not installed here")
+    row_for: str | None = documented("what has a row: each game, changes, or facts; null: it is not installed here")
+    kept: bool = documented("whether the ledger keeps its table level here")
+    rows: int | None = documented("how many rows the table has; null: there is none", minimum=0)
+    position: int | None = documented("the last entry that its rows follow from; null: there is no table", minimum=0)
+    stale: str | None = documented("why the table is not level, or not kept though it is installed; null: it is level")
+
+
+@of_one_moment
+def projectors(ledger: Ledger) -> list[ReadModelRow]:
+    """The history, the built-in projectors, those of plug-ins, and tables of plug-ins that are not installed here."""
+    connection, at_hand = ledger.views.connection, ledger.views.at_hand
+    stored = {HISTORY.name: HISTORY.identity, **views_file.stored_projectors(connection)}
+    here: dict[str, ReadModel] = {made.name: made for made in (HISTORY, *at_hand.all)}
+    kept = {HISTORY.name, *(made.name for made in ledger.views.kept())}
+    names = dict.fromkeys([*here, *sorted({*stored, *keeping.left_behind(connection), *at_hand.broken})])
+    return [_row(connection, name, here.get(name), stored.get(name), at_hand, is_kept=name in kept) for name in names]
+
+
+def _row(
+    connection: sqlite3.Connection,
+    name: str,
+    made: ReadModel | None,
+    identity: str | None,
+    at_hand: keeping.AtHand,
+    *,
+    is_kept: bool,
+) -> ReadModelRow:
+    stale = keeping.why_left_behind(connection, name, at_hand.broken) or at_hand.broken.get(name)
+    why = None if stale is None else str(stale)
+    if why is None and made is not None and not is_kept:
+        why = f"the ledger does not keep it; 'policy set DB read-models {name}=true' keeps it"
+        if identity is not None and identity != made.identity:
+            why = f"its table was made by version {keeping.version_of(identity)} of it, here is {made.version}"
+    rows = None
+    if identity is not None:
+        (rows,) = connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()
+    kind = made.rows if isinstance(made, DeclaredProjector) else "facts"
+    return ReadModelRow(
+        projector=name,
+        made_by=None if made is None else f"{made.made.__module__}.{made.made.__qualname__}",
+        version=None if made is None else made.version,
+        row_for=None if made is None else kind,
+        kept=is_kept,
+        rows=rows,
+        position=None if identity is None else keeping.level_until(connection, name),
+        stale=why,
+    )

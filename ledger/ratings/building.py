@@ -33,7 +33,8 @@ from ledger.ratings import engine, keeping, side_rows, views_file
 from ledger.ratings.keeping import Plan, tell_all
 from ledger.ratings.later_lists import LaterLists
 from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT, RAISE_BOUND, WRITE_CURRENT, listed_flags
-from ledger.ratings.projector import SIDE_COLUMNS, Projector, ReadModel, of_facts
+from ledger.ratings.projector import SIDE_COLUMNS, DeclaredProjector, ReadModel, of_facts
+from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.rated_games import (
     Games,
     Rated,
@@ -47,7 +48,7 @@ from ledger.ratings.rated_games import (
     sides_of,
 )
 from ledger.ratings.side_rows import TableFold, fold
-from ledger.ratings.view_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted, side_tables
+from ledger.ratings.view_tables import SideTable, begun, columns_wanted, facts_wanted, side_tables
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FAR_APART, FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np, pl
@@ -305,7 +306,7 @@ class PoolBuild:
 
 def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFold:
     # Polars gives arrays that may not be written, which are of another type to Numba: the step would be compiled anew.
-    taken = {name: sides[name].to_numpy().copy() for name in table.fold.takes}
+    taken = {name: sides[name].to_numpy().copy() for name in table.fold.reads}
     return side_rows.fold(MANY, table.fold, run, taken, state)
 
 
@@ -592,13 +593,13 @@ def fit(book: Parts, plan: Plan, until: int, progress: Progress = silent) -> Non
     if anew:
         tell_all(book, anew, until, progress)
     for projector in plan.make:
-        if isinstance(projector, Projector):
+        if isinstance(projector, DeclaredProjector):
             if projector.name in stored:
                 views_file.drop_table(connection, projector.name)
             _make(connection, projector, pools, progress)
             keeping.level_again(connection, projector.name)
     for projector in plan.mend:
-        if isinstance(projector, Projector):
+        if isinstance(projector, DeclaredProjector):
             _mend(connection, SideTable(projector), pools, progress)
             keeping.level_again(connection, projector.name)
 
@@ -641,7 +642,9 @@ def _mend(connection: sqlite3.Connection, table: SideTable, pools: Sequence[Pool
     count.finish()
 
 
-def _make(connection: sqlite3.Connection, projector: Projector, pools: Sequence[Pool], progress: Progress) -> None:
+def _make(
+    connection: sqlite3.Connection, projector: DeclaredProjector, pools: Sequence[Pool], progress: Progress
+) -> None:
     """Fold all rows that stand into a new table."""
     table = SideTable(projector)
     views_file.add_table(connection, projector, table.create)
@@ -681,7 +684,8 @@ def _fold_pool(
         players, *columns = zip(*rows, strict=True)
         by_name = dict(zip(names, columns, strict=True))
         sides = _sides(cols, pool, by_name, table)
-        owners = list(zip(players, by_name["tournament"], strict=True)) if table.by_tournament else list(zip(players))
+        names_of = (by_name["tournament"],) if table.by_tournament else ()
+        owners = list(zip(players, *names_of, strict=True))
         runs: dict[tuple[Any, ...], int] = {}
         run = [runs.setdefault(owner, len(runs)) for owner in owners]
         running = [value for owner in runs for value in carried.get(owner, start)]
@@ -702,16 +706,22 @@ def _blocks(
 ) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
     """The rows of a pool by player and game number, the player first, and the names of their further columns."""
     wants = table.fold.wants
-    names = [name for name in _KEPT_IN if name in {"n", "rated_ms", *wants, *facts_wanted([table])}]
+    of_eras = {"rated_ms"} if wants & {"era", "scheme", "restart", "listed"} else set()
+    names = [name for name in _KEPT_IN if name in {"n", *of_eras, *wants, *facts_wanted([table])}]
     fields = pool.state_fields if "listed" in wants else ()
     columns = [*(_KEPT_IN[name] for name in names), *(f'own."{name}"' for name in fields)]
     names += [_STATE + name for name in fields]
-    other = f"JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
-    # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted.
+    # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted. What no column needs
+    # is not joined: of a million games each join costs seconds.
+    joins = {
+        "games.": "CROSS JOIN games ON games.position = own.game ",
+        "other.": f"CROSS JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
+        "AND other.n = own.opponent_n ",
+    }
+    asked = " ".join([*columns, "games." if table.by_tournament else ""])
     query = (
         f"SELECT own.player, {', '.join(columns)} FROM {HISTORY.name} AS own "
-        f"CROSS JOIN games ON games.position = own.game "
-        + (other + "AND other.n = own.opponent_n " if any(name.startswith("opponent_rating") for name in names) else "")
+        + "".join(join for place, join in joins.items() if place in asked)
         + ("WHERE games.tournament IS NOT NULL AND " if table.by_tournament else "WHERE ")
         + ("own.player IN (SELECT value FROM json_each(?2)) AND " if players is not None else "")
         + "own.pool = ?1 ORDER BY own.player, own.n"

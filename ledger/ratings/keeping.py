@@ -18,14 +18,16 @@ from ledger.book.judging import Fresh
 from ledger.book.kinds import Parts
 from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.tables import FACTS, facts_of
-from ledger.errors import ProjectionError
+from ledger.errors import ProjectionError, ReadModelError
 from ledger.facts import codec
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, GameRecorded, PolicySet
 from ledger.journal import Journal, listing
 from ledger.journal.rules import policy_entries
 from ledger.ratings import views_file
-from ledger.ratings.projector import FactProjector, FactRows, ReadModel, is_of_facts
+from ledger.ratings.projector import DeclaredFactProjector, FactRows, ReadModel, is_of_facts
+from ledger.ratings.view_tables import refuse_taken_names
+from ledger.runtime import plugins
 from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
@@ -81,7 +83,10 @@ class AtHand:
     Attributes:
         making: those whose tables it makes where there are none.
         further: those that it makes only where the ledger keeps them: by its rule, or because their tables stand.
-        broken: by name, why one that is installed cannot be loaded.
+        broken: by name, why one cannot be loaded, or failed.
+
+    Raises:
+        ProjectionError: the table of one would be another one's.
     """
 
     def __init__(
@@ -95,11 +100,19 @@ class AtHand:
         self.further = tuple(projector for projector in further if projector.name not in names)
         self.broken = dict(broken or {})
         self._held: set[str] = set()  # whose table was seen to be this process's
+        refuse_taken_names(self.all, views_file.OWN_TABLES)
 
     @property
     def all(self) -> tuple[ReadModel, ...]:
         """All of them."""
         return (*self.making, *self.further)
+
+    def leave_out(self, error: ReadModelError) -> None:
+        """Go on without the projector that failed, as if its plug-in were missing."""
+        self.making = tuple(made for made in self.making if made.name != error.projector)
+        self.further = tuple(made for made in self.further if made.name != error.projector)
+        self.broken[error.projector] = error
+        plugins.leave_out(error)
 
     def to_keep(self, rule: Rule, present: Iterable[str]) -> list[ReadModel]:
         """Those that views should keep here.
@@ -233,23 +246,37 @@ def refuse_left_behind(
     Raises:
         ProjectionError: saying since when, and what to do.
     """
+    if error := why_left_behind(connection, name, broken):
+        raise error
+
+
+def why_left_behind(
+    connection: sqlite3.Connection, name: str, broken: Mapping[str, ProjectionError] | None = None
+) -> ProjectionError | None:
+    """Say since when the table of a read model is not level with the views, why, and what to do; None if it is."""
     row = connection.execute("SELECT min(position), max(pool) FROM left_behind WHERE name = ?", (name,)).fetchone()
     if row[0] is None:
-        return
+        return None
     if broken and name in broken:
-        raise broken[name]
+        return broken[name]
     way_out = (
         "bring it level where its plug-in is installed (any command that reads), or by Ledger.open with its projector "
         "among 'projectors'"
     )
     if row[1] == NOWHERE:
-        raise ProjectionError(name, f"the ledger keeps it, but its table was never made from these views; {way_out}")
+        return ProjectionError(name, f"the ledger keeps it, but its table was never made from these views; {way_out}")
     now = views_file.position(connection)
-    raise ProjectionError(
+    return ProjectionError(
         name,
         f"its table is of entry {row[0]:,}, the views are of entry {now:,}: a process without its plug-in has "
         f"gone on since; {way_out}",
     )
+
+
+def level_until(connection: sqlite3.Connection, name: str) -> int:
+    """The entry up to which the rows of a read model follow from the journal."""
+    (position,) = connection.execute("SELECT min(position) FROM left_behind WHERE name = ?", (name,)).fetchone()
+    return views_file.position(connection) if position is None else int(position)
 
 
 # Telling projectors of facts how the facts stand: of those that are new or stand otherwise, or of all of them.
@@ -272,7 +299,7 @@ class _FactAtPosition(NamedTuple):
     now: Event | None
 
 
-def tell(book: Parts, projectors: Sequence[FactProjector], after: int, until: int, fresh: Fresh) -> None:
+def tell(book: Parts, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Fresh) -> None:
     """Tell of the entries that were folded in, and of what stands otherwise by them.
 
     Args:
@@ -296,7 +323,7 @@ def tell(book: Parts, projectors: Sequence[FactProjector], after: int, until: in
         rows.write()
 
 
-def tell_all(book: Parts, projectors: Sequence[FactProjector], until: int, progress: Progress = silent) -> None:
+def tell_all(book: Parts, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = silent) -> None:
     """Tell projectors whose tables are empty of all that stands at an entry; in the caller's transaction."""
     names = ", ".join(projector.name for projector in projectors)
     for last in range(0, until, _BLOCK):

@@ -18,8 +18,9 @@ from ledger.book.roster import standing_sql
 from ledger.book.timeline import Era, EraState, Pool
 from ledger.errors import ProjectionError
 from ledger.ratings import engine, later_lists
-from ledger.ratings.projector import Projector
-from ledger.ratings.view_tables import HISTORY, SideTable, begun, columns_wanted, facts_wanted
+from ledger.ratings.projector import DeclaredProjector
+from ledger.ratings.projectors.history import HISTORY
+from ledger.ratings.view_tables import SideTable, begun, columns_wanted, facts_wanted
 from ledger.ratings.views_file import BOUNDS
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
@@ -183,7 +184,7 @@ class Carried(NamedTuple):
         return 0 if self.held is None else self.held.games
 
 
-def as_read(fold: Projector, values: Sequence[float | None]) -> list[float]:
+def as_read(fold: DeclaredProjector, values: Sequence[float | None]) -> list[float]:
     """A running state as it comes back from the table, where NaN stands as NULL: as it starts."""
     # Not strict: of a fold that keeps nothing the question gives one NULL (``_quoted``).
     return [

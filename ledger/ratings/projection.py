@@ -24,7 +24,7 @@ from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import engine, side_rows
 from ledger.ratings.later_lists import LaterLists
 from ledger.ratings.player_rows import BY_LATER_LIST, NEVER, Carried, PlayerRows, as_read
-from ledger.ratings.projector import Projector, ReadModel
+from ledger.ratings.projector import DeclaredProjector, ReadModel
 from ledger.ratings.rated_games import (
     Games,
     Rated,
@@ -510,7 +510,7 @@ def _marked(row: CurrentRow, *, waits: bool) -> CurrentRow:
     return (*row[:-1], BY_LATER_LIST) if waits else row
 
 
-def _starts(fold: Projector) -> list[float]:
+def _starts(fold: DeclaredProjector) -> list[float]:
     return [kept.start for kept in fold.state]
 
 

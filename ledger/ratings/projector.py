@@ -14,16 +14,19 @@ wants it, in ``answers``. No projector lives here (see ``ratings.projectors``).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import attrs
 import orjson
 
-from ledger.errors import LedgerError, ProjectionError, one_line
+from ledger.errors import LedgerError, ProjectionError, ReadModelError, one_line
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import EVENTS, CorrectionDecided, CorrectionProposed, Event, GameSupplemented
+from ledger.ratings import projector_steps
+from ledger.runtime.records import number, numbers
 
 if TYPE_CHECKING:
     import sqlite3
@@ -106,67 +109,169 @@ class Largest(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A column of the running state: its name, SQL type, start value (NaN is stored as NULL) and meaning."""
+    """A column of the running state: its name, SQL type, start value (NaN is stored as NULL), meaning and unit."""
 
     name: str
     type: str
     start: float
     doc: str
+    unit: str = ""
+
+
+class RatedSide(Protocol):
+    """One side of a rated game, as ``step`` reads it: those columns of ``SIDE_COLUMNS`` that its projector names."""
+
+    n: float
+    game: float
+    ended_ms: float
+    opponent: float
+    opponent_n: float
+    colour: float
+    half_points: float
+    lost_on_time: float
+    rating: float
+    opponent_rating: float
+    rating_before: float
+    opponent_rating_before: float
+    expected_score: float
+    games_before: float
+    listed: float
+    era: float
+    restart: float
+    termination_code: float
+    tournament_code: float
+    round_order: float
+
+
+class Projector:
+    """What is kept of a player, and how it goes on with each rated game.
+
+    A class of attrs: each field is a column of the table (``column``), a row of columns (``column`` with *size*), or a
+    class of such fields (``part``). ``declare`` says the rest.
+    """
+
+    def __init__(self, **named: object) -> None:
+        # attrs gives each class its own: whoever comes here calls this one, as plug-ins of an earlier form did.
+        words = f"a projector is a class now, got {sorted(named)}: see 'Plug-ins' in the README of the package 'ledger'"
+        raise ProjectionError(str(named.get("name", "a projector")), words)
+
+    def step(self, game: RatedSide) -> None:
+        """Fold one side of a rated game into the fields: plain arithmetic that Numba compiles, as in schemes."""
+        raise NotImplementedError
+
+
+def column(start: float, kind: str, doc: str, *, unit: str = "", size: int = 0, name: str = "") -> Any:
+    """Return a field of a projector.
+
+    Args:
+        start: its value before a player's first game; NaN is stored as NULL.
+        kind: its type in SQL, INTEGER or REAL.
+        doc: what it means.
+        unit: what it counts in, such as ``points``.
+        size: how many columns the field is, numbered from 1, with ``{}`` for the number in *doc*; 0 for a single one.
+        name: of the column, or before the numbers; by default that of the field.
+    """
+    return number(start, doc, size=size, name=name, kind=kind, unit=unit)
+
+
+def declare(
+    made: type[Projector],
+    *,
+    name: str,
+    version: int,
+    reads: Sequence[str],
+    stores: Sequence[str] = (),
+    settings: Mapping[str, float] | None = None,
+    rows: str = EACH_GAME,
+    by: str = PLAYER,
+    largest: Largest | None = None,
+) -> DeclaredProjector:
+    """Declare a projector of games: its class with all that a ledger must know to keep its table.
+
+    Args:
+        made: the class.
+        name: also the name of its table.
+        version: to be raised with every change that alters a row.
+        reads: the columns of a side that ``step`` reads, in order: numbers out of ``SIDE_COLUMNS``.
+        stores: the columns of a side that its table repeats, out of ``SIDE_COLUMNS``.
+        settings: constants that its rows depend on; part of its identity.
+        rows: ``EACH_GAME``, or ``CHANGES`` for those rows alone in which a field is another than before the game.
+        by: ``PLAYER``, or ``TOURNAMENT`` for a fold over a player's games in one tournament; its table has a column
+            ``tournament`` after ``n``, and an index by it.
+        largest: of which rows it has an index, the largest first, in the order *stores*, player, n; by default none.
+
+    Raises:
+        ProjectionError: it cannot be kept like that; what is wrong with the class, its step or an argument is named.
+    """
+    return DeclaredProjector(
+        made=made,
+        name=name,
+        version=version,
+        reads=tuple(reads),
+        stores=tuple(stores),
+        settings=dict(settings or {}),
+        rows=rows,
+        by=by,
+        largest=largest,
+    )
 
 
 @attrs.frozen(kw_only=True)
-class Projector:
-    """A read model by player and game number, or by player, tournament and game number.
+class DeclaredProjector:
+    """A read model by player and game number, or by player, tournament and game number; see ``declare``."""
 
-    Attributes:
-        name: also the name of its table.
-        version: to be raised with every change that alters a row.
-        settings: constants that its rows depend on; part of its identity.
-        takes: the columns of a side that ``step`` reads, in order: numbers out of ``SIDE_COLUMNS``.
-        stores: the columns of a side that its table repeats, out of ``SIDE_COLUMNS``.
-        state: the running state, kept after every side.
-        step: kernel ``(state, p, columns, side)``: fold the side at index *side* of each column of *columns* into the
-            fields ``state[p]``, ``state[p + 1]``, ...; as for schemes, plain arithmetic that Numba compiles.
-        rows: ``EACH_GAME``, or ``CHANGES`` for those rows alone in which the state is another than before the game.
-        by: ``PLAYER``, or ``TOURNAMENT`` for a fold over a player's games in one tournament; its table has a column
-            ``tournament`` after ``n``, and an index by it.
-        largest: of which rows it has an index, the largest first, in the order ``stores``, player, n; by default none.
-
-    Raises:
-        ProjectionError: it takes or stores what no side has, takes a text, gives two columns one name, or wants rows or
-            a fold that there are not, or an index by a column that is none of its state.
-    """
-
+    made: type
     name: str
     version: int
-    state: tuple[Kept, ...]
-    takes: tuple[str, ...]
-    step: Callable[..., None]
-    settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
+    reads: tuple[str, ...]
     stores: tuple[str, ...] = ()
+    settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
     rows: str = EACH_GAME
     by: str = PLAYER
     largest: Largest | None = None
 
     def __attrs_post_init__(self) -> None:
-        unknown = sorted({*self.takes, *self.stores} - set(SIDE_COLUMNS))
-        if unknown:
-            raise ProjectionError(self.name, f"no side of a game has {unknown}; there are {sorted(SIDE_COLUMNS)}")
-        texts = sorted(name for name in self.takes if SIDE_COLUMNS[name].type == "TEXT")
-        if texts:
-            raise ProjectionError(self.name, f"a kernel takes numbers, and {texts} are texts; they can only be stored")
-        if any(not isinstance(kept, Kept) for kept in self.state):
-            raise ProjectionError(self.name, "its state is a tuple of Kept(name, type, start, doc)")
+        self._refuse(self._faults_of_name())
+        self._refuse(projector_steps.faults_of_class(self.made, Projector))
+        self._refuse(self._faults_of_columns())
+        self._refuse(projector_steps.faults_of_step(self.made, self.reads))
+
+    def _refuse(self, faults: Iterable[str]) -> None:
+        if words := "; ".join(faults):
+            raise ProjectionError(str(self.name), words)
+
+    def _faults_of_name(self) -> Iterator[str]:
+        if not isinstance(self.name, str) or not re.fullmatch(NAME_PATTERN, self.name):
+            yield f"its name matches {NAME_PATTERN}, got {self.name!r}"
+        if type(self.version) is not int or self.version < 1:
+            yield f"its version is a whole number from 1 on, got {self.version!r}"
         for word, choices in ((self.rows, (EACH_GAME, CHANGES)), (self.by, (PLAYER, TOURNAMENT))):
             if word not in choices:
-                raise ProjectionError(self.name, f"{word!r} is none of {list(choices)}")
+                yield f"{word!r} is none of {list(choices)}"
+
+    def _faults_of_columns(self) -> Iterator[str]:
+        if unknown := sorted({*self.reads, *self.stores} - set(SIDE_COLUMNS)):
+            yield f"no side of a game has {unknown}; there are {sorted(SIDE_COLUMNS)}"
+            return
+        if texts := sorted(name for name in self.reads if SIDE_COLUMNS[name].type == "TEXT"):
+            yield f"a step reads numbers, and {texts} are texts; they can only be stored"
         fields = [kept.name for kept in self.state]
         if self.largest is not None and self.largest.column not in fields:
-            raise ProjectionError(self.name, f"its state has no {self.largest.column!r} to have an index by: {fields}")
+            yield f"its state has no {self.largest.column!r} to have an index by: {fields}"
         names = [*self.key, *self.stores, *fields]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            yield f"two columns of its table would be called {twice}; give them other names"
+
+    @property
+    def step(self) -> Callable[[Any, RatedSide], None]:
+        """The step of the class, as a plain function of a record and a side."""
+        step: Callable[[Any, RatedSide], None] = vars(self.made)["step"]
+        return step
+
+    @property
+    def state(self) -> tuple[Kept, ...]:
+        """The columns of the running state, in their order."""
+        return _state_of(self.made)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -175,8 +280,8 @@ class Projector:
 
     @property
     def wants(self) -> set[str]:
-        """The columns of a side that it takes, stores, or is ordered by."""
-        return {*self.takes, *self.stores, *self.key[3:]}
+        """The columns of a side that it reads, stores, or is ordered by."""
+        return {*self.reads, *self.stores, *self.key[3:]}
 
     @property
     def follows_ratings(self) -> bool:
@@ -186,21 +291,27 @@ class Projector:
     @property
     def identity(self) -> str:
         """Name, version, settings and columns: when this changes, the table is built anew."""
-        columns = [*self.takes, "", *self.stores, *(f"{kept.name} {kept.type} {kept.start}" for kept in self.state)]
+        columns = [*self.reads, "", *self.stores, *(f"{kept.name} {kept.type} {kept.start}" for kept in self.state)]
         columns += [word for word in (self.rows, self.by) if word not in {EACH_GAME, PLAYER}]
         identity = [self.name, self.version, dict(self.settings), columns]
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
 
 
+@cache
+def _state_of(made: type) -> tuple[Kept, ...]:
+    return tuple(Kept(each.name, each.more["kind"], each.start, each.doc, each.more["unit"]) for each in numbers(made))
+
+
 # What a projector of facts is: a table that follows from the facts as they stand, whatever is rated.
 #
-# It is told ``stand(rows, position, before, now)``: how a fact stood and how it stands; nothing before where it is
+# It is told ``on_change(rows, position, before, now)``: how a fact stood and how it stands; nothing before where it is
 # recorded, nothing now where it is annulled. It writes its table and cannot read it, so that neither the order of the
 # facts nor the way in which they came to stand matters: a correction takes away what *before* had brought, and adds
 # what *now* brings. A game comes as the players that it is counted for, with all that further tellings and
 # corrections made of it, rated or not, without its movetext; neither a voided game nor one between two numbers of one
 # person stands. Who tells it which facts is ``keeping``.
 
+_COLUMN = "column"  # in the metadata of a field of such a class: its type in SQL, and what it means
 FACTS = "facts"  # the first word about its columns in the identity of such a projector
 TYPES = ("INTEGER", "REAL", "TEXT")
 NO_FACTS = (GameSupplemented, CorrectionProposed, CorrectionDecided)  # they say how other facts stand
@@ -216,37 +327,99 @@ _FITS: Mapping[str, Callable[[Value], bool]] = {
 }
 _TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT": "plain text"}
 
-# ``Any`` for the two facts: a hook may name the classes of its kinds alone (``GameRecorded | None``)
-Stand = Callable[["FactRows", int, Any, Any], None]
 
-
-@attrs.frozen(kw_only=True)
 class FactProjector:
-    """A read model of facts.
+    """What is made of the facts as they stand.
 
-    Attributes:
+    A class of attrs: its fields are the columns of the table, those that tell rows apart first (``key_column``, then
+    ``value_column``). ``declare_facts`` says the rest.
+    """
+
+    __init__ = Projector.__init__
+
+    # ``Any`` for the two facts: a class may name its kinds alone (``GameRecorded | None``)
+    @staticmethod
+    def on_change(rows: FactRows, position: int, before: Any, now: Any) -> None:
+        """Take in that the fact of the entry at *position*, which stood as *before*, stands as *now*.
+
+        One of the two may be None, and they are never alike.
+        """
+        raise NotImplementedError
+
+
+def key_column(kind: str, doc: str, *, unit: str = "") -> Any:
+    """Return a field that is a column of the key: its type in SQL (INTEGER, REAL or TEXT), its meaning and unit."""
+    return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": True})
+
+
+def value_column(kind: str, doc: str, *, unit: str = "") -> Any:
+    """Return a field that is a column beside the key."""
+    return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": False})
+
+
+def declare_facts(
+    made: type[FactProjector],
+    *,
+    name: str,
+    version: int,
+    kinds: tuple[type[Event], ...],
+    sums: bool = False,
+    settings: Mapping[str, float] | None = None,
+) -> DeclaredFactProjector:
+    """Declare a projector of facts: its class with all that a ledger must know to keep its table.
+
+    Args:
+        made: the class.
         name: also the name of its table.
         version: to be raised with every change that alters a row.
         kinds: the classes of events that it is told of.
-        key: the columns that tell its rows apart: ``Kept(name, type, start, doc)``, of which *start* says nothing here.
-        columns: the others, likewise.
-        stand: ``(rows, position, before, now)``: a fact of the entry at *position* that stood as *before* stands as
-            *now*; one of the two may be None, and they are never alike.
         sums: whether its columns are whole numbers that facts add to and take from: a row stands while one of them is
             other than 0. Otherwise facts put rows in and take them out.
         settings: constants that its rows depend on; part of its identity.
 
     Raises:
         ProjectionError: a kind that is no fact, two columns of one name, a type that no column has, a sum of others
-            than whole numbers.
+            than whole numbers, a class without fields or without an ``on_change``.
     """
+    if not (isinstance(made, type) and issubclass(made, FactProjector) and attrs.has(made)):
+        raise ProjectionError(str(name), f"its class is to be a class of attrs and of FactProjector, got {made!r}")
+    fields = attrs.fields(made)
+    odd = [field.name for field in fields if _COLUMN not in field.metadata]
+    if odd:
+        raise ProjectionError(
+            str(name), f"fields {odd} are no columns; give them by key_column(...) or value_column(...)"
+        )
+    if not isinstance(vars(made).get("on_change"), staticmethod):
+        words = f"{made.__name__} has no static method on_change(rows, position, before, now) of its own"
+        raise ProjectionError(str(name), words)
+    by_key: dict[bool, list[Kept]] = {True: [], False: []}
+    for field in fields:
+        kind, doc, unit = field.metadata[_COLUMN]
+        by_key[field.metadata["key"]].append(Kept(field.name, kind, 0.0, doc, unit))
+    return DeclaredFactProjector(
+        name=name,
+        version=version,
+        kinds=kinds,
+        key=tuple(by_key[True]),
+        columns=tuple(by_key[False]),
+        stand=vars(made)["on_change"].__func__,
+        made=made,
+        sums=sums,
+        settings=dict(settings or {}),
+    )
+
+
+@attrs.frozen(kw_only=True)
+class DeclaredFactProjector:
+    """A read model of facts, see ``declare_facts``; *stand* is the ``on_change`` of its class *made*."""
 
     name: str
     version: int
     kinds: tuple[type[Event], ...]
     key: tuple[Kept, ...]
     columns: tuple[Kept, ...] = ()
-    stand: Stand
+    stand: Callable[[FactRows, int, Any, Any], None]
+    made: type = FactProjector
     sums: bool = False
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
 
@@ -298,12 +471,12 @@ class FactProjector:
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
 
 
-ReadModel = Projector | FactProjector
+ReadModel = DeclaredProjector | DeclaredFactProjector
 
 
-def of_facts(read_models: Iterable[ReadModel]) -> list[FactProjector]:
+def of_facts(read_models: Iterable[ReadModel]) -> list[DeclaredFactProjector]:
     """Those that are told facts."""
-    return [made for made in read_models if isinstance(made, FactProjector)]
+    return [made for made in read_models if isinstance(made, DeclaredFactProjector)]
 
 
 def is_of_facts(identity: str) -> bool:
@@ -319,7 +492,7 @@ def is_of_facts(identity: str) -> bool:
 class FactRows:
     """The rows of one table for the projector that fills it; what it says is kept until it is written."""
 
-    def __init__(self, connection: sqlite3.Connection, projector: FactProjector) -> None:
+    def __init__(self, connection: sqlite3.Connection, projector: DeclaredFactProjector) -> None:
         self._connection = connection
         self._projector = projector
         self._rows: dict[tuple[Value, ...], tuple[Value, ...] | None] = {}  # to be put in; None: to be taken out
@@ -329,7 +502,7 @@ class FactRows:
         """A row stands under a key, in the place of one that stood there.
 
         Raises:
-            ProjectionError: the table has sums, or other columns.
+            ReadModelError: the table has sums, or other columns.
         """
         self._check(key, values, sums=False)
         self._rows[tuple(key)] = tuple(values)
@@ -338,7 +511,7 @@ class FactRows:
         """The row of a key stands no longer.
 
         Raises:
-            ProjectionError: the table has sums, or another key.
+            ReadModelError: the table has sums, or another key.
         """
         self._check(key, None, sums=False)
         self._rows[tuple(key)] = None
@@ -347,7 +520,7 @@ class FactRows:
         """Add to the sums of a key, or take from them with amounts below 0; without amounts, 1 to the only one.
 
         Raises:
-            ProjectionError: the table has no sums, or others.
+            ReadModelError: the table has no sums, or others.
         """
         amounts = amounts or (1,)
         self._check(key, amounts, sums=True)
@@ -358,32 +531,32 @@ class FactRows:
         made = self._projector
         if sums is not made.sums:
             words = "adds to sums, and its rows are none" if sums else "puts in or takes out rows of a table of sums"
-            raise ProjectionError(made.name, words)
+            raise ReadModelError(made.name, words)
         fits = not isinstance(key, str) and len(key) == len(made.key)
         if not fits or (values is not None and len(values) != len(made.columns)):
             asked = f"{[column.name for column in made.key]} and {[column.name for column in made.columns]}"
-            raise ProjectionError(made.name, f"tells {key!r} and {values!r}, where its columns are {asked}")
+            raise ReadModelError(made.name, f"tells {key!r} and {values!r}, where its columns are {asked}")
         columns = [*zip(made.key, key, strict=True), *zip(made.columns, values or (), strict=values is not None)]
         for place, (column, value) in enumerate(columns):
             if value is None and place >= len(made.key) and not sums:
                 continue
             if not _FITS[column.type](value):
                 message = f"column {column.name!r} takes {_TAKES[column.type]}, got {value!r}"
-                raise ProjectionError(made.name, message)
+                raise ReadModelError(made.name, message)
 
     def stand(self, position: int, before: Event | None, now: Event | None) -> None:
         """Tell the projector of a fact.
 
         Raises:
-            ProjectionError: it failed; nothing of the fold stands then.
+            ReadModelError: it failed; nothing of the fold stands then.
         """
         try:
             self._projector.stand(self, position, before, now)
         except LedgerError:
             raise
         except Exception as error:  # whatever somebody else's function does
-            message = f"cannot take entry {position} ({type(error).__name__}: {one_line(error)})"
-            raise ProjectionError(self._projector.name, message) from error
+            message = f"cannot take entry {position} ({type(error).__name__}: {one_line(error)}); correct the plug-in"
+            raise ReadModelError(self._projector.name, message) from error
         if len(self._rows) + len(self._sums) >= WAITING:
             self.write()
 

@@ -8,6 +8,7 @@ whether a player stands again (``walks``).
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
 from itertools import repeat
@@ -16,71 +17,72 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.book.timeline import Pool
-from ledger.errors import ProjectionError, one_line
+from ledger.errors import ReadModelError, one_line
 from ledger.ratings.player_rows import CURRENT, PlayerRows, listed_flags
-from ledger.ratings.projector import CHANGES, Projector
+from ledger.ratings.projector import CHANGES, DeclaredProjector
+from ledger.ratings.projectors.history import GAMES_BEFORE, HISTORY
 from ledger.ratings.rated_games import Rated, sides_of
-from ledger.ratings.view_tables import GAMES_BEFORE, HISTORY, SideTable
+from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, Column, Columns, changes, keyed
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
+from ledger.runtime.records import generated, objects_of, put_of, records_of, update_of
 
 # Folds: a projector's step over the sides of players' runs, interpreted for a few, compiled for many.
 
 # Names that ``bound`` gives to the loop below, each time to something else.
 FIELDS = 0
+SPARSE = False
 step: Callable[..., None]
+side_of: Callable[..., Any]
+put: Callable[..., None]
+update: Callable[..., int]
 
 
-def fold_sides(run: Any, columns: Any, state: Any, history: Any) -> None:
+def fold_sides(run: Any, columns: Any, players: Any, history: Any, changed: Any) -> None:
     """Fold sides into a running state by player, keeping the state after each side.
 
     Args:
-        run: by side, the index of its player's run; the sides of one run follow each other in rating order.
-        columns: tuple of the columns that the step takes, each by side.
-        state: flat, FIELDS numbers a run; changed in place.
+        run: by side, the index of its player's run; the sides of one run follow each other in rating order, and may
+            have those of others in between.
+        columns: tuple of the columns that the step reads, each by side.
+        players: by run, the record of the player; changed in place.
         history: flat, FIELDS numbers a side; filled.
+        changed: by side; of a table of changes filled with 1 where a field is another than before the side, else 0.
     """
     for side in range(len(run)):
-        p = run[side] * FIELDS
-        step(state, p, columns, side)  # noqa: F821
-        for field in range(FIELDS):
-            history[side * FIELDS + field] = state[p + field]
-
-
-def fold_changes(run: Any, columns: Any, state: Any, history: Any, changed: Any) -> None:
-    """``fold`` that also tells which sides changed the state.
-
-    Args:
-        run: as for ``fold``; the sides of one run may have those of others in between, in either.
-        columns: as for ``fold``.
-        state: as for ``fold``.
-        history: as for ``fold``.
-        changed: by side; filled with 1 where a field is another than before the side, else 0. NaN is as itself.
-    """
-    for side in range(len(run)):
-        p = run[side] * FIELDS
-        for field in range(FIELDS):
-            history[side * FIELDS + field] = state[p + field]
-        step(state, p, columns, side)  # noqa: F821
-        differs = 0
-        for field in range(FIELDS):
-            before = history[side * FIELDS + field]
-            after = state[p + field]
-            if after != before and (after == after or before == before):  # noqa: PLR0124  # NaN
-                differs = 1
-            history[side * FIELDS + field] = after
-        changed[side] = differs
+        player = players[run[side]]
+        if SPARSE:
+            put(history, side * FIELDS, player)  # noqa: F821
+            step(player, side_of(columns, side))  # noqa: F821
+            changed[side] = update(history, side * FIELDS, player)  # noqa: F821
+        else:
+            step(player, side_of(columns, side))  # noqa: F821
+            put(history, side * FIELDS, player)  # noqa: F821
 
 
 @cache
-def folding_loop(
-    name: str, step_kernel: Callable[..., None], fields: int, *, changes: bool = False
-) -> Callable[..., None]:
-    """``fold`` for one projector, or ``fold_changes``."""
-    if changes:
-        return bound(fold_changes, f"fold_changes_{name}", step=step_kernel, FIELDS=fields)
-    return bound(fold_sides, f"fold_{name}", step=step_kernel, FIELDS=fields)
+def folding_loop(projector: DeclaredProjector) -> Callable[..., None]:
+    """``fold_sides`` for one projector."""
+    made = projector.made
+    return bound(
+        fold_sides,
+        f"fold_{projector.name}",
+        FIELDS=len(projector.state),
+        SPARSE=projector.rows == CHANGES,
+        step=projector.step,
+        side_of=_side_of(projector.reads),
+        put=put_of(made),
+        update=update_of(made),
+    )
+
+
+@cache
+def _side_of(reads: tuple[str, ...]) -> Callable[[Any, int], Any]:
+    """``side_of(columns, side)``: the numbers of one side by their names."""
+    values = ", ".join(f"{name}=columns[{i}][side]" for i, name in enumerate(reads))
+    source = f"def side_of(columns, side):\n    return RatedSide({values})\n"
+    return generated(source, "side_of", RatedSide=namedtuple("RatedSide", reads))
 
 
 Span = tuple[int, int, int]  # a player, and the numbers of the first and the last of some games
@@ -264,7 +266,7 @@ def _folded(
     if chosen is None:
         return fold(cols, table.fold, sides["owner"], sides, state)
     # sides have two dozen columns, of which a fold takes a few
-    there = {name: cols.take(sides[name], chosen) for name in {"owner", *table.fold.takes}}
+    there = {name: cols.take(sides[name], chosen) for name in {"owner", *table.fold.reads}}
     folded = fold(cols, table.fold, there["owner"], there, state)
     return folded._replace(places=chosen if folded.places is None else cols.take(chosen, folded.places))
 
@@ -344,7 +346,9 @@ def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Colu
     return listed_flags(cols, pool, rated_ms, fields)
 
 
-def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, Column], state: Column) -> TableFold:
+def fold(
+    cols: Columns, projector: DeclaredProjector, run: Column, sides: Mapping[str, Column], state: Column
+) -> TableFold:
     """Fold sides.
 
     Args:
@@ -355,29 +359,43 @@ def fold(cols: Columns, projector: Projector, run: Column, sides: Mapping[str, C
         state: flat running state by run; left as it is.
 
     Raises:
-        ProjectionError: the projector's step fails.
+        ReadModelError: the projector's step fails.
     """
-    width = len(projector.state)
+    width, made, loop = len(projector.state), projector.made, folding_loop(projector)
     sparse = projector.rows == CHANGES
-    loop = folding_loop(projector.name, projector.step, width, changes=sparse)
-    taken = tuple(sides[name] for name in projector.takes)
-    if cols is not FEW:
-        loop = compiled(loop)
+    taken = tuple(sides[name] for name in projector.reads)
+    # what the sides began with is told beside what they reached (``FoldedSides``)
+    if cols is FEW:
+        reached = state[:]
+        players: Any = [objects_of(made)(reached, at) for at in range(0, len(reached), width)] if width else [made()]
+    else:
+        loop, reached = compiled(loop), state.copy()
+        players = records_of(made, reached) if width else np.zeros(run.max() + 1)
         # A build has some whole numbers in fewer bits than an update; the step would be compiled anew for each width.
         taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
-    # what the sides began with is told beside what they reached (``FoldedSides``)
-    reached = state[:] if cols is FEW else state.copy()
     out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
-    arguments = (run, taken, reached, out)
     try:
-        loop(*arguments, changed) if sparse else loop(*arguments)
+        loop(run, taken, players, out, changed)
     except Exception as error:  # whatever somebody else's step does; the history's is ours
         if projector is HISTORY:
             raise
-        message = f"its step fails ({type(error).__name__}: {one_line(error)}); correct it, or take the plug-in away"
-        raise ProjectionError(projector.name, message) from error
+        message = f"its step fails ({type(error).__name__}: {one_line(error)}{_place(error)}); correct the plug-in"
+        raise ReadModelError(projector.name, message) from error
+    if cols is FEW:
+        for place, player in enumerate(players):
+            put_of(made)(reached, place * width, player)
     columns = [cols.field(out, i, width) for i in range(width)]
     if not sparse:
         return TableFold(columns, None, reached)
     places = cols.where(changed)
     return TableFold([cols.take(column, places) for column in columns], places, reached)
+
+
+def _place(error: BaseException) -> str:
+    """Where an error was raised, if a step did it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not trace.tb_frame.f_code.co_filename.endswith(".py"):
+        return ""
+    return f", {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"

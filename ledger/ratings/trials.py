@@ -33,8 +33,9 @@ from ledger.ratings.player_rows import PlayerRows, closed_at
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import ReadModel, of_facts
+from ledger.ratings.projectors.history import HISTORY, highest_of
 from ledger.ratings.standings import Standings
-from ledger.ratings.view_tables import HISTORY, SideTable, highest_of
+from ledger.ratings.view_tables import SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 

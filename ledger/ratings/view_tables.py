@@ -8,105 +8,32 @@ Every ledger has the history, with the scheme's whole state and the counts that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
 from ledger.book.tables import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.errors import ProjectionError
-from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, Kept, Projector, ReadModel, of_facts
+from ledger.ratings.projector import (
+    CHANGES,
+    EACH_GAME,
+    SIDE_COLUMNS,
+    TOURNAMENT,
+    DeclaredProjector,
+    ReadModel,
+    of_facts,
+)
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
+from ledger.ratings.projectors.history import HISTORY, begun_with
 from ledger.schemes.scheme import Seed
 
 if TYPE_CHECKING:
     import sqlite3
 
-HERA_FROM = 50
-WINS, DRAWS, LOSSES, TIME_LOSSES, SUM, SQUARES, HERA, HERA_N, GAMES_BEFORE, RESTART, GAMES_UNTIL = range(11)
 
-
-def counts_for_hera(n: float, games_before: float) -> bool:
-    """Whether a highest rating counts after the n-th game, with so many games before the first that counts."""
-    return n + games_before >= HERA_FROM
-
-
-def step(state: Any, p: int, columns: Any, side: int) -> None:
-    """Count one side of a game: result, loss on time, sums of the rating, highest rating from game 50 on.
-
-    Games that a seed tells of count among the 50, and the highest rating that it tells of stands until it is passed.
-    Where everybody begins anew the 50 are games of the new system, as its provisional games are: "HERA is based upon
-    your achievement after completing 50 rated games", and "there is no direct comparison with the previous system".
-    """
-    n, half_points, lost_on_time, ratings, restart = columns
-    rating = ratings[side]
-    if restart[side] != state[p + RESTART]:
-        until = n[side] - 1.0
-        state[p + GAMES_BEFORE] += state[p + GAMES_UNTIL] - until
-        state[p + GAMES_UNTIL] = until
-        state[p + RESTART] = restart[side]
-    if half_points[side] == 2:
-        state[p + WINS] += 1.0
-    elif half_points[side] == 1:
-        state[p + DRAWS] += 1.0
-    else:
-        state[p + LOSSES] += 1.0
-    state[p + TIME_LOSSES] += lost_on_time[side]
-    state[p + SUM] += rating
-    state[p + SQUARES] += rating * rating
-    hera = state[p + HERA]
-    if counts_for_hera(n[side], state[p + GAMES_BEFORE]) and (hera != hera or rating > hera):  # noqa: PLR0124 (NaN: none yet)
-        state[p + HERA] = rating
-        state[p + HERA_N] = n[side]
-
-
-def begun(fold: Projector, seed: Seed | None) -> list[float]:
+def begun(fold: DeclaredProjector, seed: Seed | None) -> list[float]:
     """The running state of a fold before a player's first game; that of the history knows the player's past."""
-    state = [kept.start for kept in fold.state]
-    if fold is HISTORY and seed is not None:
-        state[GAMES_BEFORE] = seed.games or 0.0
-        highest = highest_of(seed)
-        if highest is not None:
-            state[HERA] = highest
-    return state
-
-
-def highest_of(seed: Seed) -> float | None:
-    """The HERA that a player brings along: what the list says, or its rating where that stands on enough games."""
-    return seed.peak if seed.highest is not None or (seed.games or 0.0) >= HERA_FROM else None
-
-
-HISTORY = Projector(
-    name="history",
-    version=4,
-    settings={"hera_from": HERA_FROM},
-    stores=(
-        "game",
-        "ended_ms",
-        "opponent",
-        "opponent_n",
-        "colour",
-        "half_points",
-        "rating",
-        "rating_before",
-        "expected_score",
-    ),
-    takes=("n", "half_points", "lost_on_time", "rating", "restart"),
-    state=(
-        Kept("wins", "INTEGER", 0.0, "rated games won so far"),
-        Kept("draws", "INTEGER", 0.0, "rated games drawn so far"),
-        Kept("losses", "INTEGER", 0.0, "rated games lost so far"),
-        Kept("time_losses", "INTEGER", 0.0, "of these, lost by overstepping the time"),
-        Kept("rating_sum", "REAL", 0.0, "sum of the ratings after each game, points"),
-        Kept("rating_squares", "REAL", 0.0, "sum of their squares"),
-        Kept("hera", "REAL", nan, "highest rating after 50 or more rated games, points; NULL before"),
-        Kept("hera_n", "INTEGER", 0.0, "the game it was first reached in; 0 for none, and for that of a seed"),
-        Kept("games_before", "INTEGER", 0.0, "what n is short of the games that count for HERA: a seed's, less older"),
-        Kept("restart", "INTEGER", 0.0, "place in the timeline of the scheme with which all began anew, or 0"),
-        Kept("games_until_restart", "INTEGER", 0.0, "rated games before that"),
-    ),
-    step=step,
-)
+    return begun_with(seed) if fold is HISTORY and seed is not None else [kept.start for kept in fold.state]
 
 
 @attrs.frozen
@@ -119,7 +46,7 @@ class SideTable:
         is_of_facts: whether its rows of a player stand as long as the player's own games do, whatever others are rated.
     """
 
-    fold: Projector
+    fold: DeclaredProjector
     scheme_state: tuple[str, ...] = ()
     is_of_facts: bool = attrs.field(init=False, eq=False)
 
@@ -206,7 +133,10 @@ def side_tables(projectors: Sequence[ReadModel], scheme_state: Sequence[str]) ->
         scheme_state: every state field of the schemes in use.
     """
     fields = tuple(name for name in scheme_state if name != "rating")
-    return (SideTable(HISTORY, fields), *(SideTable(made) for made in projectors if isinstance(made, Projector)))
+    return (
+        SideTable(HISTORY, fields),
+        *(SideTable(made) for made in projectors if isinstance(made, DeclaredProjector)),
+    )
 
 
 def columns_wanted(tables: Iterable[SideTable]) -> frozenset[str]:
@@ -334,20 +264,13 @@ _OWN: Mapping[str, TableDoc] = {
         {"name": ColumnDoc("of a table, a scheme, a package or the arithmetic"), "identity": ColumnDoc("its version")},
     ),
 }
-# Units of what can be known of a side of a game, and of what the history keeps.
+# Units of what can be known of a side of a game.
 _SIDE_UNITS: Mapping[str, str] = {
     "n": "games", "game": POSITION, "ended_ms": MS, "opponent": NUMBER, "opponent_n": "games", "colour": "code",
     "half_points": "half-points", "lost_on_time": YES_NO, "rating": POINTS, "opponent_rating": POINTS,
     "rating_before": POINTS, "opponent_rating_before": POINTS, "expected_score": "0 to 1", "termination": "word",
 }  # fmt: skip
 _SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
-_KEPT_UNITS = {
-    "wins": "games", "draws": "games", "losses": "games", "time_losses": "games", "rating_sum": POINTS,
-    "rating_squares": "points²", "hera": POINTS, "hera_n": "games", "games_before": "games",
-    "games_until_restart": "games",
-    "highest_n": "games", "lowest_n": "games", "wins_against_higher": "games", "games": "games", "white_games": "games",
-    "half_points": "half-points", "run_from": "games", "run_to": "games",
-}  # fmt: skip
 _HISTORY = "A row for each side of each rated game: the player's state after it, and the counts so far."
 _OF_PROJECTOR = "A row for each side of {}, as the projector {} keeps it."
 _OF_FACTS = "What the projector {} makes of the facts as they stand, those of unrated games among them."
@@ -375,14 +298,14 @@ def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] 
         doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
         tables[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
     for made in of_facts(projectors):
-        columns = {kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in made.every_column}
+        columns = {kept.name: ColumnDoc(kept.doc, kept.unit) for kept in made.every_column}
         tables[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
     tables[PERFORMANCE] = PERFORMANCE_DOC
     tables.update(_OWN)
     return tables
 
 
-def _side_columns(fold: Projector, scheme_state: Sequence[str]) -> dict[str, ColumnDoc]:
+def _side_columns(fold: DeclaredProjector, scheme_state: Sequence[str]) -> dict[str, ColumnDoc]:
     return {
         "pool": POOL,
         "player": PLAYER,
@@ -393,15 +316,8 @@ def _side_columns(fold: Projector, scheme_state: Sequence[str]) -> dict[str, Col
             for name in fold.stores
         },
         **{name: ColumnDoc(_OF_STATE) for name in scheme_state},
-        **{kept.name: ColumnDoc(kept.doc, _unit(kept)) for kept in fold.state},
+        **{kept.name: ColumnDoc(kept.doc, kept.unit) for kept in fold.state},
     }
-
-
-def _unit(kept: Kept) -> str:
-    """The unit of what a fold keeps: of what is unknown here, as its meaning says."""
-    if kept.name in _KEPT_UNITS:
-        return _KEPT_UNITS[kept.name]
-    return POINTS if kept.doc.removesuffix("; NULL before").endswith(", points") else ""
 
 
 def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:

@@ -21,7 +21,7 @@ from ledger.book.judging import Fresh, Placed
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
-from ledger.errors import CorruptError, LedgerError, StorageError, one_line
+from ledger.errors import CorruptError, LedgerError, ReadModelError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import building, keeping, view_tables, views_file
@@ -29,8 +29,7 @@ from ledger.ratings.building import Build
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import FactProjector, Projector, ReadModel, of_facts
-from ledger.ratings.view_tables import refuse_taken_names
+from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel, of_facts
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.long_work import Progress, silent
@@ -63,7 +62,6 @@ class Views:
         """
         self.path = Path(path)
         self.at_hand = projectors if isinstance(projectors, AtHand) else AtHand(projectors)
-        refuse_taken_names(self.at_hand.all, views_file.OWN_TABLES)
         self.journal = journal
         self._aside: TemporaryDirectory[str] | None = None
         self.is_of_a_trial = False  # what is written here is rolled back
@@ -81,7 +79,7 @@ class Views:
         self._roster: Roster | None = None  # and of all players
         self._book: GameBook | None = None
         self._pools: PoolProjections
-        self._of_facts: list[FactProjector]  # those of the plan that are kept here
+        self._of_facts: list[DeclaredFactProjector]  # those of the plan that are kept here
         # which read models are kept here, and which by others; as it was last fitted
         self._plan: Plan
         self._rule_at = 0  # the entry that set which are kept
@@ -432,6 +430,9 @@ class Views:
                 self._current = self.written()
         except BaseException as error:
             self._book = None  # what it remembers was rolled back
+            if isinstance(error, ReadModelError):
+                self.at_hand.leave_out(error)
+                return None
             if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):
                 views_file.check_sound(connection, self.path)
                 raise CorruptError(
@@ -502,7 +503,12 @@ class Views:
         if until is None and target <= FEW_ENTRIES and not _is_far_behind(0, target):
             # Made empty, and folded by whoever brings views level: building by columns loads what takes a second.
             target = 0
-        build.run(target, progress, [name for name in missing if rule.keeps(name) is not False])
+        try:
+            build.run(target, progress, [name for name in missing if rule.keeps(name) is not False])
+        except ReadModelError as error:
+            self.at_hand.leave_out(error)
+            self._build(progress, until)
+            return
         self.close()
         views_file.put_in_place(self._building, self.path)
 
@@ -536,7 +542,11 @@ class Views:
         # A table that is made late asks the games of each player one by one, where a build has them in order: of a
         # million games one table costs 0.8 of building everything, so two or more are built with the rest.
         # a build here would lose the tables that only other processes can fold
-        return done >= BUILD_FROM and not plan.others and sum(isinstance(made, Projector) for made in plan.make) > 1
+        return (
+            done >= BUILD_FROM
+            and not plan.others
+            and sum(isinstance(made, DeclaredProjector) for made in plan.make) > 1
+        )
 
 
 def _is_far_behind(done: int, size: int) -> bool:

@@ -33,7 +33,8 @@ from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameEr
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import view_tables
 from ledger.ratings.projector import ReadModel, of_facts
-from ledger.ratings.view_tables import HISTORY, side_tables
+from ledger.ratings.projectors.history import HISTORY
+from ledger.ratings.view_tables import side_tables
 from ledger.runtime import arith, sqlite
 from ledger.schemes.scheme import Scheme
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from ledger.errors import ProjectionError, one_line
 
-_broken: dict[str, ProjectionError] = {}  # those that this process tried to load, by the value of the entry point
+# Those that this process left out: by the value of the entry point that it tried to load, or by their own name.
+_broken: dict[str, ProjectionError] = {}
 
 
 def package_of(point: EntryPoint) -> str | None:
@@ -59,6 +60,11 @@ def loadable(
     return plugins, failed
 
 
+def leave_out(error: ProjectionError) -> None:
+    """Note that a plug-in is left out, for it failed."""
+    _broken[error.projector] = error
+
+
 def broken() -> tuple[ProjectionError, ...]:
-    """The plug-ins that this process left out, for they cannot be loaded; for commands to tell."""
+    """The plug-ins that this process left out, for they cannot be loaded or failed; for commands to tell."""
     return tuple(_broken[value] for value in sorted(_broken))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import cycle
 from pathlib import Path
@@ -40,11 +40,18 @@ from ledger.facts.events import (
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import building, engine, queries, side_rows, views
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import EACH_GAME, PLAYER, SIDE_COLUMNS, TOURNAMENT, FactProjector, Projector
+from ledger.ratings.projector import (
+    EACH_GAME,
+    PLAYER,
+    SIDE_COLUMNS,
+    TOURNAMENT,
+    DeclaredFactProjector,
+    DeclaredProjector,
+)
 from ledger.ratings.view_tables import SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
-from ledger.runtime.kernels import compiled
+from ledger.runtime.columns import FEW, MANY, Columns
 from ledger.runtime.lazy import np
 from ledger.testing.kit import (
     WAYS,
@@ -62,7 +69,6 @@ from ledger.testing.kit import (
 )
 
 _WHOLE = frozenset(name for name, column in SIDE_COLUMNS.items() if column.type == "INTEGER")
-_EDGE = 7.0  # stands around a player's state, where no step may write
 
 
 class ProjectorContract:
@@ -76,11 +82,11 @@ class ProjectorContract:
     games = 300
     seeds: tuple[int, ...] = (1, 2, 3)
 
-    def make(self) -> Projector:
+    def make(self) -> DeclaredProjector:
         """The projector to be tested."""
         raise NotImplementedError
 
-    def projectors(self) -> tuple[Projector, ...]:
+    def projectors(self) -> tuple[DeclaredProjector, ...]:
         """The read models that stand beside the history: this one alone."""
         return (self.make(),)
 
@@ -111,48 +117,27 @@ class ProjectorContract:
     def test_the_step_gives_the_same_bits_interpreted_and_compiled(self) -> None:
         made = self.make()
         for seed in self.seeds:
-            run, columns = _sides(made, seed)
-            loop = side_rows.folding_loop(made.name, made.step, len(made.state))
-            start = [kept.start for kept in made.state] * (run[-1] + 1)
-            plain = [0.0] * (len(run) * len(made.state))
-            loop(run, columns, list(start), plain)
-            many = np.empty(len(plain), np.float64)
-            arrays = tuple(
-                np.asarray(column, np.int64 if name in _WHOLE else np.float64)
-                for name, column in zip(made.takes, columns, strict=True)
-            )
-            compiled(loop)(np.asarray(run, np.int32), arrays, np.asarray(start, np.float64), many)
-            assert bits(plain) == bits(many.tolist())
-
-    def test_the_step_writes_its_player_s_fields_only(self) -> None:
-        made = self.make()
-        run, columns = _sides(made, 1)
-        frozen = tuple(tuple(column) for column in columns)  # writing to a column raises
-        fields = [kept.start for kept in made.state]
-        for side in range(len(run)):
-            state = [_EDGE, *fields, _EDGE]
-            made.step(state, 1, frozen, side)
-            assert (state[0], state[-1], len(state)) == (_EDGE, _EDGE, len(fields) + 2)
-            fields = state[1:-1]
+            few = [bits(column) for column in _folded(FEW, made, seed)]
+            assert few == [bits(column) for column in _folded(MANY, made, seed)], seed
 
     def test_the_step_depends_on_nothing_but_the_state_and_the_side(self) -> None:
         """No clock, no chance, no memory of its own: the same twice, with other games in between."""
         made = self.make()
-        run, columns = _sides(made, 2)
-        loop = side_rows.folding_loop(made.name, made.step, len(made.state))
         outcomes = []
         for _ in range(2):
-            out = [0.0] * (len(run) * len(made.state))
-            loop(run, columns, [kept.start for kept in made.state] * (run[-1] + 1), out)
-            outcomes.append(bits(out))
-            other_run, other = _sides(made, 3)
-            loop(
-                other_run,
-                other,
-                [kept.start for kept in made.state] * (other_run[-1] + 1),
-                [0.0] * (len(other_run) * len(made.state)),
-            )
+            outcomes.append([bits(column) for column in _folded(FEW, made, 2)])
+            _folded(FEW, made, 3)
         assert outcomes[0] == outcomes[1]
+
+    def test_two_players_have_nothing_in_common(self) -> None:
+        """Each begins with fields of its own: whose games lie between another one's changes nothing."""
+        made = self.make()
+        run, sides = _sides(made, 4)
+        turns = sorted(range(len(run)), key=lambda side: (sides["n"][side], run[side]))
+        mixed = {name: [column[side] for side in turns] for name, column in sides.items()}
+        columns = _fold(FEW, made, [run[side] for side in turns], mixed)
+        expected = _folded(FEW, made, 4)
+        assert [bits(column) for column in columns] == [bits([column[side] for side in turns]) for column in expected]
 
     # -- its table -------------------------------------------------------------------------------------------------
 
@@ -271,7 +256,7 @@ class ProjectorContract:
 
     # -- how -------------------------------------------------------------------------------------------------------
 
-    def _of_facts(self, folder: Path, facts: Sequence[Event], *kept: Projector) -> list[dict[str, Any]]:
+    def _of_facts(self, folder: Path, facts: Sequence[Event], *kept: DeclaredProjector) -> list[dict[str, Any]]:
         """The rows of one projector, in the order of players and games."""
         built = Views(fresh(folder), kept if self.projectors() else (), MemoryJournal())
         try:
@@ -305,8 +290,8 @@ class ProjectorContract:
             return self._all_rows(built)
 
 
-def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float], ...]]:
-    """Some players' runs of 130 sides, in the columns that the projector takes, with numbers at their limits too."""
+def _sides(projector: DeclaredProjector, seed: int) -> tuple[list[int], dict[str, list[float]]]:
+    """Some players' runs of 130 sides, in the columns that the projector reads, with numbers at their limits too."""
     random = Random(seed)  # noqa: S311
     length, players = 130, 4
     n = list(range(1, length + 1))
@@ -333,7 +318,22 @@ def _sides(projector: Projector, seed: int) -> tuple[list[int], tuple[list[float
         for name in ("rating", "opponent_rating", "rating_before", "opponent_rating_before"):
             columns[name] += [random.choice((random.uniform(0, 3000), random.choice(ratings))) for _ in n]
     run = [player for player in range(players) for _ in n]
-    return run, tuple(columns[name] for name in projector.takes)
+    return run, {name: columns[name] for name in {"n", *projector.reads}}
+
+
+def _fold(cols: Columns, made: DeclaredProjector, run: Sequence[int], sides: Mapping[str, Sequence[float]]) -> Any:
+    """The columns of the state after each side."""
+    state = [kept.start for kept in made.state] * (max(run) + 1)
+    whole = attrs.evolve(made, rows=EACH_GAME)
+    if cols is FEW:
+        return side_rows.fold(cols, whole, run, sides, state).columns
+    arrays = {name: np.asarray(column, np.int64 if name in _WHOLE else np.float64) for name, column in sides.items()}
+    folded = side_rows.fold(cols, whole, np.asarray(run, np.int32), arrays, np.asarray(state, np.float64))
+    return [column.tolist() for column in folded.columns]
+
+
+def _folded(cols: Columns, made: DeclaredProjector, seed: int) -> Any:
+    return _fold(cols, made, *_sides(made, seed))
 
 
 class TournamentContract(ProjectorContract):
@@ -386,7 +386,7 @@ class FactProjectorContract:
     games = 200
     seeds: tuple[int, ...] = (1, 2, 3)
 
-    def make(self) -> FactProjector:
+    def make(self) -> DeclaredFactProjector:
         """The projector to be tested."""
         raise NotImplementedError
 

@@ -28,6 +28,7 @@ from ledger.answers import (
     explanations,
     game_pgn,
     highest,
+    import_previews,
     opponents,
     player_games,
     players,
@@ -38,6 +39,7 @@ from ledger.answers import (
     querying,
     rankings,
     rating_changes,
+    read_models,
     recorded_entries,
     recorded_games,
     searching,
@@ -55,6 +57,7 @@ from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.facts.json_schemas import class_schema
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
+from ledger.registering.registry import PlayersReport
 from tests.kit.clubs import NAME, copied
 from tests.kit.corrections import ANN, BOB, CLEO, DAN, TODAY, approve, ask, played
 from tests.kit.games import game_recorded, source_game
@@ -105,7 +108,11 @@ QUESTIONS: dict[str, Question] = {
     "predict": lambda ledger: predictions.predict(ledger, person(ledger), ledger.player("Bob")),
     "lists": publications.lists,
     "rows": lambda ledger: publications.rows(ledger, ledger.publications.named("standard@2026-11-05")),
+    "listed_ratings": lambda ledger: import_previews.listed_ratings(
+        ledger, PlayersReport(new_ratings=[(1, "2026-11-04", "1500")])
+    ),
     "tables": querying.tables,
+    "projectors": read_models.projectors,
     "columns": querying.columns,
     "tables_described": querying.tables_described,
     "query": lambda ledger: list(querying.query(ledger, "SELECT * FROM current JOIN names USING (player)")),

@@ -18,8 +18,8 @@ from ledger.answers.exports.server_tables import MARK
 from ledger.errors import MalformedError, ProjectionError, StorageError
 from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
-from ledger.ratings.projector import FactProjector, FactRows, Kept
-from ledger.ratings.projectors import BUILT_IN
+from ledger.ratings.installed_projectors import BUILT_IN
+from ledger.ratings.projector import DeclaredFactProjector, FactRows, Kept
 from ledger.runtime import postgres
 from tests.kit.backups import SCHEMA, asked, columns_there, differences, key_there, tables_there
 from tests.kit.clubs import open_ledger, record_game, take_made_up_games
@@ -228,7 +228,9 @@ def test_what_can_be_no_schema_is_refused(schema: str, says: str, full_club: Led
         copy_tables(full_club, one_database, schema)
 
 
-def noted(name: str, version: int, key: tuple[Kept, ...], columns: tuple[Kept, ...], text: str = "a") -> FactProjector:
+def noted(
+    name: str, version: int, key: tuple[Kept, ...], columns: tuple[Kept, ...], text: str = "a"
+) -> DeclaredFactProjector:
     """A read model of games with such columns; each of text holds the text, each of numbers the position."""
 
     def stand(rows: FactRows, position: int, _before: Event | None, now: Event | None) -> None:
@@ -236,7 +238,9 @@ def noted(name: str, version: int, key: tuple[Kept, ...], columns: tuple[Kept, .
             values = [text if column.type == "TEXT" else position for column in (*key, *columns)]
             rows.put(values[: len(key)], values[len(key) :])
 
-    return FactProjector(name=name, version=version, kinds=(GameRecorded,), key=key, columns=columns, stand=stand)
+    return DeclaredFactProjector(
+        name=name, version=version, kinds=(GameRecorded,), key=key, columns=columns, stand=stand
+    )
 
 
 GAME, NOTE = Kept("game", "INTEGER", 0, "the game"), Kept("note", "TEXT", 0, "a note")
@@ -410,7 +414,7 @@ def test_texts_of_any_other_kind_come_through(tmp_path: Path, one_database: str)
         if isinstance(now, GameRecorded):
             rows.put((TEXTS[position % len(TEXTS)], position))
 
-    made = FactProjector(name="notes", version=1, kinds=(GameRecorded,), key=(NOTE, GAME), stand=stand)
+    made = DeclaredFactProjector(name="notes", version=1, kinds=(GameRecorded,), key=(NOTE, GAME), stand=stand)
     take_made_up_games(tmp_path, 30, 30)
     with Ledger.open(tmp_path / "club.db", projectors=(made,)) as ledger:
         copy_tables(ledger, one_database, SCHEMA)

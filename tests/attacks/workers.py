@@ -33,7 +33,7 @@ from ledger.facts.words import Standing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
-from ledger.ratings.projectors import available
+from ledger.ratings.installed_projectors import available
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from tests.kit.processes import LastingProcess, limit_files, start_module

@@ -18,7 +18,7 @@ from ledger.audit.proven import Recomputed, recompute
 from ledger.facts.words import Termination
 from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger
-from ledger.ratings.projectors import BUILT_IN
+from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.audit.findings import GAMES, PLAYERS, TABLES, body_at, false_places, first_game, said, views_of

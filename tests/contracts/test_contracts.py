@@ -1,6 +1,6 @@
 """The contract suites over everything built in, and over a plug-in as an outside author would write it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import nan
 from operator import attrgetter
@@ -17,9 +17,23 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.ratings.projector import PLAYER, TOURNAMENT, FactProjector, FactRows, Kept, Projector
-from ledger.ratings.projectors import BUILT_IN
-from ledger.ratings.view_tables import HISTORY
+from ledger.ratings.installed_projectors import BUILT_IN
+from ledger.ratings.projector import (
+    PLAYER,
+    TOURNAMENT,
+    DeclaredFactProjector,
+    DeclaredProjector,
+    FactProjector,
+    FactRows,
+    Projector,
+    RatedSide,
+    column,
+    declare,
+    declare_facts,
+    key_column,
+    value_column,
+)
+from ledger.ratings.projectors.history import HISTORY
 from ledger.schemes import built_in, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
 from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Scheme, When
@@ -61,7 +75,7 @@ class TestMemoryJournal(JournalContract):
 
 name_of = attrgetter("name")
 OF_OTHERS = (WIN_STREAKS, SURPLUSES, SCORES, BEATEN)  # CLIMBS stand in histories of corrections
-_BUILT_IN = [made for made in BUILT_IN if isinstance(made, Projector)]
+_BUILT_IN = [made for made in BUILT_IN if isinstance(made, DeclaredProjector)]
 BY_PLAYER = [fold for fold in (HISTORY, *_BUILT_IN, *OF_OTHERS) if fold.by == PLAYER]
 BY_TOURNAMENT = [fold for fold in (*_BUILT_IN, *OF_OTHERS) if fold.by == TOURNAMENT]
 
@@ -71,13 +85,13 @@ class TestProjectors(ProjectorContract):
     seeds = (1,)
 
     @pytest.fixture(autouse=True)
-    def _projector(self, projector: Projector) -> None:
+    def _projector(self, projector: DeclaredProjector) -> None:
         self.projector = projector
 
-    def make(self) -> Projector:
+    def make(self) -> DeclaredProjector:
         return self.projector
 
-    def projectors(self) -> tuple[Projector, ...]:
+    def projectors(self) -> tuple[DeclaredProjector, ...]:
         return () if self.projector is HISTORY else (self.projector,)
 
 
@@ -86,27 +100,40 @@ class TestTournamentProjectors(TournamentContract):
     seeds = (1,)
 
     @pytest.fixture(autouse=True)
-    def _projector(self, projector: Projector) -> None:
+    def _projector(self, projector: DeclaredProjector) -> None:
         self.projector = projector
 
-    def make(self) -> Projector:
+    def make(self) -> DeclaredProjector:
         return self.projector
 
 
 @pytest.mark.parametrize("projector", few_quick(OF_FACTS, OF_FACTS[0].name, name=name_of), scope="class")
 class TestFactProjectors(FactProjectorContract):
     @pytest.fixture(autouse=True)
-    def _projector(self, projector: FactProjector) -> None:
+    def _projector(self, projector: DeclaredFactProjector) -> None:
         self.projector = projector
 
-    def make(self) -> FactProjector:
+    def make(self) -> DeclaredFactProjector:
         return self.projector
 
 
-def by_key(rows: FactRows, _position: int, before: GameRecorded | None, now: GameRecorded | None) -> None:
-    for game, amount in ((before, -1), (now, 1)):
-        if game is not None:
-            rows.add((game.game, game.pool), amount, game.white * amount)
+@attrs.define
+class ByKey(FactProjector):
+    game: str = key_column("TEXT", "key of the game")
+    pool: str = key_column("TEXT", "name of its pool")
+    games: int = value_column("INTEGER", "one")
+    opponent: int = value_column("INTEGER", "number of White")
+
+    @staticmethod
+    def on_change(  # its kinds are games alone
+        rows: FactRows,
+        position: int,  # noqa: ARG004
+        before: GameRecorded | None,
+        now: GameRecorded | None,
+    ) -> None:
+        for game, amount in ((before, -1), (now, 1)):
+            if game is not None:
+                rows.add((game.game, game.pool), amount, game.white * amount)
 
 
 class TestColumnsThatTheLedgerHasToo(FactProjectorContract):
@@ -114,16 +141,8 @@ class TestColumnsThatTheLedgerHasToo(FactProjectorContract):
 
     seeds = (1,)
 
-    def make(self) -> FactProjector:
-        return FactProjector(
-            name="by_key",
-            version=1,
-            kinds=(GameRecorded,),
-            key=(Kept("game", "TEXT", 0, "key of the game"), Kept("pool", "TEXT", 0, "name of its pool")),
-            columns=(Kept("games", "INTEGER", 0, "one"), Kept("opponent", "INTEGER", 0, "number of White")),
-            sums=True,
-            stand=by_key,
-        )
+    def make(self) -> DeclaredFactProjector:
+        return declare_facts(ByKey, name="by_key", version=1, kinds=(GameRecorded,), sums=True)
 
 
 # Schemes in which a better score may give less, each with the reason.
@@ -237,33 +256,40 @@ class TestLedgerJsonl(ImporterContract):
         return jsonl.games
 
 
-def with_a_memory_of_its_own(state: Any, p: int, columns: Any, side: int, met: list[int] = []) -> None:  # noqa: B006
-    met.append(side)
-    state[p] = float(len(met))
+_MET: list[float] = []
 
 
-def beyond_its_fields(state: Any, p: int, columns: Any, side: int) -> None:
-    state[p + 1] = 1.0
+@attrs.define
+class WithAMemoryOfItsOwn(Projector):
+    kept: float = column(0.0, "REAL", "something")
+
+    def step(self, game: RatedSide) -> None:
+        _MET.append(game.n)
+        self.kept = float(len(_MET))
 
 
-def forgets_by_nan(state: Any, p: int, columns: Any, side: int) -> None:
+@attrs.define
+class ForgetsByNan(Projector):
     """NaN is stored as NULL and read back as the start value: a start that is no NaN comes back."""
-    state[p] = nan if columns[0][side] % 3 == 0 else state[p] + 1.0
+
+    kept: float = column(0.0, "REAL", "something")
+
+    def step(self, game: RatedSide) -> None:
+        self.kept = nan if game.n % 3 == 0 else self.kept + 1.0
 
 
 @pytest.mark.parametrize(
-    ("step", "test"),
+    ("made", "test"),
     [
-        (with_a_memory_of_its_own, "test_the_step_depends_on_nothing_but_the_state_and_the_side"),
-        (beyond_its_fields, "test_the_step_writes_its_player_s_fields_only"),
-        (forgets_by_nan, "test_game_by_game_gives_the_rows_of_one_rebuild"),
+        (WithAMemoryOfItsOwn, "test_the_step_depends_on_nothing_but_the_state_and_the_side"),
+        (WithAMemoryOfItsOwn, "test_two_players_have_nothing_in_common"),
+        (ForgetsByNan, "test_game_by_game_gives_the_rows_of_one_rebuild"),
     ],
 )
-def test_a_projector_that_breaks_its_contract_is_found(step: Callable[..., None], test: str, tmp_path: Path) -> None:
+def test_a_projector_that_breaks_its_contract_is_found(made: type[Projector], test: str, tmp_path: Path) -> None:
     class Broken(ProjectorContract):
-        def make(self) -> Projector:
-            kept = (Kept("kept", "REAL", 0.0, "something"),)
-            return Projector(name="broken", version=1, state=kept, takes=("n",), step=step)
+        def make(self) -> DeclaredProjector:
+            return declare(made, name="broken", version=1, reads=("n",))
 
     run = getattr(Broken(), test)
     with pytest.raises(AssertionError):

@@ -23,7 +23,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings.projectors import BUILT_IN
+from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run

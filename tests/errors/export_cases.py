@@ -11,7 +11,7 @@ from ledger.answers.exports import server_copy
 from ledger.answers.exports.server_copy import copy_tables
 from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
-from ledger.ratings.projector import FactProjector, FactRows, Kept
+from ledger.ratings.projector import DeclaredFactProjector, FactRows, Kept
 from ledger.runtime.lazy import psycopg
 from tests.errors.postgres_cases import shared_server
 from tests.kit.backups import SCHEMA
@@ -88,7 +88,9 @@ def read_model(name: str, note: str) -> Provoke:
 
     key: Sequence[Kept] = (Kept("game", "INTEGER", 0, "the game"),)
     columns = (Kept("note", "TEXT", 0, "a note"),)
-    made = FactProjector(name=name, version=1, kinds=(GameRecorded,), key=tuple(key), columns=columns, stand=stand)
+    made = DeclaredFactProjector(
+        name=name, version=1, kinds=(GameRecorded,), key=tuple(key), columns=columns, stand=stand
+    )
 
     def provoke(scene: ClubOfTwo) -> None:
         scene.ledger.close()

@@ -21,10 +21,13 @@ from ledger.correcting.corrections import Sending
 from ledger.errors import LedgerError, RejectedError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
+from ledger.facts.events import Event, GameRecorded
 from ledger.journal import rules
 from ledger.ledger import Ledger
-from ledger.ratings import projectors, trials
-from ledger.ratings.view_tables import HISTORY
+from ledger.ratings import installed_projectors, trials
+from ledger.ratings.projector import FactProjector, FactRows, declare_facts, key_column
+from ledger.ratings.projectors.history import HISTORY
+from ledger.runtime import plugins
 from tests.errors.checkpoint_cases import REFUSALS
 from tests.errors.copy_cases import COPY_REFUSALS
 from tests.errors.export_cases import EXPORT_REFUSALS
@@ -225,11 +228,34 @@ def missing_row(scene: ClubOfTwo) -> None:
     scene.ledger.catch_up()
 
 
+@attrs.define
+class FailingProjector(FactProjector):
+    """Fails with whatever it is told."""
+
+    game: int = key_column("INTEGER", "position of the game")
+
+    @staticmethod
+    def on_change(rows: FactRows, position: int, before: Event | None, now: Event | None) -> None:  # noqa: ARG004
+        """Fail."""
+        raise KeyError("half_moves")
+
+
+def failing_read_model(scene: ClubOfTwo) -> None:
+    scene.ledger.close()
+    made = declare_facts(FailingProjector, name="failing", version=1, kinds=(GameRecorded,))
+    try:
+        with Ledger.open(scene.path, projectors=(made,)) as ledger:
+            ledger.level()
+            raise ledger.views.at_hand.broken["failing"]
+    finally:
+        plugins._broken.pop("failing")
+
+
 def taken_name(scene: ClubOfTwo) -> None:
     twin = EntryPoint("second", "tests.errors.test_catalogue:SECOND_HISTORY", "ledger.projectors")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(projectors, "entry_points", lambda **_: [twin])
-        Ledger.open(scene.ledger.path, projectors=projectors._installed.__wrapped__()[0])
+        patch.setattr(installed_projectors, "entry_points", lambda **_: [twin])
+        Ledger.open(scene.ledger.path, projectors=installed_projectors._installed.__wrapped__()[0])
 
 
 SECOND_HISTORY = attrs.evolve(HISTORY, version=HISTORY.version + 1)
@@ -318,6 +344,7 @@ CATALOGUE: dict[str, Provoke] = {
     "corrupt-entry-gone": entry_gone,
     "projection-missing-row": missing_row,
     "projection-name-taken": taken_name,
+    "read-model-fails": failing_read_model,
     "unknown-name-pool": lambda scene: (scene.ledger.catch_up(), scene.ledger.pool("rapid")),
     "unknown-name-player": lambda scene: scene.ledger.player("Anna"),
     "unknown-name-player-number": lambda scene: scene.ledger.player("7"),

@@ -12,7 +12,7 @@ from typing import Any
 from ledger.audit.audit import audit
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import views_file
-from ledger.ratings.projectors import available
+from ledger.ratings.installed_projectors import available
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.testing import in_terms_of_facts

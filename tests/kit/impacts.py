@@ -19,9 +19,9 @@ from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
+from ledger.ratings.projectors.history import highest_of
 from ledger.ratings.standings import Point, by_player, list_in_force
 from ledger.ratings.trials import Figures
-from ledger.ratings.view_tables import highest_of
 
 
 class Stood(NamedTuple):

@@ -6,12 +6,15 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from ledger.ledger import Ledger
-from ledger.ratings import engine
-from ledger.ratings.projector import Projector
-from ledger.ratings.projectors import BUILT_IN, available, bests, highest_lowest, streaks, time_losses, upsets
+from ledger.ratings import engine, side_rows
+from ledger.ratings.installed_projectors import BUILT_IN, available
+from ledger.ratings.projector import EACH_GAME, DeclaredProjector
+from ledger.ratings.projectors import bests, highest_lowest, streaks, time_losses, upsets
+from ledger.runtime.columns import FEW
 from ledger.schemes.scheme import UNRATED
 from ledger.testing.kit import table_rows
 from tests.kit.places import ROOT
@@ -19,15 +22,14 @@ from tests.kit.places import ROOT
 WIN, DRAW, LOSS = 2, 1, 0
 
 
-def after(projector: Projector, *columns: Sequence[Any]) -> list[dict[str, float | None]]:
+def after(projector: DeclaredProjector, *columns: Sequence[Any]) -> list[dict[str, float | None]]:
     """The state after each side, NaN as None."""
-    state = [kept.start for kept in projector.state]
-    found: list[dict[str, float | None]] = []
-    for side in range(len(columns[0])):
-        projector.step(state, 0, columns, side)
-        values = [None if isnan(value) else value for value in state]
-        found.append(dict(zip((kept.name for kept in projector.state), values, strict=True)))
-    return found
+    sides = dict(zip(projector.reads, columns, strict=True))
+    whole, start = attrs.evolve(projector, rows=EACH_GAME), [kept.start for kept in projector.state]
+    folded = side_rows.fold(FEW, whole, [0] * len(columns[0]), sides, start)
+    names = [kept.name for kept in projector.state]
+    rows = zip(*folded.columns, strict=True)
+    return [dict(zip(names, (None if isnan(value) else value for value in row), strict=True)) for row in rows]
 
 
 def test_the_highest_and_the_lowest_count_from_game_50_and_begin_anew_with_another_scheme() -> None:
@@ -95,7 +97,7 @@ def test_only_a_win_against_a_higher_rating_has_a_surplus() -> None:
 
 def test_nobody_stands_in_places_that_are_empty() -> None:
     state = [nan] * 5
-    bests.enter(state, 0, 1500.0, 1.0)
+    bests.enter(state, 1500.0, 1.0)
     assert state[0] == 1500.0
     assert all(isnan(value) for value in state[1:])
 

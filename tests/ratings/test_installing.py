@@ -1,5 +1,7 @@
 """Projectors that come and go: their tables are folded from the rows that stand, and nothing else is touched."""
 
+import re
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -7,17 +9,19 @@ from typing import Any
 import attrs
 import pytest
 
+from ledger.answers.read_models import projectors
 from ledger.audit.audit import audit
 from ledger.errors import ProjectionError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import building, engine, projectors
-from ledger.ratings.projector import Kept, Largest, Projector
-from ledger.ratings.view_tables import HISTORY
+from ledger.ratings import building, engine, installed_projectors, views
+from ledger.ratings.installed_projectors import BUILT_IN
+from ledger.ratings.projector import DeclaredProjector, Largest, Projector, RatedSide, column, declare
+from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import plugins
 from ledger.runtime.ledger_files import beside
 from ledger.testing.kit import table_rows
-from tests.kit.games import source_games
+from tests.kit.games import game_recorded, source_games
 from tests.kit.plugins import SURPLUSES, WIN_STREAKS
 from tests.kit.tampering import edit
 
@@ -34,13 +38,13 @@ def plain_club(tmp_path: Path) -> Path:
     return path
 
 
-def rows_of(path: Path, table: str, *kept: Projector) -> list[Any]:
+def rows_of(path: Path, table: str, *kept: DeclaredProjector) -> list[Any]:
     with Ledger.open(path, projectors=kept) as ledger:
         ledger.level()
         return table_rows(ledger.views.connection, table)
 
 
-def not_compared(path: Path, *kept: Projector) -> dict[str, str]:
+def not_compared(path: Path, *kept: DeclaredProjector) -> dict[str, str]:
     verdict = audit(path, projectors=kept)
     assert verdict.falsehoods == ()
     return {omission.part: omission.reason for omission in verdict.not_compared}
@@ -130,9 +134,9 @@ def test_a_projector_may_not_take_the_name_of_another_table(name: str, plain_clu
 
 def test_a_projector_may_not_take_what_no_side_has_or_a_text() -> None:
     with pytest.raises(ProjectionError, match="no side of a game has"):
-        attrs.evolve(WIN_STREAKS, takes=("half_points", "weather"))
+        attrs.evolve(WIN_STREAKS, reads=(*WIN_STREAKS.reads, "weather"))
     with pytest.raises(ProjectionError, match="can only be stored"):
-        attrs.evolve(WIN_STREAKS, takes=("tournament",))
+        attrs.evolve(WIN_STREAKS, reads=(*WIN_STREAKS.reads, "tournament"))
 
 
 def test_a_projector_has_an_index_by_its_own_state_alone() -> None:
@@ -140,12 +144,102 @@ def test_a_projector_has_an_index_by_its_own_state_alone() -> None:
         attrs.evolve(WIN_STREAKS, largest=Largest("weather", 1))
 
 
+@attrs.define
+class Named(Projector):
+    n: float = column(0.0, "INTEGER", "games")
+
+    def step(self, game: RatedSide) -> None:
+        self.n += game.n
+
+
 def test_a_projector_may_not_give_two_columns_one_name() -> None:
-    for state in ((Kept("n", "INTEGER", 0.0, "games"),), (Kept("rating", "REAL", 0.0, "a rating"),)):
-        with pytest.raises(ProjectionError, match="two columns of its table"):
-            attrs.evolve(WIN_STREAKS, state=state)
-    with pytest.raises(ProjectionError, match="a tuple of Kept"):
-        attrs.evolve(WIN_STREAKS, state=("streak",))  # type: ignore[arg-type]
+    with pytest.raises(ProjectionError, match=r"two columns of its table would be called \['n'\]"):
+        declare(Named, name="named", version=1, reads=("n",))
+
+
+@attrs.define
+class Faulty(Projector):
+    whole: float = column(0.5, "INTEGER", "")
+    kind: float = column(0.0, "INT", "a number")
+
+    def step(self, game: RatedSide) -> None:
+        game.n = 1.0
+        self.other = game.rating
+        self.helper()  # type: ignore[attr-defined]
+        return self.whole  # type: ignore[return-value]
+
+
+class Bare(Projector):
+    pass
+
+
+@attrs.define
+class Lazy(Projector):
+    games: float = column(0.0, "INTEGER", "games")
+
+
+@attrs.define
+class Yielding(Lazy):
+    def step(self, game: RatedSide) -> Iterator[float]:  # type: ignore[override]
+        yield game.n
+
+
+def test_a_step_that_only_the_compiler_would_refuse_is_refused_when_it_is_declared() -> None:
+    with pytest.raises(ProjectionError) as caught:
+        declare(attrs.make_class("Whole", {}, bases=(Faulty,)), name="faulty", version=1, reads=("n",))
+    assert "whole: 0.5 is no start of a column of INTEGER" in str(caught.value)
+    assert "whole: say what it means, with its unit" in str(caught.value)
+    assert "kind: a column is of INTEGER or REAL, got 'INT'" in str(caught.value)
+
+    @attrs.define
+    class Sound(Projector):
+        games: float = column(0.0, "INTEGER", "games")
+        step = Faulty.step
+
+    with pytest.raises(ProjectionError) as caught:
+        declare(Sound, name="sound", version=1, reads=("n",))
+    for words in (
+        "writes game.n: a game is only read",
+        "uses self.other, which is none of its fields ['games']",
+        "reads game.rating, which reads= does not name",
+        "uses self.helper",
+        "returns something",
+    ):
+        assert words in str(caught.value), words
+    assert "test_installing.py:" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (Bare, "Bare is no class of attrs; put @attrs.define above it"),
+        (Lazy, r"Lazy has no step\(self, game\) of its own"),
+        (Yielding, "is a generator"),
+        (Projector, "its class is to be a class of Projector"),
+    ],
+)
+def test_a_class_that_is_no_projector_is_refused(made: type[Projector], words: str) -> None:
+    with pytest.raises(ProjectionError, match=words):
+        declare(made, name="faulty", version=1, reads=("n",))
+
+
+def test_no_plug_in_takes_the_name_of_a_built_in_projector(tmp_path: Path) -> None:
+    streaks = attrs.evolve(WIN_STREAKS, name="streaks", version=99)
+    with pytest.raises(ProjectionError, match="takes the name of a projector of the ledger; give it another name"):
+        Ledger.create(tmp_path / "club.db", projectors=(streaks,))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_ledger_is_made_with_projectors(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db", projectors=(WIN_STREAKS,)) as ledger:
+        ledger.import_games(frames(source_games(20)))
+        ledger.level()
+        assert list(ledger.rows("win_streaks"))
+
+
+def test_name_and_version_are_looked_at_when_it_is_declared() -> None:
+    with pytest.raises(ProjectionError, match=r"its name matches .*; its version is a whole number"):
+        attrs.evolve(WIN_STREAKS, name="win streaks", version=1.5)  # type: ignore[arg-type]
 
 
 def test_other_columns_under_the_same_version_are_made_anew(plain_club: Path) -> None:
@@ -154,24 +248,54 @@ def test_other_columns_under_the_same_version_are_made_anew(plain_club: Path) ->
     assert {"opponent"} <= {name for row in rows_of(plain_club, "win_streaks", other) for name, _ in row}
 
 
-def test_a_step_that_fails_is_named(plain_club: Path) -> None:
-    def step(state: Any, p: int, columns: Any, side: int) -> None:
-        raise ZeroDivisionError("no")
+@attrs.define
+class Failing(Projector):
+    games: float = column(0.0, "INTEGER", "games")
 
-    with (
-        Ledger.open(plain_club, projectors=(attrs.evolve(WIN_STREAKS, step=step),)) as ledger,
-        pytest.raises(ProjectionError, match=r"win_streaks: its step fails \(ZeroDivisionError: no\)"),
-    ):
+    def step(self, game: RatedSide) -> None:
+        self.games += 1.0
+        if game.n > 1:
+            raise ValueError("no second game")
+
+
+FAILING = declare(Failing, name="win_streaks", version=1, reads=("n",))
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_a_step_that_fails_stops_nothing_but_its_own_table(
+    plain_club: Path, few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Named with file and line; the table refuses to answer, all others go on, and it comes back when it is mended."""
+    monkeypatch.setattr(plugins, "_broken", {})
+    monkeypatch.setattr(views, "FEW_ENTRIES", views.FEW_ENTRIES if few else 0)
+    words = r"win_streaks: its step fails \(ValueError: no second game, .*test_installing.py:\d+\); correct the plug-in"
+    with Ledger.open(plain_club, projectors=(WIN_STREAKS,)) as ledger:
         ledger.level()
-    assert rows_of(plain_club, "history")
+    failing = attrs.evolve(WIN_STREAKS, made=Failing, version=2, reads=("n",), stores=())
+    with Ledger.open(plain_club, projectors=(*BUILT_IN, failing)) as ledger:
+        ledger.append(game_recorded("g:late", ended_at="2026-11-20", half_moves=40))
+        ledger.level() if few else ledger.rebuild()
+        assert ledger.views.is_level()
+        with pytest.raises(ProjectionError, match=words):
+            list(ledger.rows("win_streaks"))
+        assert list(ledger.rows("streaks"))
+        by_name = {row.projector: row for row in projectors(ledger)}
+        assert re.match(words, by_name["win_streaks"].stale or "")
+        assert (by_name["win_streaks"].kept, by_name["win_streaks"].made_by) == (False, None)
+        assert (by_name["streaks"].kept, by_name["streaks"].stale) == (True, None)
+        assert by_name["streaks"].made_by == "ledger.ratings.projectors.streaks.Streaks"
+        assert by_name["streaks"].position == ledger.views.position()
+    assert [str(error)[:11] for error in plugins.broken()] == ["win_streaks"]
+    assert audit(plain_club)
+    assert rows_of(plain_club, "win_streaks", attrs.evolve(WIN_STREAKS, version=3))
 
 
 def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = EntryPoint("lost", "a_package_that_is_gone:LOST", "ledger.projectors")
-    monkeypatch.setattr(projectors, "entry_points", lambda **_: [lost])
+    monkeypatch.setattr(installed_projectors, "entry_points", lambda **_: [lost])
     monkeypatch.setattr(plugins, "_broken", {})
-    found, failed = projectors._installed.__wrapped__()
-    assert found == projectors.BUILT_IN
+    found, failed = installed_projectors._installed.__wrapped__()
+    assert found == installed_projectors.BUILT_IN
     assert str(failed["lost"]).startswith(
         "lost: the plug-in 'a_package_that_is_gone:LOST' of a package without a name cannot be loaded (ModuleNotFound"
     )
@@ -199,4 +323,4 @@ def test_both_sides_see_the_same_game(plain_club: Path) -> None:
 
 
 def test_the_history_is_the_ledgers_own() -> None:
-    assert HISTORY not in projectors.available()
+    assert HISTORY not in installed_projectors.available()

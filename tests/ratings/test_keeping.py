@@ -15,9 +15,9 @@ from ledger.errors import ProjectionError, UnknownNameError
 from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import building, keeping, projectors, views
+from ledger.ratings import building, installed_projectors, keeping, views
 from ledger.ratings.keeping import AtHand
-from ledger.ratings.projector import Projector
+from ledger.ratings.projector import DeclaredProjector
 from ledger.runtime.ledger_files import beside
 from ledger.testing.kit import table_rows
 from tests.kit.clubs import NAME, copied
@@ -28,7 +28,7 @@ from tests.kit.tampering import run_sql
 GAMES = 120
 POINTS = attrs.evolve(SURPLUSES, name="by_event", by="tournament", rows="changes", stores=("game",))
 PLUG_INS = (SURPLUSES, WIN_STREAKS, POINTS)
-BUILT_IN = {projector.name for projector in projectors.BUILT_IN}
+BUILT_IN = {projector.name for projector in installed_projectors.BUILT_IN}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def kept_club(original: Path, tmp_path: Path) -> Path:
     return copied(original, tmp_path)
 
 
-def with_plug_ins(path: Path, plug_ins: Sequence[Projector] = PLUG_INS) -> Ledger:
+def with_plug_ins(path: Path, plug_ins: Sequence[DeclaredProjector] = PLUG_INS) -> Ledger:
     return Ledger.open(path, projectors=plug_ins)
 
 
@@ -54,13 +54,13 @@ def tables(ledger: Ledger) -> set[str]:
     return {name for (name,) in ledger.views.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-def rows(ledger: Ledger, plug_ins: Sequence[Projector] = PLUG_INS) -> dict[str, Any]:
+def rows(ledger: Ledger, plug_ins: Sequence[DeclaredProjector] = PLUG_INS) -> dict[str, Any]:
     ledger.level()
     assert keeping.left_behind(ledger.views.connection) == set()
     return {projector.name: table_rows(ledger.views.connection, projector.name) for projector in plug_ins}
 
 
-def rebuilt(path: Path, tmp_path: Path, plug_ins: Sequence[Projector] = PLUG_INS) -> dict[str, Any]:
+def rebuilt(path: Path, tmp_path: Path, plug_ins: Sequence[DeclaredProjector] = PLUG_INS) -> dict[str, Any]:
     """The same tables of views that are built anew from the same journal."""
     aside = copied(path.parent, tmp_path / "rebuilt")
     with with_plug_ins(aside, plug_ins) as ledger:
@@ -175,12 +175,12 @@ def test_a_table_that_was_left_behind_refuses_to_answer_and_is_brought_level(
             with pytest.raises(ProjectionError, match=r"surpluses: its table is of entry [\d,]+, the views"):
                 ask()
         assert as_rows(streaks.streaks(ignorant, ignorant.player(1)))  # what is built in goes on
-        verdict = audit(kept_club, projectors=(*projectors.BUILT_IN, *PLUG_INS))
+        verdict = audit(kept_club, projectors=(*installed_projectors.BUILT_IN, *PLUG_INS))
         assert verdict.falsehoods == ()
         assert {f"table {projector.name}" for projector in PLUG_INS} <= {left.part for left in verdict.not_compared}
         assert list(knowing.rows("surpluses"))  # whoever has the plug-in brings it level by asking
         after = rows(knowing)
-        assert audit(kept_club, projectors=(*projectors.BUILT_IN, *PLUG_INS)).not_compared == ()
+        assert audit(kept_club, projectors=(*installed_projectors.BUILT_IN, *PLUG_INS)).not_compared == ()
     assert after == rebuilt(kept_club, tmp_path)
 
 
@@ -236,7 +236,7 @@ def test_of_one_version_with_other_settings_none_is_made_by_turns(kept_club: Pat
 
 
 def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Path) -> None:
-    hand = AtHand(projectors.BUILT_IN, PLUG_INS)
+    hand = AtHand(installed_projectors.BUILT_IN, PLUG_INS)
     with Ledger.open(kept_club) as ledger:
         ledger.views.at_hand = hand  # as where packages are installed that offer them
         assert tables(ledger).isdisjoint({projector.name for projector in PLUG_INS})
@@ -247,7 +247,7 @@ def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Pat
             as_rows(streaks.streaks(ledger, ledger.player(1)))
         with pytest.raises(UnknownNameError, match="did you mean 'surpluses'"):
             ledger.policies.set("read-models", {"surplusses": True})
-    with Ledger.open(kept_club, projectors=projectors.BUILT_IN) as ledger:
+    with Ledger.open(kept_club, projectors=installed_projectors.BUILT_IN) as ledger:
         assert "streaks" not in tables(ledger)  # nor by whoever has it at hand
         ledger.policies.set("read-models", {"streaks": True})
         assert as_rows(streaks.streaks(ledger, ledger.player(1)))
@@ -255,7 +255,7 @@ def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Pat
         with pytest.raises(ProjectionError, match="the ledger keeps it, but its table was never made from these views"):
             ledger.rows("surpluses")
     with Ledger.open(kept_club) as ledger:
-        ledger.views.at_hand = AtHand(projectors.BUILT_IN, PLUG_INS)
+        ledger.views.at_hand = AtHand(installed_projectors.BUILT_IN, PLUG_INS)
         assert list(ledger.rows("surpluses"))
 
 
@@ -265,7 +265,7 @@ def test_views_of_an_earlier_layout_bring_their_tables_along(kept_club: Path) ->
     views = beside(kept_club, "views")
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
     with Ledger.open(kept_club) as ledger:
-        ledger.views.at_hand = AtHand(projectors.BUILT_IN, PLUG_INS)
+        ledger.views.at_hand = AtHand(installed_projectors.BUILT_IN, PLUG_INS)
         assert rows(ledger) == before
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
     with Ledger.open(kept_club) as ledger:  # its plug-ins are not there: they are not forgotten

@@ -6,8 +6,8 @@ import pytest
 
 from ledger.errors import ProjectionError
 from ledger.ledger import Ledger
+from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.player_rows import NEVER, PlayerRows
-from ledger.ratings.projectors import BUILT_IN
 from ledger.ratings.view_tables import side_tables
 from tests.kit.clubs import NAME, NOW, take_made_up_games
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from ledger.answers import querying
@@ -14,13 +15,12 @@ from ledger.errors import ProjectionError
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from ledger.ratings import view_tables
-from ledger.ratings.projector import Projector
-from ledger.ratings.projectors import BUILT_IN, NO_LONGER, available
+from ledger.ratings.installed_projectors import BUILT_IN, NO_LONGER, available
 from ledger.runtime.lazy import pl
 from tests.kit.clubs import NOW, ClubOfTwo
 from tests.kit.corrections import approve
 from tests.kit.games import game_recorded
-from tests.kit.plugins import SCORES
+from tests.kit.plugins import SCORES, WIN_STREAKS
 
 ROWS = "SELECT * FROM tournament_performance WHERE pool = 1 AND {} ORDER BY pool, player, n"
 
@@ -113,7 +113,7 @@ def test_the_rows_of_a_player_are_found_by_the_history_alone(corrected_cup: Ledg
 
 
 def test_no_plug_in_takes_its_name_and_an_older_installation_offers_none(corrected_cup: Ledger) -> None:
-    taken = Projector(name=view_tables.PERFORMANCE, version=1, takes=(), state=(), step=lambda *_: None)
+    taken = attrs.evolve(WIN_STREAKS, name=view_tables.PERFORMANCE)
     with pytest.raises(ProjectionError, match="takes the name of a table of the ledger"):
         Ledger.open(corrected_cup.path, projectors=(taken,))
     assert NO_LONGER.isdisjoint(projector.name for projector in available())

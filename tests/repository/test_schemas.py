@@ -92,6 +92,7 @@ PRINTED = {
     "search": "search DB ann",
     "show": "show DB ann --at 2006-01-01",
     "streaks": "streaks DB ann",
+    "projectors": "projectors DB",
     "tables": "tables DB",
     "tables-columns": "tables DB --columns",
     "time-losses": "time-losses DB ann",

@@ -151,7 +151,7 @@ def test_a_projector_plug_in_of_another_kind_is_named_and_left_out(site: Site, s
     assert done.code == 0
     assert (
         "left out: win_streaks: the plug-in 'club_extras.plugins:WIN_STREAKS' of package 'club-extras' cannot be "
-        "loaded (TypeError: function, where a Projector or a FactProjector should stand)"
+        "loaded (TypeError: function, where a DeclaredProjector or a DeclaredFactProjector should stand)"
     ) in done.err
 
 

@@ -34,7 +34,7 @@ ON_A_LEDGER = {
     "search": ["ann"], "record": ["--white", "ann", "--black", "bob", "--result", "1-0"],
     "best": ["ann"], "streaks": ["ann"], "opponents": ["ann"], "time-losses": ["ann"], "upsets": [],
     "tournaments": [], "crosstable": ["Cup"],
-    "export": ["games", "-o", "games.csv"], "query": ["SELECT 1"], "tables": [], "datasette": [],
+    "export": ["games", "-o", "games.csv"], "query": ["SELECT 1"], "tables": [], "projectors": [], "datasette": [],
     "serve": ["--listen", "127.0.0.1:0"],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],
 }  # fmt: skip

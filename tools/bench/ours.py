@@ -25,7 +25,7 @@ from ledger.imports.files import open_source
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
 from ledger.ratings import engine, views_file
-from ledger.ratings.projector import Projector
+from ledger.ratings.projector import DeclaredProjector
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.long_work import collector_paused, mapped_ahead
@@ -47,7 +47,7 @@ def take_csv(ledger: Ledger, csv: Path) -> None:
         ledger.import_games(csv_games.frames(source.stream(), source.reading))
 
 
-def first_build(path: Path, projectors: Sequence[Projector] | None = None) -> Figure:
+def first_build(path: Path, projectors: Sequence[DeclaredProjector] | None = None) -> Figure:
     """Build the views of a whole journal from nothing, with these read models; the installed ones by default."""
     for leftover in path.parent.glob(f"{path.stem}.views*"):
         leftover.unlink()
@@ -81,7 +81,7 @@ def _live_games(who: Sequence[int], first: int, count: int) -> list[GameRecorded
 
 @contextmanager
 def _begun(
-    folder: Path, count: int, projectors: Sequence[Projector] | None = None
+    folder: Path, count: int, projectors: Sequence[DeclaredProjector] | None = None
 ) -> Iterator[tuple[Ledger, list[GameRecorded]]]:
     """A new ledger with some rated games, and so many to be recorded."""
     Ledger.create(folder / "live.db").close()
@@ -92,7 +92,7 @@ def _begun(
         yield ledger, games[PROJECTED_BEFORE:]
 
 
-def live(count: int, folder: Path, projectors: Sequence[Projector] | None = None) -> Figure:
+def live(count: int, folder: Path, projectors: Sequence[DeclaredProjector] | None = None) -> Figure:
     """Games/s recorded durably and rated one by one, with these read models; the installed ones by default."""
     with _begun(folder, count, projectors) as (ledger, games):
         return cost_of(lambda: [(ledger.append(each), ledger.catch_up()) for each in games]).rates(count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ledger.answers import querying
+from ledger.answers import querying, read_models
 from ledger.answers.rows import as_rows
 
 from .. import output
@@ -91,3 +91,20 @@ def tables(db_path: str, of_columns: bool, fmt: str | None) -> None:
     """
     with level(db_path) as ledger:
         output.write(as_rows(querying.columns(ledger) if of_columns else querying.tables(ledger)), fmt)
+
+
+@click.command()
+@DB
+@output.format_options
+def projectors(db_path: str, fmt: str | None) -> None:
+    """The projectors of the ledger and of plug-ins: their classes and tables, and which of these are level.
+
+    "stale" says why a table is not level, such as a step that failed, or a plug-in that is missing here.
+
+    \b
+    Example:
+      rating-ledger projectors club.db -t
+      rating-ledger policy set club.db read-models win_streaks=true
+    """
+    with level(db_path) as ledger:
+        output.write(as_rows(read_models.projectors(ledger)), fmt)

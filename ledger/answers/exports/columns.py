@@ -17,7 +17,8 @@ from ledger.answers.asking import PERSONAL
 from ledger.book.tables import ColumnDoc, TableDoc
 from ledger.ratings import view_tables
 from ledger.ratings.projector import SIDE_COLUMNS
-from ledger.ratings.view_tables import HISTORY, side_tables
+from ledger.ratings.projectors.history import HISTORY
+from ledger.ratings.view_tables import side_tables
 from ledger.runtime.lazy import pl, sqlite_utils
 from ledger.runtime.table_reader import TableScan
 

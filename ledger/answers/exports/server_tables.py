@@ -23,6 +23,7 @@ from ledger.book.tables import POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, ProjectionError
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, view_tables, views_file
+from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import side_tables
 from ledger.runtime.lazy import pl
 from ledger.runtime.postgres import quoted
@@ -216,7 +217,7 @@ def _of_views(ledger: Ledger, name: str, described: TableDoc, statements: Sequen
 
     def count() -> int:
         # a performance stands beside a row of the history
-        counted = view_tables.HISTORY.name if name == view_tables.PERFORMANCE else name
+        counted = HISTORY.name if name == view_tables.PERFORMANCE else name
         return int(connection.execute(f"SELECT count(*) FROM {quoted(counted)}").fetchone()[0])
 
     indexes = [index for statement in statements if (index := _index(statement, name, columns)) is not None]

@@ -9,60 +9,58 @@ A game against an unrated player is neither; a newcomer with whose beginning rat
 from __future__ import annotations
 
 from math import nan
-from typing import Any
 
-from ledger.ratings.projector import CHANGES, Kept, Projector
+import attrs
+
+from ledger.ratings.projector import CHANGES, Projector, RatedSide, column, declare
 from ledger.schemes.scheme import UNRATED
 
 PLACES = 5
-WINS, LOSSES = 0, PLACES
 
 
-def step(state: Any, p: int, columns: Any, side: int) -> None:
-    """Put the opponent's rating in its place among the five of the wins or of the losses, where it belongs there.
+@attrs.define
+class BestWins(Projector):
+    """The ratings of the strongest opponents beaten, and of the weakest who won, each in order."""
 
-    Args:
-        state: where the player's fields stand, from *p* on.
-        p: see *state*.
-        columns: ``PROJECTOR.takes``.
-        side: which side of a game.
-    """
-    half_points, ratings = columns
-    if ratings[side] == UNRATED:
-        return
-    if half_points[side] == 2:
-        enter(state, p + WINS, ratings[side], 1.0)
-    elif half_points[side] == 0:
-        enter(state, p + LOSSES, ratings[side], -1.0)
+    wins: list[float] = column(
+        nan, "REAL", "rating of the opponent of the win in place {}, points", unit="points", size=PLACES, name="win"
+    )
+    losses: list[float] = column(
+        nan,
+        "REAL",
+        "rating of the opponent of the worst loss in place {}, points",
+        unit="points",
+        size=PLACES,
+        name="loss",
+    )
+
+    def step(self, game: RatedSide) -> None:
+        """Put the opponent's rating in its place among the five of the wins or of the losses, if it belongs there."""
+        if game.opponent_rating_before == UNRATED:
+            return
+        if game.half_points == 2:
+            enter(self.wins, game.opponent_rating_before, 1.0)
+        elif game.half_points == 0:
+            enter(self.losses, game.opponent_rating_before, -1.0)
 
 
-def enter(state: Any, first: int, rating: float, sign: float) -> None:
-    """Put a rating among the five from *first* on, largest times *sign* first, of equals the earlier one."""
+def enter(best: list[float], rating: float, sign: float) -> None:
+    """Put a rating among the five, largest times *sign* first, of equals the earlier one."""
     entering = rating
-    for place in range(first, first + PLACES):
-        best = state[place]
-        if best != best or entering * sign > best * sign:  # noqa: PLR0124  # NaN: nobody stands there
-            state[place] = entering
-            entering = best
+    for place in range(PLACES):
+        there = best[place]
+        if there != there or entering * sign > there * sign:  # noqa: PLR0124  # NaN: nobody stands there
+            best[place] = entering
+            entering = there
         if entering != entering:  # noqa: PLR0124
             break
 
 
-PROJECTOR = Projector(
+PROJECTOR = declare(
+    BestWins,
     name="bests",
     version=2,
-    rows=CHANGES,
+    reads=("half_points", "opponent_rating_before"),
     stores=("half_points", "opponent_rating_before"),
-    takes=("half_points", "opponent_rating_before"),
-    state=(
-        *(
-            Kept(f"win_{place}", "REAL", nan, f"rating of the opponent of the win in place {place}, points")
-            for place in range(1, PLACES + 1)
-        ),
-        *(
-            Kept(f"loss_{place}", "REAL", nan, f"rating of the opponent of the worst loss in place {place}, points")
-            for place in range(1, PLACES + 1)
-        ),
-    ),
-    step=step,
+    rows=CHANGES,
 )

@@ -9,52 +9,49 @@ along stands in the history alone.
 from __future__ import annotations
 
 from math import nan
-from typing import Any
 
-from ledger.ratings.projector import CHANGES, Kept, Projector
-from ledger.ratings.view_tables import HERA_FROM, counts_for_hera
+import attrs
 
-ERA, HIGHEST, HIGHEST_N, LOWEST, LOWEST_N = range(5)
-
-
-def step(state: Any, p: int, columns: Any, side: int) -> None:
-    """Note a rating above the highest or below the lowest under the scheme of the game; of equals the first holds.
-
-    Args:
-        state: where the player's fields stand, from *p* on.
-        p: see *state*.
-        columns: ``PROJECTOR.takes``.
-        side: which side of a game.
-    """
-    n, games_before, ratings, listed, era = columns
-    rating = ratings[side]
-    if era[side] != state[p + ERA]:
-        state[p + ERA] = era[side]
-        state[p + HIGHEST] = nan
-        state[p + HIGHEST_N] = 0.0
-        state[p + LOWEST] = nan
-        state[p + LOWEST_N] = 0.0
-    if listed[side] == 1 and counts_for_hera(n[side], games_before[side]):
-        if state[p + HIGHEST_N] == 0.0 or rating > state[p + HIGHEST]:
-            state[p + HIGHEST] = rating
-            state[p + HIGHEST_N] = n[side]
-        if state[p + LOWEST_N] == 0.0 or rating < state[p + LOWEST]:
-            state[p + LOWEST] = rating
-            state[p + LOWEST_N] = n[side]
+from ledger.ratings.projector import CHANGES, Projector, RatedSide, column, declare
+from ledger.ratings.projectors.hera import HERA_FROM, counts_for_hera
 
 
-PROJECTOR = Projector(
+@attrs.define
+class HighestLowest(Projector):
+    """The highest and the lowest rating under the scheme that holds."""
+
+    era: float = column(0.0, "INTEGER", "place in the pool's timeline of the scheme that holds, from 0")
+    highest: float = column(
+        nan, "REAL", "highest rating under that scheme from game 50 on, points; NULL before", unit="points"
+    )
+    highest_n: float = column(0.0, "INTEGER", "the game it was first reached in; 0 for none", unit="games")
+    lowest: float = column(
+        nan, "REAL", "lowest rating under that scheme from game 50 on, points; NULL before", unit="points"
+    )
+    lowest_n: float = column(0.0, "INTEGER", "the game it was first reached in; 0 for none", unit="games")
+
+    def step(self, game: RatedSide) -> None:
+        """Note a rating above the highest or below the lowest under the scheme of the game; of equals the first."""
+        if game.era != self.era:
+            self.era = game.era
+            self.highest = nan
+            self.highest_n = 0.0
+            self.lowest = nan
+            self.lowest_n = 0.0
+        if game.listed == 1 and counts_for_hera(game.n, game.games_before):
+            if self.highest_n == 0.0 or game.rating > self.highest:
+                self.highest = game.rating
+                self.highest_n = game.n
+            if self.lowest_n == 0.0 or game.rating < self.lowest:
+                self.lowest = game.rating
+                self.lowest_n = game.n
+
+
+PROJECTOR = declare(
+    HighestLowest,
     name="highest_lowest",
     version=2,
     settings={"hera_from": HERA_FROM},
+    reads=("n", "games_before", "rating", "listed", "era"),
     rows=CHANGES,
-    takes=("n", "games_before", "rating", "listed", "era"),
-    state=(
-        Kept("era", "INTEGER", 0.0, "place in the pool's timeline of the scheme that holds, from 0"),
-        Kept("highest", "REAL", nan, "highest rating under that scheme from game 50 on, points; NULL before"),
-        Kept("highest_n", "INTEGER", 0.0, "the game it was first reached in; 0 for none"),
-        Kept("lowest", "REAL", nan, "lowest rating under that scheme from game 50 on, points; NULL before"),
-        Kept("lowest_n", "INTEGER", 0.0, "the game it was first reached in; 0 for none"),
-    ),
-    step=step,
 )

@@ -1,68 +1,56 @@
 """A player's winning, unbeaten and losing streaks: where the current one began, and the longest one that has ended.
 
 A streak is rated games in a row that were won, not lost, or lost. A row stands where one begins or ends; the current
-streak after game n has ``n - FROM + 1`` games, and is the longest where it has more than the longest that has ended.
+streak after game n has ``n - FROM + 1`` games, and is the longest if it has more than the longest that has ended.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import attrs
 
-from ledger.ratings.projector import CHANGES, Kept, Projector
+from ledger.ratings.projector import CHANGES, Projector, RatedSide, column, declare
+from ledger.runtime.records import part
 
-WINNING, UNBEATEN, LOSING = 0, 3, 6
-FROM, LONGEST_FROM, LONGEST_TO = range(3)  # of each of them
 KINDS = ("winning", "unbeaten", "losing")
 
 
-def step(state: Any, p: int, columns: Any, side: int) -> None:
-    """Begin or end the streaks that the result begins or ends.
+@attrs.define
+class StreakOfKind:
+    """The streak of one kind that runs, and the longest one that has ended."""
 
-    Args:
-        state: where the player's fields stand, from *p* on.
-        p: see *state*.
-        columns: ``PROJECTOR.takes``.
-        side: which side of a game.
-    """
-    n, half_points = columns
-    begin_or_end(state, p + WINNING, n[side], half_points[side] == 2)
-    begin_or_end(state, p + UNBEATEN, n[side], half_points[side] > 0)
-    begin_or_end(state, p + LOSING, n[side], half_points[side] == 0)
+    since: float = column(0.0, "INTEGER", "first game of the current {} streak; 0 for none", name="{}_from")
+    longest_from: float = column(
+        0.0, "INTEGER", "first game of the longest ended {} streak; 0 for none", name="longest_{}_from"
+    )
+    longest_to: float = column(0.0, "INTEGER", "its last game; 0 for none", name="longest_{}_to")
 
 
-def begin_or_end(state: Any, p: int, n: int, belongs: bool) -> None:
-    """Begin a streak with game *n* where none runs and the game belongs to one, or end it; of equals the first holds.
+@attrs.define
+class Streaks(Projector):
+    """The streaks of each kind."""
 
-    Args:
-        state: where the three fields of the streak stand, from *p* on.
-        p: see *state*.
-        n: number of the game.
-        belongs: whether the game's result is that of the streak.
-    """
-    begun = state[p + FROM]
+    winning: StreakOfKind = part(StreakOfKind, "winning")
+    unbeaten: StreakOfKind = part(StreakOfKind, "unbeaten")
+    losing: StreakOfKind = part(StreakOfKind, "losing")
+
+    def step(self, game: RatedSide) -> None:
+        """Begin or end the streaks that the result begins or ends."""
+        begin_or_end(self.winning, game.n, game.half_points == 2)
+        begin_or_end(self.unbeaten, game.n, game.half_points > 0)
+        begin_or_end(self.losing, game.n, game.half_points == 0)
+
+
+def begin_or_end(streak: StreakOfKind, n: float, belongs: bool) -> None:
+    """Begin a streak with game *n* if none runs and the game belongs to one, or end it; of equals the first holds."""
+    since = streak.since
     if belongs:
-        if begun == 0.0:
-            state[p + FROM] = n
-    elif begun > 0.0:
-        if state[p + LONGEST_FROM] == 0.0 or n - begun > state[p + LONGEST_TO] - state[p + LONGEST_FROM] + 1.0:
-            state[p + LONGEST_FROM] = begun
-            state[p + LONGEST_TO] = n - 1.0
-        state[p + FROM] = 0.0
+        if since == 0.0:
+            streak.since = n
+    elif since > 0.0:
+        if streak.longest_from == 0.0 or n - since > streak.longest_to - streak.longest_from + 1.0:
+            streak.longest_from = since
+            streak.longest_to = n - 1.0
+        streak.since = 0.0
 
 
-PROJECTOR = Projector(
-    name="streaks",
-    version=1,
-    rows=CHANGES,
-    takes=("n", "half_points"),
-    state=tuple(
-        kept
-        for kind in KINDS
-        for kept in (
-            Kept(f"{kind}_from", "INTEGER", 0.0, f"first game of the current {kind} streak; 0 for none"),
-            Kept(f"longest_{kind}_from", "INTEGER", 0.0, f"first game of the longest ended {kind} streak; 0 for none"),
-            Kept(f"longest_{kind}_to", "INTEGER", 0.0, "its last game; 0 for none"),
-        )
-    ),
-    step=step,
-)
+PROJECTOR = declare(Streaks, name="streaks", version=1, reads=("n", "half_points"), rows=CHANGES)

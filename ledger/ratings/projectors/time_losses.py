@@ -1,44 +1,33 @@
 """The games that a player lost by overstepping the time: a row for each, with their number so far and the run it ends.
 
 Shares over a window of games or days are differences of two rows; runs in it follow from the numbers of the games.
+Which players are called sandbaggers says a policy with dates: it is applied when somebody asks (``answers.marks``).
 """
 
 from __future__ import annotations
 
-from typing import Any
+import attrs
 
-from ledger.ratings.projector import CHANGES, Kept, Projector
-
-COUNT, RUN_FROM, RUN_TO = range(3)
+from ledger.ratings.projector import CHANGES, Projector, RatedSide, column, declare
 
 
-def step(state: Any, p: int, columns: Any, side: int) -> None:
-    """Count a loss on time, and go on with the run of those before it where no game lies in between.
+@attrs.define
+class TimeLosses(Projector):
+    """The losses on time so far, and the latest run of them without another game in between."""
 
-    Args:
-        state: where the player's fields stand, from *p* on.
-        p: see *state*.
-        columns: ``PROJECTOR.takes``.
-        side: which side of a game.
-    """
-    n, lost_on_time = columns
-    if lost_on_time[side] == 1:
-        state[p + COUNT] += 1.0
-        if state[p + RUN_FROM] == 0.0 or state[p + RUN_TO] != n[side] - 1.0:
-            state[p + RUN_FROM] = n[side]
-        state[p + RUN_TO] = n[side]
+    time_losses: float = column(0.0, "INTEGER", "rated games lost by overstepping the time so far", unit="games")
+    run_from: float = column(0.0, "INTEGER", "first game of the run of them that this one ends", unit="games")
+    run_to: float = column(0.0, "INTEGER", "its last game", unit="games")
+
+    def step(self, game: RatedSide) -> None:
+        """Count a loss on time, and go on with the run of those before it if no game lies in between."""
+        if game.lost_on_time == 1:
+            self.time_losses += 1.0
+            if self.run_from == 0.0 or self.run_to != game.n - 1.0:
+                self.run_from = game.n
+            self.run_to = game.n
 
 
-PROJECTOR = Projector(
-    name="time_losses",
-    version=1,
-    rows=CHANGES,
-    stores=("ended_ms",),
-    takes=("n", "lost_on_time"),
-    state=(
-        Kept("time_losses", "INTEGER", 0.0, "rated games lost by overstepping the time so far"),
-        Kept("run_from", "INTEGER", 0.0, "first game of the run of them that this one ends"),
-        Kept("run_to", "INTEGER", 0.0, "its last game"),
-    ),
-    step=step,
+PROJECTOR = declare(
+    TimeLosses, name="time_losses", version=1, reads=("n", "lost_on_time"), stores=("ended_ms",), rows=CHANGES
 )

@@ -1,0 +1,81 @@
+"""The projectors that are installed: the built-in ones (``projectors``) and plug-ins, all from ``ledger.projectors``.
+
+Built-in ones stand among the entry points like plug-ins; ``BUILT_IN`` is their order, and what is kept where an
+installation is older than its files. The rating history is no projector: it is the ledger's own table
+(``projectors.history``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import entry_points
+
+from ledger.errors import ProjectionError
+from ledger.ratings import view_tables
+from ledger.ratings.keeping import AtHand
+from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel
+from ledger.ratings.projectors import (
+    bests,
+    highest_lowest,
+    streaks,
+    time_losses,
+    upsets,
+)
+from ledger.runtime.plugins import loadable
+
+BUILT_IN: tuple[ReadModel, ...] = (
+    highest_lowest.PROJECTOR,
+    bests.PROJECTOR,
+    streaks.PROJECTOR,
+    time_losses.PROJECTOR,
+    upsets.PROJECTOR,
+)
+NO_LONGER = frozenset({view_tables.PERFORMANCE})  # an installation that is older than its files still offers them
+
+
+@cache
+def _installed() -> tuple[tuple[ReadModel, ...], dict[str, ProjectionError]]:
+    """The projectors, and by the name of the entry point why one cannot be loaded."""
+    points = (point for point in entry_points(group="ledger.projectors") if point.name not in NO_LONGER)
+    offered, failed = loadable(points, (DeclaredProjector, DeclaredFactProjector))
+    by_name = {projector.name: projector for projector in BUILT_IN}
+    for point, projector in offered.items():
+        if projector in BUILT_IN:
+            continue
+        if projector.name in by_name:
+            raise ProjectionError(projector.name, f"entry point {point!r} takes a name that is taken; give it another")
+        by_name[projector.name] = projector
+    return tuple(by_name.values()), failed
+
+
+def available() -> tuple[ReadModel, ...]:
+    """The installed projectors: the built-in ones first, then the others by the names of their entry points.
+
+    Those of broken plug-ins are left out.
+
+    Raises:
+        ProjectionError: two have one name.
+    """
+    return _installed()[0]
+
+
+def at_hand(projectors: Sequence[ReadModel] | None = None) -> AtHand:
+    """The projectors of a process that makes the tables of these, by default of the built-in ones, and keeps others.
+
+    Raises:
+        ProjectionError: two have one name.
+    """
+    kinds = {made.name: type(made) for made in available()}
+    built_in = {made.name: made.made for made in BUILT_IN}
+    for made in projectors or ():
+        if kinds.get(made.name, type(made)) is not type(made):
+            raise ProjectionError(made.name, "takes the name of an installed projector of another kind")
+        if built_in.get(made.name, made.made) is not made.made:
+            raise ProjectionError(made.name, "takes the name of a projector of the ledger; give it another name")
+    return AtHand(BUILT_IN if projectors is None else projectors, available(), broken())
+
+
+def broken() -> dict[str, ProjectionError]:
+    """By name of a projector that is installed and cannot be loaded, why; a ledger with its table needs it."""
+    return _installed()[1]

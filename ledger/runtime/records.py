@@ -1,0 +1,180 @@
+"""Records: classes whose fields are numbers, one after another in memory.
+
+A class of attrs names numbers that belong together, with what they mean and where they start. A few records are objects
+of the class; many are one array of 64-bit floats, which NumPy views as records without a copy, and Numba reads and
+writes their fields by name. So one function takes both, with the same bits. A field is a number, a row of numbers, or
+another record.
+
+Nothing here knows what the numbers are for.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.runtime.lazy import np
+
+_KEPT = "number"  # in the metadata of a field: what ``number`` or ``part`` said
+
+
+class RecordNumber(NamedTuple):
+    """One number of a record.
+
+    Attributes:
+        path: where a function finds it, such as ``winning.begun`` or ``wins[2]``.
+        name: what it is called where all numbers of a record stand in a row.
+        start: its value in a new record.
+        doc: what it means.
+        more: what else was said of the field.
+    """
+
+    path: str
+    name: str
+    start: float
+    doc: str
+    more: Mapping[str, Any]
+
+
+class _Said(NamedTuple):
+    start: float
+    doc: str
+    size: int
+    name: str
+    more: Mapping[str, Any]
+
+
+def number(start: float, doc: str, *, size: int = 0, name: str = "", **more: Any) -> Any:
+    """Return a field of a record: a number, or a row of *size* numbers.
+
+    Args:
+        start: where each begins.
+        doc: what it means; ``{}`` stands for the label of the part that the field is in, and in a row for the place,
+            from 1.
+        size: how many numbers; 0 for a single one.
+        name: what it is called among all numbers of a record, by default as the field; a row adds the places, from 1.
+        more: what else is to be known of it.
+    """
+    said = {_KEPT: _Said(start, doc, size, name, more)}
+    if size:
+        return attrs.field(factory=lambda: [float(start)] * size, metadata=said)
+    # Compiled code holds floats: an object that held whole numbers would know no -0.
+    return attrs.field(default=float(start), converter=float, metadata=said)
+
+
+def part(record: type, label: str = "") -> Any:
+    """Return a field that is a record itself; names and meanings of its numbers have the label where ``{}`` stands."""
+    return attrs.field(factory=record, metadata={_KEPT: label, "record": record})
+
+
+def is_record(cls: type) -> bool:
+    """Whether a class is one of attrs, and each of its fields a number, a row or a part."""
+    return attrs.has(cls) and all(_KEPT in field.metadata for field in attrs.fields(cls))
+
+
+@cache
+def numbers(cls: type) -> tuple[RecordNumber, ...]:
+    """The numbers of a record, in their order."""
+    return tuple(_numbers(cls, "", ""))
+
+
+def _numbers(cls: type, before: str, label: str) -> Iterator[RecordNumber]:
+    for field in attrs.fields(cls):
+        said, path = field.metadata[_KEPT], before + field.name
+        if not isinstance(said, _Said):
+            yield from _numbers(field.metadata["record"], f"{path}.", said)
+            continue
+        name, places = (said.name or field.name).format(label), range(1, said.size + 1)
+        if not said.size:
+            yield RecordNumber(path, name, float(said.start), said.doc.format(label), said.more)
+        for place in places:
+            yield RecordNumber(f"{path}[{place - 1}]", f"{name}_{place}", said.start, said.doc.format(place), said.more)
+
+
+@cache
+def dtype_of(cls: type) -> Any:
+    """The type as which NumPy views the numbers of a record."""
+    kinds: list[Any] = []
+    for field in attrs.fields(cls):
+        said = field.metadata[_KEPT]
+        if not isinstance(said, _Said):
+            kinds.append((field.name, dtype_of(field.metadata["record"])))
+        else:
+            kinds.append((field.name, np.float64, (said.size,)) if said.size else (field.name, np.float64))
+    return np.dtype(kinds)
+
+
+def records_of(cls: type, flat: Any) -> Any:
+    """View a flat array of 64-bit floats as records of a class, which share its memory."""
+    # As NumPy's record arrays, for the interpreter reads their fields by name, too.
+    return flat.view(dtype_of(cls)).view(np.recarray)
+
+
+def generated(source: str, name: str, **names: Any) -> Callable[..., Any]:
+    """Return the function of that name in *source*, of which tracebacks and digests find the text.
+
+    Neither Numba nor Python goes over the fields of a record in a loop at no cost: such functions are written out.
+    """
+    file = f"<generated {name} {sha256(source.encode()).hexdigest()[:16]}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    names["__name__"] = __name__
+    exec(compile(source, file, "exec"), names)  # noqa: S102  # of field names alone
+    function: Callable[..., Any] = names[name]
+    return function
+
+
+@cache
+def put_of(cls: type) -> Callable[[Any, int, Any], None]:
+    """``put(flat, at, record)``: write the numbers of a record into a flat column, from *at* on."""
+    lines = [f"    flat[at + {i}] = record.{each.path}" for i, each in enumerate(numbers(cls))]
+    return generated("\n".join(["def put(flat, at, record):", *(lines or ["    pass"]), ""]), "put")
+
+
+@cache
+def update_of(cls: type) -> Callable[[Any, int, Any], int]:
+    """``update(flat, at, record)``: the same; returns 1 if a number there was another one. NaN is as itself."""
+    lines = ["def update(flat, at, record):", "    differs = 0"]
+    for i, each in enumerate(numbers(cls)):
+        lines += [
+            f"    before, after = flat[at + {i}], record.{each.path}",
+            "    if after != before and (after == after or before == before):",
+            "        differs = 1",
+            f"    flat[at + {i}] = after",
+        ]
+    return generated("\n".join([*lines, "    return differs", ""]), "update")
+
+
+@cache
+def objects_of(cls: type) -> Callable[[Sequence[float], int], Any]:
+    """``objects(flat, at)``: the object of the numbers that stand in a flat list, from *at* on."""
+    makers: dict[str, Any] = {}
+    call, _ = _call(cls, makers, 0)
+    return generated(f"def objects(flat, at):\n    return {call}\n", "objects", **makers)
+
+
+def _call(cls: type, makers: dict[str, Any], at: int) -> tuple[str, int]:
+    makers[maker := f"{cls.__name__}_{len(makers)}"] = cls
+    arguments = []
+    for field in attrs.fields(cls):
+        said = field.metadata[_KEPT]
+        if not isinstance(said, _Said):
+            argument, at = _call(field.metadata["record"], makers, at)
+        elif said.size:
+            argument, at = f"list(flat[at + {at} : at + {at + said.size}])", at + said.size
+        else:
+            argument, at = f"flat[at + {at}]", at + 1
+        arguments.append(argument)
+    return f"{maker}({', '.join(arguments)})", at
+
+
+def flat_of(record: Any) -> list[float]:
+    """The numbers of one record."""
+    cls: type = type(record)
+    flat = [0.0] * len(numbers(cls))
+    put_of(cls)(flat, 0, record)
+    return flat
