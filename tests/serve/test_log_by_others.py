@@ -49,10 +49,11 @@ def _log(served: Path, tmp_path: Path) -> Iterator[ServedLog]:
         ledger.append_many([game_recorded(f"more-{number}", half_moves=60) for number in range(MORE)])
         ledger.checkpoints.make()
         receipt.write_text(receipt_of(ledger, "more-7"), "utf-8")
-        ledger.append(game_recorded("unsigned", half_moves=60))
         ledger.level()
         verifier = ledger.checkpoints.key().verifier
     with serving(served, "--listen", "127.0.0.1:0", "--log", "entries") as (_, address):
+        with Ledger.open(served) as ledger:  # the server signs the head when it starts
+            ledger.append(game_recorded("unsigned", half_moves=60))
         yield ServedLog(address, served, verifier, older, receipt)
 
 
