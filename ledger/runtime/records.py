@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.errors import MalformedError
 from ledger.runtime.lazy import np
 
 _KEPT = "number"  # in the metadata of a field: what ``number`` or ``part`` said
@@ -59,7 +60,12 @@ def number(start: float, doc: str, *, size: int = 0, name: str = "", **more: Any
         size: how many numbers; 0 for a single one.
         name: what it is called among all numbers of a record, by default as the field; a row adds the places, from 1.
         more: what else is to be known of it.
+
+    Raises:
+        MalformedError: it starts with what is no number.
     """
+    if isinstance(start, bool) or not isinstance(start, int | float):
+        raise MalformedError([f"where a number ({doc}) starts is a number itself, got {start!r}"])
     said = {_KEPT: _Said(start, doc, size, name, more)}
     if size:
         return attrs.field(factory=lambda: [float(start)] * size, metadata=said)
@@ -68,7 +74,13 @@ def number(start: float, doc: str, *, size: int = 0, name: str = "", **more: Any
 
 
 def part(record: type, label: str = "") -> Any:
-    """Return a field that is a record itself; names and meanings of its numbers have the label where ``{}`` stands."""
+    """Return a field that is a record itself; names and meanings of its numbers have the label where ``{}`` stands.
+
+    Raises:
+        MalformedError: it is no class of numbers.
+    """
+    if not (isinstance(record, type) and is_record(record)):
+        raise MalformedError([f"a part is a class of attrs whose fields are columns, got {record!r}"])
     return attrs.field(factory=record, metadata={_KEPT: label, "record": record})
 
 
