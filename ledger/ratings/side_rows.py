@@ -401,8 +401,9 @@ def _refuse_fractions(projector: DeclaredProjector, columns: Sequence[Column]) -
             continue
         suspects = column
         if not isinstance(column, list):  # every row of a build passes here: what is whole leaves before any loop
-            is_odd = (np.trunc(column) != column) | (np.abs(column) >= MOST_WHOLE)
-            suspects = column[is_odd & ~np.isnan(column)].tolist()
+            near = np.ascontiguousarray(column)  # the fields of a side lie side by side
+            is_odd = (np.trunc(near) != near) | (np.abs(near) >= MOST_WHOLE)
+            suspects = near[is_odd & ~np.isnan(near)].tolist()
         for value in suspects:
             # NaN is stored as NULL
             if value == value and not (value % 1.0 == 0.0 and abs(value) < MOST_WHOLE):  # noqa: PLR0124
