@@ -71,7 +71,7 @@ class FirstLines:
         self._runs.append((hashes, lines, marks))
 
 
-# Rows that agree in all of these, and have no key, are one row told twice, unless they tell other numbers of moves.
+# Rows that agree in all of these, and have no key, are one row byes twice, unless they tell other numbers of moves.
 _OF_A_GAME = (
     "ended_at", "started_at", "tournament", "sequence", "white_id", "black_id", "outcome", "termination", "rated",
     "speed", "variant",
@@ -120,7 +120,7 @@ class EqualRows:
 
 def without_second_opponents(frames: Iterable[DataFrame], reading: Reading) -> Iterator[DataFrame]:
     """Yield the games of a file without those in which a player meets a second opponent in one round."""
-    rounds = _Rounds(reading)
+    rounds = _Opponents(reading)
     for frame in frames:
         rest = rounds.leave_out(frame)
         if len(rest):
@@ -129,7 +129,7 @@ def without_second_opponents(frames: Iterable[DataFrame], reading: Reading) -> I
 
 
 @attrs.define
-class _Rounds:
+class _Opponents:
     """The opponents in the rounds of a file; a game without moves or key counts for the days around it as well."""
 
     _reading: Reading
@@ -177,22 +177,19 @@ class _Rounds:
 
     def note_byes(self) -> None:
         """Note the byes of players who have a game in the same round."""
-        told = [
-            (bye.line, bye.player_id, bye.player_name, bye.tournament, str(bye.round), bye.edition)
-            for bye in self._reading.rounds
-            if bye.round is not None
-        ]
-        if not told:
+        byes = [bye for bye in self._reading.rounds if bye.round is not None]
+        if not byes:
             return
-        columns = ("line", "player_id", "name", "tournament", "round", "ended_at")
-        byes = _with_plain_rounds(pl.DataFrame(told, schema=columns, orient="row"))
-        lines = np.zeros(len(byes), np.uint32)
+        rows = [(bye.player_id, bye.tournament, str(bye.round), bye.edition) for bye in byes]
+        frame = pl.DataFrame(rows, schema=("player_id", "tournament", "round", "ended_at"), orient="row")
+        plain, lines = _with_plain_rounds(frame), np.zeros(len(byes), np.uint32)
         for span in _SPANS:
-            lines = np.maximum(lines, self._met[span].find(_places(byes, span, "player_id"))[0])
+            lines = np.maximum(lines, self._met[span].find(_places(plain, span, "player_id"))[0])
         for at in np.flatnonzero(lines).tolist():
-            line, _, name, tournament, number, _ = told[at]
-            words = f"{shown(name)} has a bye in round {number} of {shown(tournament)}, and a game on line {lines[at]}"
-            self._reading.note(line, f"{words}: correct one of the two lines")
+            bye = byes[at]
+            where = f"round {bye.round} of {shown(bye.tournament)}"
+            words = f"{shown(bye.player_name)} has a bye in {where}, and a game on line {lines[at]}"
+            self._reading.note(bye.line, f"{words}: correct one of the two lines")
 
 
 def _places(rounds: DataFrame, span: tuple[int, int], player: str) -> NDArray[np.uint64]:

@@ -153,9 +153,9 @@ def _means_nobody(words: set[str], text: str) -> bool:
     return core <= _NO_OPPONENT if core else bool(words & _AMOUNTS and words & _POINTS)
 
 
-def _has_both(words: set[str], some: frozenset[str], others: frozenset[str]) -> bool:
+def _has_both(words: set[str], first: frozenset[str], second: frozenset[str]) -> bool:
     """Return whether all words are of two sets, and one at least of each."""
-    return bool(words & some and words & others) and words - _BETWEEN <= some | others
+    return bool(words & first and words & second) and words - _BETWEEN <= first | second
 
 
 def is_nobody(name: str | None, *, perhaps: bool = False) -> bool:
