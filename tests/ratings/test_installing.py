@@ -187,6 +187,29 @@ class Yielding(Lazy):
         yield game.n
 
 
+@attrs.define
+class Wide(Lazy):
+    note: str = ""
+
+    def step(self, game: RatedSide) -> None:
+        self.games = game.n
+
+
+@attrs.define
+class Asking(Lazy):
+    def step(self, game: RatedSide, day: float) -> None:  # type: ignore[override]
+        self.games = game.n + day
+
+
+def _of_a_worth(worth: float) -> type[Projector]:
+    @attrs.define
+    class Worth(Lazy):
+        def step(self, game: RatedSide) -> None:
+            self.games = game.n + worth
+
+    return Worth
+
+
 def test_a_step_that_only_the_compiler_would_refuse_is_refused_when_it_is_declared() -> None:
     with pytest.raises(ProjectionError) as caught:
         declare(attrs.make_class("Whole", {}, bases=(Faulty,)), name="faulty", version=1, reads=("n",))
@@ -219,6 +242,9 @@ def test_a_step_that_only_the_compiler_would_refuse_is_refused_when_it_is_declar
         (Lazy, r"Lazy has no step\(self, game\) of its own"),
         (Yielding, "is a generator"),
         (Projector, "its class is to be a class of Projector"),
+        (Wide, r"Wide has other fields than columns; give it fields by column\(...\) or part\(...\)"),
+        (Asking, r"takes \(self, game\), not \['self', 'game', 'day'\]"),
+        (_of_a_worth(2.0), "uses worth from around it; use names of the module"),
     ],
 )
 def test_a_class_that_is_no_projector_is_refused(made: type[Projector], words: str) -> None:
