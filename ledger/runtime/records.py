@@ -136,6 +136,23 @@ def put_of(cls: type) -> Callable[[Any, int, Any], None]:
 
 
 @cache
+def copy_of(cls: type) -> Callable[[Any, Any], None]:
+    """``copy(there, record)``: give one record the numbers of another; the two stay apart.
+
+    What a column of records gives by its place is a reference, compiled and interpreted: only this makes a second one.
+    """
+    lines = [f"    there.{each.path} = record.{each.path}" for each in numbers(cls)]
+    return generated("\n".join(["def copy(there, record):", *(lines or ["    pass"]), ""]), "copy")
+
+
+@cache
+def clear_of(cls: type) -> Callable[[Any], None]:
+    """``clear(record)``: give a record the numbers of a new one."""
+    lines = [f"    record.{each.path} = {each.start!r}" for each in numbers(cls)]
+    return generated("\n".join(["def clear(record):", *(lines or ["    pass"]), ""]), "clear")
+
+
+@cache
 def update_of(cls: type) -> Callable[[Any, int, Any], int]:
     """``update(flat, at, record)``: the same; returns 1 if a number there was another one. NaN is as itself."""
     lines = ["def update(flat, at, record):", "    differs = 0"]
