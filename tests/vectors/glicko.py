@@ -25,8 +25,8 @@ def _glicko_period(inputs: Inputs) -> dict[str, float]:
     """A period from the RD given; ``t`` periods, if told, pass before it."""
     numbers, rd = _glicko_settings(inputs), float(inputs["rd"])
     rd = glicko.decayed(rd, numbers.c, float(inputs.get("t") or 0.0), numbers.rd_cap)
-    rating, rd = glicko.rate_period(float(inputs["r"]), rd, _games(inputs), numbers)
-    return {"rating": rating, "rd": rd}
+    after = glicko.after_period(glicko.Player(float(inputs["r"]), rd), _games(inputs), numbers)
+    return {"rating": after.rating, "rd": after.rd}
 
 
 def _glicko_decay(inputs: Inputs) -> float:
@@ -47,10 +47,9 @@ def _glicko2_settings(inputs: Inputs) -> glicko2.Settings:
 def _glicko2_period(inputs: Inputs) -> dict[str, float]:
     given = inputs.get("vol")
     volatility = glicko2.DEFAULT.initial_volatility if given is None else float(given)
-    rating, rd, volatility = glicko2.rate_period(
-        float(inputs["r"]), float(inputs["rd"]), volatility, _games(inputs), _glicko2_settings(inputs)
-    )
-    return {"rating": rating, "rd": rd, "vol": volatility}
+    player = glicko2.Player(float(inputs["r"]), float(inputs["rd"]), volatility)
+    after = glicko2.after_period(player, _games(inputs), _glicko2_settings(inputs))
+    return {"rating": after.rating, "rd": after.rd, "vol": after.volatility}
 
 
 def _glicko2_internal(inputs: Inputs) -> dict[str, float]:
