@@ -155,23 +155,25 @@ def rate_period(player: Player, after: Player, games: BatchGames, when: When, nu
     after.period = when.period
 
 
-def after_period(player: Player, games: Sequence[tuple[float, float, float]], numbers: Settings = DEFAULT) -> Player:
-    """The player after one period.
+def after_period(
+    rating: float, rd: float, games: Sequence[tuple[float, float, float]], numbers: Settings = DEFAULT
+) -> tuple[float, float]:
+    """Rating and RD after one period that begins with the given ones, in points.
 
     Args:
-        player: at the beginning of the period, the growth of RD included.
+        rating: at the beginning of the period.
+        rd: RD at the beginning of the period, its growth included.
         games: opponent's rating, opponent's RD and own score of each game.
         numbers: the settings.
     """
     # The paper's worked example begins after step 1: its RD of 200 goes in as it stands (RULES 3).
     if not games:
-        return player
-    players = [player, *(Player(rating, rd) for rating, rd, _score in games)]
-    count, after = len(games), Player()
-    scores = [score for *_opponent, score in games]
+        return rating, rd
+    players = [Player(rating, rd), *(Player(*opponent) for *opponent, _score in games)]
+    count, after, scores = len(games), Player(), [score for *_opponent, score in games]
     batch = BatchGames(players, (), range(1, count + 1), scores, (), (), 0, 0, count)
-    rate_period(player, after, batch, When(), numbers)
-    return after
+    rate_period(players[0], after, batch, When(), numbers)
+    return after.rating, after.rd
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001

@@ -25,8 +25,8 @@ def _glicko_period(inputs: Inputs) -> dict[str, float]:
     """A period from the RD given; ``t`` periods, if told, pass before it."""
     numbers, rd = _glicko_settings(inputs), float(inputs["rd"])
     rd = glicko.decayed(rd, numbers.c, float(inputs.get("t") or 0.0), numbers.rd_cap)
-    after = glicko.after_period(glicko.Player(float(inputs["r"]), rd), _games(inputs), numbers)
-    return {"rating": after.rating, "rd": after.rd}
+    rating, rd = glicko.after_period(float(inputs["r"]), rd, _games(inputs), numbers)
+    return {"rating": rating, "rd": rd}
 
 
 def _glicko_decay(inputs: Inputs) -> float:
@@ -47,9 +47,10 @@ def _glicko2_settings(inputs: Inputs) -> glicko2.Settings:
 def _glicko2_period(inputs: Inputs) -> dict[str, float]:
     given = inputs.get("vol")
     volatility = glicko2.DEFAULT.initial_volatility if given is None else float(given)
-    player = glicko2.Player(float(inputs["r"]), float(inputs["rd"]), volatility)
-    after = glicko2.after_period(player, _games(inputs), _glicko2_settings(inputs))
-    return {"rating": after.rating, "rd": after.rd, "vol": after.volatility}
+    rating, rd, volatility = glicko2.after_period(
+        float(inputs["r"]), float(inputs["rd"]), volatility, _games(inputs), _glicko2_settings(inputs)
+    )
+    return {"rating": rating, "rd": rd, "vol": volatility}
 
 
 def _glicko2_internal(inputs: Inputs) -> dict[str, float]:
