@@ -100,7 +100,7 @@ FUNCTIONS: Functions = {
     ("lichess", "history_date"): lambda inputs: history_date(inputs["p"]),
     ("lichess", "live_rd"): _live_rd,
     ("lichess", "provisional"): lambda inputs: lichess.provisional(
-        (lichess.DEFAULT.initial, float(inputs["rd"])), 0, lichess.DEFAULT
+        lichess.Player(lichess.DEFAULT.initial, float(inputs["rd"])), lichess.DEFAULT
     ),
     ("lichess", "speed"): _speed,
 }
