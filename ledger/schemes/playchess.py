@@ -300,7 +300,9 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
     )
 
 
-def explain_provisional(after: Any, games: float, others: Sequence[float], source: str, largest: float) -> Explanation:
+def explain_provisional(
+    after: Player, games: float, others: Sequence[float], source: str, largest: float
+) -> Explanation:
     """Eq. (7) with its numbers; *others* are the run's opponents as they count, *after* the player that it led to."""
     p = after.score_sum / games
     terms = (
