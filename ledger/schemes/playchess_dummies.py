@@ -106,23 +106,23 @@ def mean_with(rating: float, games: float, performed: float) -> float:
     return (games * rating + performed) / (games + 1.0)
 
 
-def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Rate one game in place; both sides from their ratings before it."""
-    of_white, of_black = white.rating, black.rating
-    rate_side(white, of_black, score, numbers)
-    rate_side(black, of_white, 1.0 - score, numbers)
-
-
-def rate_side(player: Player, opponent: float, score: float, numbers: Settings) -> None:
-    """One side of a game against an *opponent* of that rating before it, points."""
+def rated(player: Player, opponent: float, score: float, numbers: Settings) -> float:
+    """One side's new rating, points, by a game against an *opponent* of that rating."""
     own, games = player.rating, player.games
     if games < numbers.mean_games:
-        player.rating = mean_with(own, games, performance(own, player.has_rating, opponent, score, numbers))
-    else:
-        k = k_factor(own, games)
-        player.rating = own + change(own, counted(own, opponent, numbers.cut_off), score, k, False)  # noqa: FBT003
-    player.games += 1.0
-    player.has_rating = 1.0
+        return mean_with(own, games, performance(own, player.has_rating, opponent, score, numbers))
+    return own + change(own, counted(own, opponent, numbers.cut_off), score, k_factor(own, games), False)  # noqa: FBT003
+
+
+def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+    """Rate one game in place; both sides from their ratings before it."""
+    after_white = rated(white, black.rating, score, numbers)
+    after_black = rated(black, white.rating, 1.0 - score, numbers)
+    white.rating = after_white
+    black.rating = after_black
+    white.games += 1.0
+    black.games += 1.0
+    white.has_rating = black.has_rating = 1.0
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
