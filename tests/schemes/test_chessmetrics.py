@@ -42,14 +42,15 @@ def played(months: dict[int, Sequence[Game]], **settings: int) -> Player:
             [0] * n, others, [score for _other, score in games], [0.0] * n, [0, n], [float(month)], [closing(month)]
         )
         engine.rate(FEW, SCHEME, numbers, part, state, [0] * (len(opponents) + 1))
-    return SCHEME.player_of(state)
+    player: Player = SCHEME.player_of(state)
+    return player
 
 
 def later(player: Player, month: int, **settings: int) -> Player:
     """The player as it stands on the first day after a month has closed."""
-    return SCHEME.player_at(
-        flat_of(player), When(float(month + 1), closing(month) + 1.0), SCHEME.numbers_from(settings)
-    )
+    when = When(float(month + 1), closing(month) + 1.0)
+    brought: Player = SCHEME.player_at(flat_of(player), when, SCHEME.numbers_from(settings))
+    return brought
 
 
 def test_ten_per_cent_are_85_points() -> None:

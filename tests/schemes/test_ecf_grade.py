@@ -50,7 +50,8 @@ def seasons(own: int | None, *lists: Sequence[Game], begins: int = 50, **setting
                 [0] * n, others, [score for _other, score in games], [0.0] * n, [0, n], [float(period)], [0.0]
             )
             engine.rate(FEW, SCHEME, numbers, part, state, [0] * (len(opponents) + 1))
-    return SCHEME.player_of(state)
+    player: Player = SCHEME.player_of(state)
+    return player
 
 
 def grade(own: int | None, *lists: Sequence[Game], **settings: int | bool) -> float:
