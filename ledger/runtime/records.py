@@ -46,21 +46,23 @@ class _Said(NamedTuple):
     doc: str
     size: int
     name: str
+    first: int
     more: Mapping[str, Any]
 
 
-def number(start: float, doc: str, *, size: int = 0, name: str = "", **more: Any) -> Any:
+def number(start: float, doc: str, *, size: int = 0, name: str = "", first: int = 1, **more: Any) -> Any:
     """Return a field of a record: a number, or a row of *size* numbers.
 
     Args:
         start: where each begins.
-        doc: what it means; ``{}`` stands for the label of the part that the field is in, and in a row for the place,
-            from 1.
+        doc: what it means; ``{}`` stands for the label of the part that the field is in, and in a row for the place.
         size: how many numbers; 0 for a single one.
-        name: what it is called among all numbers of a record, by default as the field; a row adds the places, from 1.
+        name: what it is called among all numbers of a record, by default as the field; a row adds the places, or puts
+            them where ``{place}`` stands.
+        first: the first place of a row.
         more: what else is to be known of it.
     """
-    said = {_KEPT: _Said(start, doc, size, name, more)}
+    said = {_KEPT: _Said(start, doc, size, name, first, more)}
     if size:
         return attrs.field(factory=lambda: [float(start)] * size, metadata=said)
     # Compiled code holds floats: an object that held whole numbers would know no -0.
@@ -89,11 +91,13 @@ def _numbers(cls: type, before: str, label: str) -> Iterator[RecordNumber]:
         if not isinstance(said, _Said):
             yield from _numbers(field.metadata["record"], f"{path}.", said)
             continue
-        name, places = (said.name or field.name).format(label), range(1, said.size + 1)
+        name = said.name or field.name
         if not said.size:
-            yield RecordNumber(path, name, float(said.start), said.doc.format(label), said.more)
-        for place in places:
-            yield RecordNumber(f"{path}[{place - 1}]", f"{name}_{place}", said.start, said.doc.format(place), said.more)
+            yield RecordNumber(path, name.format(label), float(said.start), said.doc.format(label), said.more)
+        for i in range(said.size):
+            place = said.first + i
+            placed = (name if "{place}" in name else name + "_{place}").format(label, place=place)
+            yield RecordNumber(f"{path}[{i}]", placed, said.start, said.doc.format(place), said.more)
 
 
 @cache

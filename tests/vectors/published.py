@@ -6,7 +6,7 @@ The examples of ``rules/vectors.json`` and the tests work them out; what a ledge
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ledger.schemes import ecf_grade, elo, glicko, glicko2, savard
 from ledger.schemes.formulas import performance, uschess
@@ -203,22 +203,13 @@ def half_k_2004(effective_n: float, m: float) -> float:
 
 
 def approximate_provisional(
-    rating: float,
-    games: float,
-    wins: float,
-    losses: float,
-    table: Any,
-    width: int,
-    field: int,
-    opponent: Any,
-    first: int,
-    last: int,
+    rating: float, games: float, wins: float, losses: float, opponents: Sequence[float]
 ) -> float:
     """Approximating formula (2015, 2017) up to 8 earlier games, points: (N·R + Σ Ri + (W-L)·400) / (N+m)."""
     total = games * rating + (wins - losses) * 400.0
-    for g in range(first, last):
-        total += table[opponent[g] * width + field]
-    return total / (games + (last - first))
+    for opponent in opponents:
+        total += opponent
+    return total / (games + len(opponents))
 
 
 def floor_absolute(wins: float, draws: float, events: float) -> float:
