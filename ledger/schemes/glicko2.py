@@ -389,23 +389,30 @@ def move(
     player.volatility = sigma
 
 
-def after_period(player: Player, games: Sequence[tuple[float, float, float]], numbers: Settings = DEFAULT) -> Player:
-    """The player after one period.
+def after_period(
+    rating: float,
+    rd: float,
+    volatility: float,
+    games: Sequence[tuple[float, float, float]],
+    numbers: Settings = DEFAULT,
+) -> tuple[float, float, float]:
+    """Rating, RD and volatility after one period that begins with the given ones, in points.
 
     Args:
-        player: at the beginning of the period.
+        rating: at the beginning of the period.
+        rd: at the beginning of the period.
+        volatility: at the beginning of the period.
         games: opponent's rating, opponent's RD and own score of each game; none: only RD grows.
         numbers: the settings.
     """
     # The paper's example says 1464.06, for it rounds on the way; in full precision it is 1464.0507 (RULES 3).
     if not games:
-        return attrs.evolve(player, rd=grown(player.rd, player.volatility, 1.0))
-    players = [player, *(Player(rating, rd) for rating, rd, _score in games)]
-    count, after = len(games), Player()
-    scores = [score for *_opponent, score in games]
+        return rating, grown(rd, volatility, 1.0), volatility
+    players = [Player(rating, rd, volatility), *(Player(*opponent) for *opponent, _score in games)]
+    count, after, scores = len(games), Player(), [score for *_opponent, score in games]
     batch = BatchGames(players, (), range(1, count + 1), scores, (), (), 0, 0, count)
-    rate_period(player, after, batch, When(), numbers)
-    return after
+    rate_period(players[0], after, batch, When(), numbers)
+    return after.rating, after.rd, after.volatility
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001

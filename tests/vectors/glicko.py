@@ -47,7 +47,7 @@ def _glicko2_settings(inputs: Inputs) -> glicko2.Settings:
 def _glicko2_period(inputs: Inputs) -> dict[str, float]:
     given = inputs.get("vol")
     volatility = glicko2.DEFAULT.initial_volatility if given is None else float(given)
-    rating, rd, volatility = glicko2.rate_period(
+    rating, rd, volatility = glicko2.after_period(
         float(inputs["r"]), float(inputs["rd"]), volatility, _games(inputs), _glicko2_settings(inputs)
     )
     return {"rating": rating, "rd": rd, "vol": volatility}

@@ -125,11 +125,11 @@ def rate_internal(
     games: Sequence[tuple[float, float, float]],
     numbers: glicko2.Settings = glicko2.DEFAULT,
 ) -> tuple[float, float, float]:
-    """``rate_period`` on the paper's scale: mu, phi and sigma; of each game the opponent's mu, phi and the score."""
+    """``after_period`` on the paper's scale: mu, phi and sigma; of each game the opponent's mu, phi and the score."""
     results = [
         (glicko2.CENTRE + glicko2.SCALE * other, glicko2.SCALE * other_phi, score) for other, other_phi, score in games
     ]
-    rating, rd, volatility = glicko2.rate_period(
+    rating, rd, volatility = glicko2.after_period(
         glicko2.CENTRE + glicko2.SCALE * mu, glicko2.SCALE * phi, sigma, results, numbers
     )
     return (rating - glicko2.CENTRE) / glicko2.SCALE, rd / glicko2.SCALE, volatility
