@@ -286,4 +286,4 @@ def test_the_cap_of_400_points_goes_by_the_start_that_was_announced(
         ledger.append(game_recorded("g1", half_moves=60, ended_at="2025-10-03", tournament="Open"))
         ledger.level()
         (row,) = ledger.rows("history", "player = 1")
-        assert row.rating == rating
+        assert row["rating"] == rating
