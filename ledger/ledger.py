@@ -285,7 +285,7 @@ class Ledger(OpenLedger):
             shown = (game.token, game.actor)
             try:
                 recorders[shown] = recorders.get(shown) or self.recorder_named(*shown)
-            except RejectedError as error:
+            except (RejectedError, MalformedError) as error:
                 refused[place] = error
                 continue
             named[place] = game._replace(actor=recorders[shown])

@@ -130,8 +130,8 @@ def listed_games(
         rated_until = last if rated_by.by_game else MAX_WHOLE  # a period closes after its games have ended
         query = f"{_EVERY if everything else _COUNTED} ORDER BY {_ORDER}"
         # as many as are asked for are read, not all of a year
-        found = connection.execute(query, (rated_by.pool, first, last, rated_until))
-        positions: Iterable[int] = (position for position, *_ in found)
+        rows = connection.execute(query, (rated_by.pool, first, last, rated_until))
+        positions: Iterable[int] = (position for position, *_ in rows)
     else:
         games = games_of(connection, rated_by, [occasion.tournament]).get(occasion.tournament, [])
         if not games:

@@ -255,10 +255,11 @@ def why_left_behind(
 ) -> ProjectionError | None:
     """Say since when the table of a read model is not level with the views, why, and what to do; None if it is."""
     row = connection.execute("SELECT min(position), max(pool) FROM left_behind WHERE name = ?", (name,)).fetchone()
+    why = (broken or {}).get(name)
     if row[0] is None:
-        return None
-    if broken and name in broken:
-        return broken[name]
+        return None if name in views_file.stored_projectors(connection) else why
+    if why is not None:
+        return why
     way_out = (
         "bring it level where its plug-in is installed (any command that reads), or by Ledger.open with its projector "
         "among 'projectors'"

@@ -139,7 +139,7 @@ def halved(name: str, condition: str, apart: int = 0) -> str:
 )"""
 
 
-def found(name: str, bound: str = "low", apart: int = 0) -> str:
+def row_found(name: str, bound: str = "low", apart: int = 0) -> str:
     """Return the number of the row that ``halved`` finds, or a bound of it."""
     return f"(SELECT {bound} FROM {name} WHERE high - low <= {apart})"
 
@@ -148,7 +148,7 @@ NEAR = 256  # rows of a player take as long to walk through as to halve
 
 
 def _last_row(condition: str) -> str:
-    rows = f"player = ?2 AND n = {found('halved')}"
+    rows = f"player = ?2 AND n = {row_found('halved')}"
     return f"WITH RECURSIVE {halved('halved', condition)} {_rows(rows)}"
 
 
@@ -240,7 +240,7 @@ def side_of_game(near: int) -> str:
     return f"""
 WITH RECURSIVE {halved("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)", near)}
 SELECT * FROM history
-WHERE pool = ?1 AND player = ?2 AND n <= {found("halved", "high", near)} AND game = ?3 ORDER BY n DESC LIMIT 1
+WHERE pool = ?1 AND player = ?2 AND n <= {row_found("halved", "high", near)} AND game = ?3 ORDER BY n DESC LIMIT 1
 """
 
 

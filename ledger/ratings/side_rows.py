@@ -8,6 +8,7 @@ whether a player stands again (``walks``).
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
@@ -85,6 +86,7 @@ def _side_of(reads: tuple[str, ...]) -> Callable[[Any, int], Any]:
     return generated(source, "side_of", RatedSide=namedtuple("RatedSide", reads))
 
 
+MOST_WHOLE = 2.0**63  # SQLite's whole numbers have 64 bits
 Span = tuple[int, int, int]  # a player, and the numbers of the first and the last of some games
 
 
@@ -367,7 +369,8 @@ def fold(
     # what the sides began with is told beside what they reached (``FoldedSides``)
     if cols is FEW:
         reached = state[:]
-        players: Any = [objects_of(made)(reached, at) for at in range(0, len(reached), width)] if width else [made()]
+        runs = len(reached) // width if width else max(run, default=-1) + 1
+        players: Any = [objects_of(made)(reached, place * width) for place in range(runs)]
     else:
         loop, reached = compiled(loop), state.copy()
         players = records_of(made, reached) if width else np.zeros(run.max() + 1)
@@ -379,23 +382,45 @@ def fold(
     except Exception as error:  # whatever somebody else's step does; the history's is ours
         if projector is HISTORY:
             raise
-        message = f"its step fails ({type(error).__name__}: {one_line(error)}{_place(error)}); correct the plug-in"
-        raise ReadModelError(projector.name, message) from error
+        raise ReadModelError(projector.name, f"{_words(error, projector.step)}; correct the plug-in") from error
     if cols is FEW:
         for place, player in enumerate(players):
             put_of(made)(reached, place * width, player)
     columns = [cols.field(out, i, width) for i in range(width)]
+    _refuse_fractions(projector, columns)
     if not sparse:
         return TableFold(columns, None, reached)
     places = cols.where(changed)
     return TableFold([cols.take(column, places) for column in columns], places, reached)
 
 
-def _place(error: BaseException) -> str:
-    """Where an error was raised, if a step did it."""
+def _refuse_fractions(projector: DeclaredProjector, columns: Sequence[Column]) -> None:
+    """Refuse what a column of whole numbers cannot hold; SQLite would, and take the whole file for damaged."""
+    for kept, column in zip(projector.state, columns, strict=True):
+        if kept.type != "INTEGER":
+            continue
+        # NaN is stored as NULL
+        odd = (value for value in column if value == value and not (value % 1.0 == 0.0 and abs(value) < MOST_WHOLE))  # noqa: PLR0124
+        if not isinstance(column, list):
+            odd = iter(column[~(np.isnan(column) | ((column % 1.0 == 0.0) & (np.abs(column) < MOST_WHOLE)))].tolist())
+        if (value := next(odd, None)) is not None:
+            words = f"its step gives {value!r} to column {kept.name!r}, which is of whole numbers; call it REAL"
+            raise ReadModelError(projector.name, f"{words}, or correct the step")
+
+
+def _words(error: BaseException, step: Any) -> str:
+    """Say what went wrong in a step, and where."""
+    if type(error).__module__.startswith("numba"):
+        # Numba tells all that led to the line at fault; of other files than the step's nobody can say more.
+        source = step.__code__.co_filename
+        places = [line for path, line in re.findall(r'File "([^"]+)", line (\d+)', str(error)) if source.endswith(path)]
+        lines = [line.strip(" -") for line in str(error).splitlines()]
+        why = next((line for line in lines if line and "nopython" not in line), type(error).__name__)
+        where = f"{source}:{places[0] if places else step.__code__.co_firstlineno}"
+        return f"its step cannot be compiled, as it is for many games ({one_line(why)}, {where})"
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    if trace is None or not trace.tb_frame.f_code.co_filename.endswith(".py"):
-        return ""
-    return f", {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+    is_source = trace is not None and trace.tb_frame.f_code.co_filename.endswith(".py")
+    where = f", {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None and is_source else ""
+    return f"its step fails ({type(error).__name__}: {one_line(error)}{where})"

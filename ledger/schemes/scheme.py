@@ -3,8 +3,8 @@
 A *kernel* is a plain function that reads and writes the numbers of players by their names. It is written once and runs
 as ordinary Python on objects for a few games and compiled by Numba on records for many, with the same bits, so it may
 use only float and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such functions at module
-level, and ``runtime.arith``. Time is given to kernels as ``day`` (days since 1970-01-01 UTC, with fraction) and ``period``
-(number of the rating period). What is known of a player before the first rated game, and of the past of a player from
+level, and ``runtime.arith``. Time is given to kernels as ``day`` (days since 1970-01-01 UTC, with fraction) and
+``period`` (number of the rating period). What is known of a player before the first rated game, and of the past of a player from
 a list, is told to a scheme as ``Newcomer``. No scheme's rules here.
 """
 
@@ -358,8 +358,8 @@ class Scheme:
         seeds_stand: ``(day, numbers) -> SeedsStand``: whoever comes with such a rating of a list is listed with that
             very rating, from the day of the list up to *day*, unless time has changed it (``stands_from``). Players who
             have not played are counted by it. None: nobody knows, so that each is looked up.
-        relist: ``(player, fresh, seed, numbers) -> player`` who has played and gets the rating of a list: from the player
-            on the day of the list, and one who comes with it; by default the latter,
+        relist: ``(player, fresh, seed, numbers) -> player`` who has played and gets the rating of a list: from the
+            player on the day of the list, and one who comes with it; by default the latter,
             with the higher one of both highest ratings (``peak``, ``highest``).
         provisional: kernel ``(player, numbers) -> bool``.
         listed: kernel ``(player, numbers) -> bool``: whether a rating list shows the player; an unrated player

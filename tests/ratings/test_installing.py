@@ -11,15 +11,18 @@ import pytest
 
 from ledger.answers.read_models import projectors
 from ledger.audit.audit import audit
-from ledger.errors import ProjectionError
+from ledger.errors import MalformedError, ProjectionError, ReadModelError
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import building, engine, installed_projectors, views
+from ledger.ratings import building, engine, installed_projectors, side_rows, views
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import DeclaredProjector, Largest, Projector, RatedSide, column, declare
 from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import plugins
+from ledger.runtime.columns import MANY
+from ledger.runtime.lazy import np
 from ledger.runtime.ledger_files import beside
+from ledger.runtime.records import part
 from ledger.testing.kit import table_rows
 from tests.kit.games import game_recorded, source_games
 from tests.kit.plugins import SURPLUSES, WIN_STREAKS
@@ -258,7 +261,40 @@ class Failing(Projector):
             raise ValueError("no second game")
 
 
-FAILING = declare(Failing, name="win_streaks", version=1, reads=("n",))
+@attrs.define
+class Fractions(Projector):
+    halves: float = column(0.0, "INTEGER", "half games", unit="games")
+
+    def step(self, game: RatedSide) -> None:
+        self.halves = game.n / 2.0
+
+
+@attrs.define
+class Nothing(Projector):
+    def step(self, game: RatedSide) -> None:
+        pass
+
+
+def test_a_fraction_in_a_column_of_whole_numbers_is_the_plug_ins_fault(
+    plain_club: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugins, "_broken", {})
+    words = "its step gives 0.5 to column 'halves', which is of whole numbers; call it REAL"
+    fractions = declare(Fractions, name="fractions", version=1, reads=("n",))
+    with Ledger.open(plain_club, projectors=(fractions,)) as ledger, pytest.raises(ProjectionError, match=words):
+        list(ledger.rows("fractions"))
+
+
+def test_a_projector_may_store_columns_and_keep_nothing(plain_club: Path) -> None:
+    nothing = declare(Nothing, name="nothing", version=1, reads=("n",), stores=("game",))
+    assert len(rows_of(plain_club, "nothing", nothing)) == len(rows_of(plain_club, "history"))
+
+
+def test_what_is_no_number_and_no_part_is_refused() -> None:
+    with pytest.raises(MalformedError, match=r"where a number \(a number\) starts is a number itself, got '0'"):
+        column("0", "INTEGER", "a number")  # type: ignore[arg-type]
+    with pytest.raises(MalformedError, match="a part is a class of attrs whose fields are columns, got <class 'int'>"):
+        part(int)
 
 
 @pytest.mark.parametrize("few", [True, False])
@@ -324,3 +360,20 @@ def test_both_sides_see_the_same_game(plain_club: Path) -> None:
 
 def test_the_history_is_the_ledgers_own() -> None:
     assert HISTORY not in installed_projectors.available()
+
+
+@attrs.define
+class NotCompiled(Projector):
+    games: float = column(0.0, "REAL", "games", unit="games")
+
+    def step(self, game: RatedSide) -> None:
+        seen = {"n": game.n}
+        self.games += len(seen)
+
+
+@pytest.mark.slow  # compiles
+def test_a_step_that_cannot_be_compiled_is_named_with_its_line() -> None:
+    made = declare(NotCompiled, name="compiled", version=1, reads=("n",))
+    words = r"compiled: its step cannot be compiled, as it is for many games \(.*test_installing.py:\d+\)"
+    with pytest.raises(ReadModelError, match=words):
+        side_rows.fold(MANY, made, np.zeros(5, np.int32), {"n": np.arange(5)}, np.zeros(1))

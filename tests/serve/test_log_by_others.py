@@ -20,7 +20,7 @@ from ledger.audit.receipts import receipt_of
 from ledger.journal.checkpoints import last_checkpoint
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
-from tests.kit.served_processes import serving
+from tests.kit.served_processes import serving, until
 
 pytestmark = pytest.mark.outside  # Go and tlog-scales
 
@@ -39,6 +39,12 @@ class ServedLog(NamedTuple):
     receipt: Path
 
 
+def signed_size(served: Path) -> int:
+    """How many entries the last head covers that was signed."""
+    last = last_checkpoint(served.with_name("club.checkpoints"))
+    return 0 if last is None else last.head.size
+
+
 @pytest.fixture(name="served_log")
 def _log(served: Path, tmp_path: Path) -> Iterator[ServedLog]:
     older, receipt = tmp_path / "older.checkpoint", tmp_path / "game.tlog-proof"
@@ -47,12 +53,14 @@ def _log(served: Path, tmp_path: Path) -> Iterator[ServedLog]:
     older.write_text(kept.note, "utf-8")
     with Ledger.open(served) as ledger:
         ledger.append_many([game_recorded(f"more-{number}", half_moves=60) for number in range(MORE)])
-        ledger.checkpoints.make()
-        receipt.write_text(receipt_of(ledger, "more-7"), "utf-8")
-        ledger.append(game_recorded("unsigned", half_moves=60))
         ledger.level()
         verifier = ledger.checkpoints.key().verifier
+        size = ledger.journal.size()
     with serving(served, "--listen", "127.0.0.1:0", "--log", "entries") as (_, address):
+        until(lambda: signed_size(served) == size)  # the server signs the head when it starts
+        with Ledger.open(served) as ledger:
+            receipt.write_text(receipt_of(ledger, "more-7"), "utf-8")
+            ledger.append(game_recorded("unsigned", half_moves=60))
         yield ServedLog(address, served, verifier, older, receipt)
 
 

@@ -85,8 +85,8 @@ def sides(near: int) -> str:
 WITH RECURSIVE {queries.halved("earlier", f"rated_ms < (SELECT min(rated_ms) {these})", near)},
 {queries.halved("last", f"rated_ms <= (SELECT max(rated_ms) {these})", near)}
 SELECT h.*, games.rated_ms FROM history AS h CROSS JOIN games ON games.position = h.game
-WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.found("earlier", "low", near)}
-  AND h.n <= {queries.found("last", "high", near)} AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
+WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.row_found("earlier", "low", near)}
+  AND h.n <= {queries.row_found("last", "high", near)} AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
 """
 
 
