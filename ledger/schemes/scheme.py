@@ -4,8 +4,8 @@ A *kernel* is a plain function that reads and writes the numbers of players by t
 as ordinary Python on objects for a few games and compiled by Numba on records for many, with the same bits, so it may
 use only float and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such functions at module
 level, and ``runtime.arith``. Time is given to kernels as ``day`` (days since 1970-01-01 UTC, with fraction) and
-``period`` (number of the rating period). What is known of a player before the first rated game, and of the past of a player from
-a list, is told to a scheme as ``Newcomer``. No scheme's rules here.
+``period`` (number of the rating period). What is known of a player before the first rated game, and of the past of a
+player from a list, is told to a scheme as ``Newcomer``. No scheme's rules here.
 """
 
 from __future__ import annotations
