@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ledger.ratings import views
-from tests.kit import golden_views, postgres, snapshots
+from tests.histories import golden_views
+from tests.kit import postgres, snapshots
 from tests.kit.clubs import NAME, ClubOfTwo, copied, copy_of, new_club_of_two, one_secret, take_made_up_games
 from tests.kit.commands import Done, Run
 from tests.kit.disks import nobody_cuts_the_power

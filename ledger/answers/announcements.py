@@ -24,6 +24,7 @@ from ledger.imports.reading import ReportedTournament
 from ledger.journal import Journal, rules
 from ledger.journal.recorder_columns import BY_SPEED
 from ledger.ledger import Ledger
+from ledger.runtime.calls import checked
 from ledger.runtime.lazy import pl
 from ledger.schemes.scheme import Rhythm
 
@@ -136,6 +137,7 @@ class OutsideGames:
             yield frame
 
 
+@checked
 def outside_games(ledger: Ledger, pool: str) -> OutsideGames:
     """What looks at the games of an import into a pool."""
     return OutsideGames(announced_in(ledger.journal, pool))

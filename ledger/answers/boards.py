@@ -14,6 +14,7 @@ from ledger.facts.json_schemas import documented
 from ledger.journal import listing
 from ledger.ledger import Ledger
 from ledger.ratings import queries
+from ledger.runtime.calls import checked
 
 RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}  # of PGN, by outcome
 
@@ -64,6 +65,7 @@ class KeptGame(NamedTuple):
     movetext: str | None
 
 
+@checked
 def kept_game(ledger: Ledger, game: str) -> KeptGame:
     """A game by its key, the id that its server gave it, or its web address.
 

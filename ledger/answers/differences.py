@@ -29,6 +29,7 @@ from ledger.journal.kept_lists import ListRow, in_form
 from ledger.ledger import Ledger
 from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.ratings.views import Views
+from ledger.runtime.calls import checked
 from ledger.runtime.long_work import Progress, silent
 
 NOW = "now"
@@ -124,6 +125,7 @@ def _list_now(ledger: Ledger, pool: str, ms: int) -> RatingList:
 
 
 # Not of one moment: views of earlier entries are made for it, which takes long, and the log of the views would grow.
+@checked
 def differences(
     ledger: Ledger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
 ) -> list[ListDifference]:

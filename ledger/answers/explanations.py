@@ -179,7 +179,8 @@ def _met(
     rating, within = meeting.opponent.rating, None
     if in_force is not None:
         rating = in_force(meeting.opponent, meeting.began)
-        own = in_force(part.side.before, meeting.began)
+        # rated meanwhile: with the rating before the period (FIDE 8.2.4), as the formula says
+        own = in_force(part.side.before, meeting.began) or part.side.before.rating
         within = WithinTournament(own_rating=own, tournament_began=day(part.began_ms[place - 1]))
     return ExplainedGame(
         game=place,

@@ -26,6 +26,7 @@ from ledger.ledger import Ledger
 from ledger.publishing.publications import Publication
 from ledger.ratings import queries
 from ledger.ratings.standings import Standings, by_player, list_in_force
+from ledger.runtime.calls import checked
 from ledger.schemes.scheme import Rhythm
 
 MOST_DIGITS = 15  # of a number of entries; Python reads no more than some thousands
@@ -224,6 +225,7 @@ def published_at(ledger: Ledger, pool: Pool, ms: int, players: Collection[int]) 
     return {player: row for player, row in rows if row is not None}
 
 
+@checked
 def known_then(ledger: Ledger, word: str) -> tuple[int, int]:
     """How many entries were known, and up to which entry lists were published, then.
 

@@ -25,6 +25,7 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, view_tables
 from ledger.runtime import query_runner, sqlite
+from ledger.runtime.calls import checked
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.nearest import choice_of
 
@@ -57,6 +58,7 @@ BESIDE: Mapping[str, TableDoc] = {
 }
 
 
+@checked
 def query(
     ledger: Ledger,
     statement: str,

@@ -43,6 +43,7 @@ from ledger.players.people import Person
 from ledger.publishing.publications import Publication
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
+from ledger.runtime.calls import checked
 from ledger.runtime.long_work import Progress, silent
 from ledger.schemes.scheme import UNRATED, Rhythm, as_it_stands
 
@@ -114,6 +115,7 @@ class _Since(NamedTuple):
     publication: Publication | None
 
 
+@checked
 def changes(
     ledger: Ledger, person: Person, since: str, pool: str | None = None, progress: Progress = silent
 ) -> RatingChanges:

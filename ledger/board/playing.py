@@ -112,18 +112,31 @@ def _pawn_captures(position: Position, move: Written) -> int:
     return target
 
 
+def is_mate(position: Position) -> bool:
+    """Return whether the side to move is mated: in check, and without a move (Laws, article 1.4.1)."""
+    return position.is_check() and not any(_may_reach(position, target) for target in range(64))
+
+
+def _may_reach(position: Position, target: int) -> bool:
+    """Return whether a piece of the side to move may go to a square, other than by castling."""
+    there, white = position.squares[target], position.white
+    if there != EMPTY and there.isupper() == white:
+        return False
+    file = target % 8
+    on_last = target // 8 == (7 if white else 0)
+    moves = [Written(piece, None, None, target, "") for piece in "KQRBN"]
+    moves += [Written("P", origin, None, target, "Q" if on_last else "") for origin in (None, file - 1, file + 1)]
+    for move in moves:
+        piece = move.piece if white else move.piece.lower()
+        captured = _pawn_captures(position, move) if move.piece == "P" else target
+        if any(position.is_safe(origin, target, captured) for origin in _able(position, move, piece, captured)):
+            return True
+    return False
+
+
 def _origin(position: Position, move: Written, piece: str, captured: int) -> int:
     """Where the piece comes from that goes to the target."""
-    if move.piece == "P":
-        able = _pawns(position, move, piece, captured)
-    elif move.piece in _STEPS:
-        able = [square for square in _STEPS[move.piece][move.target] if position.squares[square] == piece]
-    else:
-        able = _along_rays(position.squares, move, piece)
-    if move.file is not None:
-        able = [square for square in able if square % 8 == move.file]
-    if move.rank is not None:
-        able = [square for square in able if square // 8 == move.rank]
+    able = _able(position, move, piece, captured)
     # A piece that is pinned cannot go there, so that the move need not say which of two is meant (PGN, 8.2.3.4).
     safe = [square for square in able if position.is_safe(square, move.target, captured)]
     if len(safe) == 1:
@@ -134,6 +147,21 @@ def _origin(position: Position, move: Written, piece: str, captured: int) -> int
     if able:
         raise IllegalMoveError(f"the {word} on {NAMES[able[0]]} would leave its king in check")
     raise IllegalMoveError(f"no {'white' if position.white else 'black'} {word} can go to {target} like that")
+
+
+def _able(position: Position, move: Written, piece: str, captured: int) -> list[int]:
+    """Return the squares of the pieces that reach the target, whether or not their king would be in check then."""
+    if move.piece == "P":
+        able = _pawns(position, move, piece, captured)
+    elif move.piece in _STEPS:
+        able = [square for square in _STEPS[move.piece][move.target] if position.squares[square] == piece]
+    else:
+        able = _along_rays(position.squares, move, piece)
+    if move.file is not None:
+        able = [square for square in able if square % 8 == move.file]
+    if move.rank is not None:
+        able = [square for square in able if square // 8 == move.rank]
+    return able
 
 
 def _along_rays(squares: list[str], move: Written, piece: str) -> list[int]:

@@ -95,7 +95,7 @@ def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
 
 
 def names_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int) -> list[str]:
-    """The same where a day of an edition that was told lies between two instants."""
+    """Return the names of which the day of an edition that was told lies between two instants."""
     return [name for (name,) in connection.execute(_NAMES_SINCE, (pool.pool, ms, until))]
 
 

@@ -1,8 +1,8 @@
-"""What one file tells twice: the line on which the same thing stood first, in columns and in bounded memory.
+"""Doubles within one file: equal rows, and second opponents in a round, in columns and in bounded memory.
 
-A player meets one opponent in a round of a tournament on a day. Two games of the same two players may be a match of
-several games. A game with moves, or with a key of its source, is a game whatever is said of its round: collections of
-old games have 2 in 1,000 of a simultaneous display or a team league. Of these there is a note only.
+A player meets one opponent in a round of a tournament. Two games of the same two players may be a match of several
+games. A game with moves, or with a key of its source, is a game whatever its round says: collections of old games have
+2 in 1,000 of a simultaneous display or a team league. Such a game gets a note, and only if both are of one day.
 """
 
 from __future__ import annotations
@@ -12,15 +12,21 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ledger.facts.instants import round_order_column
 from ledger.facts.source_games import FileFault, shown
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from polars import DataFrame
+    from polars import DataFrame, Expr
 
 _DAY = 10  # characters of an instant that names a day
+_SIDES = ("white", "black")
+# Days of a span, and the day on which spans begin. Two days that are at most three apart share one of the spans of six
+# days; two that are a week apart never do, because a weekly tournament of one name begins again then.
+_ONE_DAY = (1, 0)
+_SPANS = ((6, 3), (6, 0), _ONE_DAY)
 
 
 @attrs.define
@@ -35,16 +41,22 @@ class FirstLines:
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Return for each hash the line and the mark of its first occurrence, which may be this one."""
         distinct, first, group = np.unique(hashes, return_index=True, return_inverse=True)
-        first_lines, first_marks = lines[first], marks[first]
-        is_new = np.ones(len(distinct), bool)
-        for run, run_lines, run_marks in self._runs:
-            # A hash behind the whole run is compared with the last one: a place must lie within the run.
-            place = np.minimum(np.searchsorted(run, distinct), len(run) - 1)
-            is_met = run[place] == distinct
-            first_lines[is_met], first_marks[is_met] = run_lines[place[is_met]], run_marks[place[is_met]]
-            is_new &= ~is_met
+        known_lines, known_marks = self.find(distinct)
+        is_new = known_lines == 0
+        first_lines = np.where(is_new, lines[first], known_lines)
+        first_marks = np.where(is_new, marks[first], known_marks)
         self._keep(distinct[is_new], first_lines[is_new], first_marks[is_new])
         return first_lines[group], first_marks[group]
+
+    def find(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Return for each hash the line and the mark of its first occurrence; line 0 if there is none."""
+        lines, marks = np.zeros(len(hashes), np.uint32), np.zeros(len(hashes), np.uint32)
+        for run, run_lines, run_marks in self._runs:
+            # A hash behind the whole run is compared with the last one: a place must lie within the run.
+            place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
+            is_met = run[place] == hashes
+            lines[is_met], marks[is_met] = run_lines[place[is_met]], run_marks[place[is_met]]
+        return lines, marks
 
     def _keep(self, hashes: NDArray[np.uint64], lines: NDArray[np.uint32], marks: NDArray[np.uint32]) -> None:
         if not len(hashes):
@@ -59,71 +71,129 @@ class FirstLines:
         self._runs.append((hashes, lines, marks))
 
 
-# Rows that agree in all of these, and have no key, are one row told twice.
+# Rows that agree in all of these, and have no key, are one row byes twice, unless they tell other numbers of moves.
 _OF_A_GAME = (
-    "ended_at", "started_at", "tournament", "round", "white_id", "black_id", "outcome", "termination", "half_moves",
-    "rated", "speed", "variant",
+    "ended_at", "started_at", "tournament", "sequence", "white_id", "black_id", "outcome", "termination", "rated",
+    "speed", "variant",
 )  # fmt: skip
 
 
-def without_equal_rows(frame: DataFrame, earlier: FirstLines) -> tuple[DataFrame, list[FileFault]]:
-    """Return the games of a frame without those that an earlier row tells in the same words, and the faults."""
-    hashes = frame.select(_OF_A_GAME).hash_rows().to_numpy()
-    lines = frame["line"].to_numpy().astype(np.uint32)
-    first, _ = earlier.meet(hashes, lines, np.zeros(len(lines), np.uint32))
-    again = first != lines
-    if not again.any():
-        return frame, []
-    advice = "If these are several games, give each a key or a round, or import the file with --equal-rows"
-    faults = [
-        FileFault(line, f"the same row as line {other}: a game is recorded once. {advice}")
-        for line, other in zip(lines[again].tolist(), first[again].tolist(), strict=True)
-    ]
-    return frame.filter(~pl.Series(again)), faults
+def _with_plain_rounds(frame: DataFrame) -> DataFrame:
+    """Return a frame in which equal rounds of one tournament are equal texts: ``01`` and ``1.0`` are round 1."""
+    order = round_order_column(frame["round"])
+    rounds = pl.when(order > 0).then(order.cast(pl.String)).otherwise(_plain("round"))
+    return frame.with_columns(_plain("tournament"), rounds.alias("round"))
+
+
+def _plain(column: str) -> Expr:
+    return pl.col(column).str.to_lowercase().str.strip_chars().str.replace_all(r"\s+", " ")
+
+
+@attrs.define
+class EqualRows:
+    """The rows of a file that have no key, to find those that an earlier row tells as well."""
+
+    # A row without the number of moves equals one with it; rows with two numbers are two games.
+    _with_moves: FirstLines = attrs.Factory(FirstLines)
+    _any_moves: FirstLines = attrs.Factory(FirstLines)
+
+    def leave_out(self, frame: DataFrame) -> tuple[DataFrame, list[FileFault]]:
+        """Return the games of a frame without those that an earlier row tells, and the faults."""
+        plain = _with_plain_rounds(frame)
+        lines = frame["line"].to_numpy().astype(np.uint32)
+        moves = frame["half_moves"].fill_null(0).to_numpy().astype(np.uint32)
+        hashes = plain.select(*_OF_A_GAME, "round").hash_rows()
+        any_first, any_moves = self._any_moves.meet(hashes.to_numpy(), lines, moves)
+        of_moves = pl.DataFrame([hashes, frame["half_moves"]]).hash_rows()
+        first, _ = self._with_moves.meet(of_moves.to_numpy(), lines, moves)
+        again = np.where(first != lines, first, np.where((moves == 0) | (any_moves == 0), any_first, lines))
+        is_double = again != lines
+        if not is_double.any():
+            return frame, []
+        advice = "If these are several games, give each a key or a round, or import the file with --equal-rows"
+        faults = [
+            FileFault(line, f"the same row as line {other}: a game is recorded once. {advice}")
+            for line, other in zip(lines[is_double].tolist(), again[is_double].tolist(), strict=True)
+        ]
+        return frame.filter(~pl.Series(is_double)), faults
 
 
 def without_second_opponents(frames: Iterable[DataFrame], reading: Reading) -> Iterator[DataFrame]:
     """Yield the games of a file without those in which a player meets a second opponent in one round."""
-    earlier = FirstLines()
+    rounds = _Opponents(reading)
     for frame in frames:
-        rest = _with_one_opponent(frame, earlier, reading)
+        rest = rounds.leave_out(frame)
         if len(rest):
             yield rest
+    rounds.note_byes()
 
 
-def _with_one_opponent(frame: DataFrame, earlier: FirstLines, reading: Reading) -> DataFrame:
-    has_round = pl.col("round").is_not_null() & pl.col("tournament").is_not_null()
-    rounds = frame.filter(has_round & (pl.col("ended_at").str.len_bytes() >= _DAY))
-    if not len(rounds):
-        return frame
-    place = [pl.col("tournament"), pl.col("round"), pl.col("ended_at").str.head(_DAY)]
-    # both sides one after the other, row by row: the game of the first line is the one that is recorded
-    sides = [rounds.select(*place, pl.col(f"{side}_id").alias("player")).hash_rows() for side in ("white", "black")]
-    hashes = np.column_stack([side.to_numpy() for side in sides]).ravel()
-    pairs = (rounds["white_id"].hash() ^ rounds["black_id"].hash()).to_numpy().astype(np.uint32)
-    lines = np.repeat(rounds["line"].to_numpy().astype(np.uint32), 2)
-    marks = np.repeat(pairs, 2)
-    first, first_marks = earlier.meet(hashes, lines, marks)
-    doubled = np.flatnonzero((first != lines) & (first_marks != marks))
-    if not len(doubled):
-        return frame
-    seconds = rounds[(doubled // 2).tolist()].select(
-        "line",
-        "tournament",
-        "round",
-        "white_name",
-        "black_name",
-        (~pl.col("is_made") | pl.col("text").is_not_null() | (pl.col("half_moves").fill_null(0) > 0)).alias("is_sure"),
-    )
-    faulty: set[int] = set()
-    for at, (line, tournament, number, white, black, is_sure) in zip(
-        doubled.tolist(), seconds.iter_rows(), strict=True
-    ):
-        name = shown(black if at % 2 else white)
-        where = f"{name} has another opponent in round {number} of {shown(tournament)} on line {int(first[at])}"
-        if is_sure:
-            reading.note(line, f"{where}: the game counts; check the round")
-        else:
-            reading.fault(line, f"{where}: correct one of the two lines, or leave the round empty")
-            faulty.add(line)
-    return frame.filter(~pl.col("line").is_in(faulty)) if faulty else frame
+@attrs.define
+class _Opponents:
+    """The opponents in the rounds of a file; a game without moves or key counts for the days around it as well."""
+
+    _reading: Reading
+    # by the number of days in a span and the day on which spans begin
+    _met: dict[tuple[int, int], FirstLines] = attrs.Factory(lambda: {span: FirstLines() for span in _SPANS})
+
+    def leave_out(self, frame: DataFrame) -> DataFrame:
+        """Return the games of a frame without those that are faults."""
+        has_round = pl.col("round").is_not_null() & pl.col("tournament").is_not_null()
+        rounds = frame.filter(has_round & (pl.col("ended_at").str.len_bytes() >= _DAY))
+        if not len(rounds):
+            return frame
+        is_sure = ~pl.col("is_made") | pl.col("text").is_not_null() | (pl.col("half_moves").fill_null(0) > 0)
+        plain = _with_plain_rounds(rounds).with_columns(is_sure.alias("is_sure"))
+        unsure = plain.filter(~pl.col("is_sure"))
+        seconds: dict[tuple[int, str], int] = {}
+        for span in _SPANS:
+            seconds |= self._second_opponents(plain if span == _ONE_DAY else unsure, span)
+        return self._without(frame, seconds, set(unsure["line"])) if seconds else frame
+
+    def _second_opponents(self, rounds: DataFrame, span: tuple[int, int]) -> dict[tuple[int, str], int]:
+        """Return the lines and sides of players who met another opponent before, each with the line of that game."""
+        if not len(rounds):
+            return {}
+        # both sides one after the other, row by row: the game of the first line is the one that is recorded
+        sides = [_places(rounds, span, f"{side}_id") for side in _SIDES]
+        pairs = (rounds["white_id"].hash() ^ rounds["black_id"].hash()).to_numpy().astype(np.uint32)
+        lines, marks = (np.repeat(column, 2) for column in (rounds["line"].to_numpy().astype(np.uint32), pairs))
+        first, first_marks = self._met[span].meet(np.column_stack(sides).ravel(), lines, marks)
+        doubled = np.flatnonzero((first != lines) & (first_marks != marks)).tolist()
+        return {(int(lines[at]), _SIDES[at % 2]): int(first[at]) for at in doubled}
+
+    def _without(self, frame: DataFrame, seconds: dict[tuple[int, str], int], unsure: set[int]) -> DataFrame:
+        games = frame.filter(pl.col("line").is_in([line for line, _ in seconds]))
+        game_of = {game["line"]: game for game in games.iter_rows(named=True)}
+        for (line, side), first in sorted(seconds.items()):
+            game = game_of[line]
+            place = f"round {game['round']} of {shown(game['tournament'])}"
+            where = f"{shown(game[f'{side}_name'])} has another opponent in {place} on line {first}"
+            if line in unsure:
+                self._reading.fault(line, f"{where}: correct one of the two lines, or leave the round empty")
+            else:
+                self._reading.note(line, f"{where}: the game counts; check the round")
+        return frame.filter(~pl.col("line").is_in(unsure & game_of.keys()))
+
+    def note_byes(self) -> None:
+        """Note the byes of players who have a game in the same round."""
+        byes = [bye for bye in self._reading.rounds if bye.round is not None]
+        if not byes:
+            return
+        rows = [(bye.player_id, bye.tournament, str(bye.round), bye.edition) for bye in byes]
+        frame = pl.DataFrame(rows, schema=("player_id", "tournament", "round", "ended_at"), orient="row")
+        plain, lines = _with_plain_rounds(frame), np.zeros(len(byes), np.uint32)
+        for span in _SPANS:
+            lines = np.maximum(lines, self._met[span].find(_places(plain, span, "player_id"))[0])
+        for at in np.flatnonzero(lines).tolist():
+            bye = byes[at]
+            where = f"round {bye.round} of {shown(bye.tournament)}"
+            words = f"{shown(bye.player_name)} has a bye in {where}, and a game on line {lines[at]}"
+            self._reading.note(bye.line, f"{words}: correct one of the two lines")
+
+
+def _places(rounds: DataFrame, span: tuple[int, int], player: str) -> NDArray[np.uint64]:
+    """Return a hash of the tournament, the round, the span of days and the player of each row."""
+    days, shift = span
+    day = pl.col("ended_at").str.head(_DAY).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32)
+    return rounds.select("tournament", "round", (day + shift) // days, player).hash_rows().to_numpy()

@@ -86,5 +86,5 @@ def _frames(source: Source, fmt: str, said: SaidOfFile) -> Iterator[DataFrame]:
         options = trf.Options(day=said.day, dates=said.dates, namespace=said.source)
         return frames(trf.games(source.lines(), source.reading, options))
     games = LINE_FORMATS[fmt](source.lines(), source.reading)
-    # of the formats by line PGN alone comes from programs that pair tournaments, and write a bye as a game
-    return frames(without_byes(games, source.reading) if fmt == "pgn" else games)
+    # of the formats by line these may come from programs that pair tournaments, and write a bye as a game
+    return frames(without_byes(games, source.reading) if fmt in {"pgn", "ledger-jsonl"} else games)

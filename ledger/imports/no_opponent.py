@@ -14,52 +14,104 @@ from ledger.facts.person_names import PLAIN_LETTERS
 from ledger.facts.source_games import shown
 from ledger.facts.words import Brings
 
-# Words for "no opponent", without case, accents, digits and marks. Programs and arbiters write them as a player's name.
+# All words below are without case, accents, digits and marks.
+# Words of which one is enough, if others say no more than what the bye brings.
 _NO_OPPONENT = frozenset(
     {
         # English
-        "bye", "exempt", "not paired", "unpaired", "no pairing", "no pair", "no opponent", "without opponent",
-        "nobody", "no one", "no player", "sits out", "sitting out", "sit out", "rest day", "walkover", "did not play",
-        "not playing", "absent", "absence", "withdrawn", "forfeit", "forfait", "odd one out", "pab",
+        "bye", "exempt", "unpaired", "notpaired", "unplayed", "unopposed", "nobody", "walkover", "absent", "absence",
+        "withdrawn", "withdrew", "forfeit", "vacancy", "pab", "hpb", "fpb", "zpb",
         # German
-        "spielfrei", "spiel frei", "freilos", "nicht ausgelost", "nicht gelost", "nicht gepaart", "ungepaart",
-        "ohne gegner", "kein gegner", "kampflos", "abwesend", "aussetzen", "setzt aus", "pausiert", "freirunde",
+        "spielfrei", "freilos", "freirunde", "freiplatz", "paarungsfrei", "ungepaart", "ungelost", "kampflos",
+        "abwesend", "aussetzen", "aussetzend", "aussetzer", "pausiert", "unbesetzt", "unentschuldigt", "entschuldigt",
+        "rastet", "ruhetag",
         # French, Italian, Spanish, Portuguese, Catalan
-        "non apparie", "non appariee", "pas apparie", "sans adversaire", "exempte", "ne joue pas", "non abbinato",
-        "non abbinata", "senza avversario", "riposa", "descansa", "descanso", "sin emparejar", "no emparejado",
-        "no emparejada", "sin rival", "sin oponente", "folga", "nao emparceirado", "nao emparceirada",
-        "sem adversario", "sem oponente", "isento", "absente", "assente", "ausente", "no aparellat",
-        "descans", "no juega", "non joue",
+        "forfait", "exempte", "esente", "riposa", "exento", "exenta", "desemparejado", "desemparejada", "descansa",
+        "descanso", "folga", "isento", "isenta", "absente", "assente", "ausente", "descans",
         # Dutch, Danish, Norwegian, Swedish, Finnish
-        "vrije ronde", "vrijgeloot", "niet ingedeeld", "niet geloot", "geen tegenstander", "speelvrij", "afwezig",
-        "oversidder",
-        "frirunde", "ikke parret", "frirond", "ej lottad", "inte lottad", "walk over", "vapaavuoro", "huilaaja",
-        # Polish, Czech, Slovak, Hungarian, Croatian, Slovene, Romanian, Turkish, Icelandic, Estonian
-        "wolny los", "pauzuje", "nie skojarzony", "nieskojarzony", "bez pary", "volny los", "bez soupere",
-        "nenalosovan", "nenalosovany", "volno", "erokiado", "eronyero", "szabadnapos", "nije parovan",
-        "fara adversar", "eslesmedi", "eslestirilmedi", "yfirseta", "situr hja", "vaba voor",
+        "vrijgeloot", "vrijloting", "vrijgesteld", "speelvrij", "spelvrij", "afwezig", "oversidder", "frirunde",
+        "frirond", "fripartia", "vapaavuoro", "huilaaja",
+        # Polish, Czech, Slovak, Hungarian, Croatian, Slovene, Romanian, Turkish, Icelandic
+        "pauzuje", "nieskojarzony", "nieskojarzona", "zwolniony", "zwolniona", "nieobecny", "nieobecna", "nehraje",
+        "nenasazen", "nelosovany", "nenalosovan", "nenalosovany", "volno", "odpociva", "pauziruje", "eronyero",
+        "erokiado", "szabadnap", "szabadnapos", "mirovanje", "neparechiat", "eslesmedi", "eslestirilmedi", "yfirseta",
         # Russian, Ukrainian, Bulgarian, Greek
-        "свободен", "свободна", "выходнои", "отдыхает", "без пары", "без соперника", "нет пары", "пропуск", "баи",
-        "вільнии", "без пари", "вихіднии", "почива", "почивка", "ρεπο", "ελευθερος",
+        "свободен", "свободна", "выходнои", "отдыхает", "отдых", "пропуск", "пропускает", "баи", "вільнии", "вихіднии",
+        "почива", "почивка", "ρεπο", "ελευθερος",
     }
 )  # fmt: skip
+_PHRASES = frozenset(
+    {
+        "sits out", "sitting out", "sit out", "rest day", "odd one out", "walk over", "spiel frei", "setzt aus",
+        "au repos", "fuori turno", "vrije ronde", "vrij geloot", "vrij van ronde", "star over", "wolny los",
+        "volny los", "ma volno", "situr hja", "vaba voor", "bay gecti", "bye gecer", "пропуск тура",
+    }
+)  # fmt: skip
+# A word of the first set and one of the second say that somebody has no game, as "no opponent" and "nicht gelost".
+_NOT = frozenset(
+    {
+        "no", "not", "non", "without", "did", "nicht", "kein", "keine", "keinen", "ohne", "sans", "pas", "ne", "n",
+        "senza", "sin", "sem", "sense", "nao", "geen", "niet", "zonder", "ikke", "ingen", "uden", "uten", "ej", "inte",
+        "utan", "ei", "ilman", "nie", "brak", "bez", "nincs", "nelkul", "ni", "nije", "nema", "fara", "nu", "yok",
+        "не", "нет", "без", "немає", "нема", "няма", "χωρις",
+    }
+)  # fmt: skip
+_MET = frozenset(
+    {
+        "paired", "pairing", "pair", "opponent", "partner", "player", "playing", "play", "game", "match", "assigned",
+        "one", "present",
+        "gelost", "ausgelost", "gepaart", "paarung", "gegner", "spielt", "gespielt", "spiel", "partie", "besetzt",
+        "angetreten", "anwesend", "eingeteilt",
+        "apparie", "appariee", "adversaire", "joue", "abbinato", "abbinata", "avversario", "avversaria",
+        "gioca", "giocata", "giocato", "partita", "emparejado", "emparejada", "emparejar", "pareado", "pareada",
+        "pareja", "rival", "oponente", "contrincante", "adversario", "adversaria", "juega", "jugo", "jugar", "asignado",
+        "asignada", "presento", "presentado", "presentada", "partida", "emparceirado", "emparceirada", "joga", "jogou",
+        "aparellat", "aparellada",
+        "ingedeeld", "geloot", "gepaard", "tegenstander", "partij", "gespeeld", "speelt", "parret", "modstander",
+        "motstander", "spiller", "motstandare", "lottad", "spelar", "parti", "vastustaja", "vastustajaa", "pelaa",
+        "przeciwnika", "pary", "para", "skojarzony", "skojarzona", "gra", "soupere", "protivnika", "paru", "hraje",
+        "parovan", "igra", "ellenfel", "jatek", "parositva", "adversar", "pereche", "rakip", "eslesme",
+        "пары", "соперника", "противника", "распределен", "распределена", "играет", "пари", "суперника", "грає",
+        "противник", "αντιπαλο",
+    }
+)  # fmt: skip
+# A word of the first set and one of the second say perhaps that a round is free, as "turno di riposo" and "Frei Los".
+_FREE = frozenset(
+    {
+        "free", "rest", "resting", "frei", "freie", "freies", "libre", "repos", "exempt", "libero", "libera", "riposo",
+        "descansa", "descanso", "livre", "folga", "vrij", "vrije", "rust", "fri", "ledig", "vapaa", "wolny", "wolna",
+        "wolne", "volny", "volna", "volne", "pauza", "odmor", "slobodan", "slobodna", "slobodno", "szabad", "liber",
+        "prost", "свободен", "свободныи", "отдых", "пропуск", "odd",
+    }
+)  # fmt: skip
+_ROUND = frozenset(
+    {
+        "round", "day", "place", "seat", "player", "runde", "los", "platz", "tour", "ronde", "turno", "giornata",
+        "ronda", "jornada", "rodada", "runda", "rond", "kierros", "kolo", "fordulo", "nap", "tur", "тур", "тура",
+        "день",
+    }
+)  # fmt: skip
+_BETWEEN = frozenset({"d", "de", "di", "do", "van", "voor", "the", "a", "la", "le", "der", "die"})
 # Words that may also be a name or a pseudonym. They mean nobody unless something speaks of a person who played.
 _MAYBE_NO_OPPONENT = frozenset(
     {
-        "free", "none", "null", "nil", "empty", "vacant", "rest", "resting", "pause", "break",
-        "nn", "n n", "x", "xx", "xxx", "n a", "tbd", "tba", "unknown", "wo", "w o",
-        "frei", "leer", "niemand", "unbekannt", "libre", "repos", "vide", "libero", "libera",
-        "riposo", "vuoto", "pausa", "nadie", "vacante", "livre", "vago", "ninguem", "vrij",
-        "slobodan", "pauze", "fri", "ledig", "vapaa", "pauza", "wolny", "wolne", "volny", "pauzira",
-        "pauz", "prosto", "szabad", "pihen", "pauzeaza", "liber", "prost", "nikdo", "nikt", "brak", "неизвестен",
-        "нет", "пауза", "нема",
+        "free", "none", "null", "nil", "nan", "empty", "vacant", "blank", "default", "rest", "resting", "pause",
+        "break", "idle", "inactive", "retired", "excused", "dummy", "ghost", "phantom", "odd", "by", "bay", "bai",
+        "bie", "nn", "n n", "np", "x", "xx", "xxx", "n a", "tbd", "tba", "unknown", "wo", "w o", "keiner",
+        "frei", "leer", "niemand", "unbekannt", "fehlt", "libre", "repos", "vide", "libero", "libera", "rip",
+        "riposo", "vuoto", "pausa", "nadie", "vacante", "livre", "vago", "ninguem", "vrij", "rust", "oneven",
+        "slobodan", "slobodna", "pauze", "fri", "ledig", "vapaa", "vilo", "pauza", "wolny", "wolne", "wolna", "volny",
+        "volna", "pauzira", "pauz", "prosto", "szabad", "pihen", "kiemelt", "pauzeaza", "liber", "prost", "sta",
+        "vilar", "nikdo", "nikt", "brak", "неизвестен", "нет", "пауза", "нема",
     }
 )  # fmt: skip
-_BESIDE_BYE = frozenset(
+_AMOUNTS = frozenset({"half", "full", "zero", "halber", "halbes", "demi", "medio", "mezzo", "meio"})
+_POINTS = frozenset({"point", "points", "pt", "pts", "punkt", "punkte", "punto", "ponto"})
+_BESIDE = frozenset(
     {
-        "half", "full", "zero", "point", "points", "pt", "pts", "requested", "pairing", "allocated", "allotted",
-        "round", "player", "the", "a", "f", "h", "hp", "fp", "zp", "u", "z",
-        "halber", "halbes", "punkt", "punkte", "demi", "medio", "mezzo", "meio",
+        "requested", "pairing", "allocated", "allotted", "round", "player", "team", "the", "a", "f", "h", "hp", "fp",
+        "zp", "u", "z", "no", "nr", "number", "tecnico", "solicitado", "adversaire", "ronde", "ronda", "van", "de",
+        "di", "la", "le", *_AMOUNTS, *_POINTS,
     }
 )  # fmt: skip
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -87,11 +139,23 @@ def _no_opponent(name: str) -> tuple[bool, bool]:
     if not words:  # marks and zeros; another number may be a player's
         is_sure = not any(char in "123456789?" for char in name)
         return is_sure, is_sure
-    if text in _NO_OPPONENT or text in _MAYBE_NO_OPPONENT:
-        is_sure = text in _NO_OPPONENT
-        return is_sure, is_sure or not any(map(str.isdigit, name))
-    core = " ".join(word for word in words if word not in _BESIDE_BYE)
-    return (core == "bye", core == "bye") if len(core) < len(text) else (False, False)
+    if _means_nobody({*words}, text):
+        return True, True
+    may_be = text in _MAYBE_NO_OPPONENT or _has_both({*words}, _FREE, _ROUND)
+    return False, may_be and not any(map(str.isdigit, name))
+
+
+def _means_nobody(words: set[str], text: str) -> bool:
+    """Return whether the words of a name say surely that there is no opponent."""
+    if text in _PHRASES or _has_both(words, _NOT, _MET):
+        return True
+    core = words - _BESIDE
+    return core <= _NO_OPPONENT if core else bool(words & _AMOUNTS and words & _POINTS)
+
+
+def _has_both(words: set[str], first: frozenset[str], second: frozenset[str]) -> bool:
+    """Return whether all words are of two sets, and one at least of each."""
+    return bool(words & first and words & second) and words - _BETWEEN <= first | second
 
 
 def is_nobody(name: str | None, *, perhaps: bool = False) -> bool:

@@ -160,12 +160,12 @@ def day_of(date: str) -> str | None:
 
 
 def in_utc(day: str, time: str, offset: str) -> str:
-    """Return an instant of UTC from a day, a time of the day and an offset such as ``+02:00`` or ``-0530``.
+    """Return an instant of UTC from a day, a time of the day and an offset such as ``+02:00``, ``-0530`` or ``+2``.
 
     Raises:
         ValueError: there is no such time or offset, or no such year.
     """
-    digits = offset[1:].replace(":", "").ljust(4, "0")
+    digits = offset[1:].replace(":", "").rjust(2, "0").ljust(4, "0")
     shift = timedelta(hours=int(digits[:2]), minutes=int(digits[2:4]))
     if shift > timedelta(hours=_FARTHEST_ZONE) or int(digits[2:4]) > 59:
         raise ValueError(f"there is no offset {offset}")

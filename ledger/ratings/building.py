@@ -684,8 +684,7 @@ def _fold_pool(
         players, *columns = zip(*rows, strict=True)
         by_name = dict(zip(names, columns, strict=True))
         sides = _sides(cols, pool, by_name, table)
-        names_of = (by_name["tournament"],) if table.by_tournament else ()
-        owners = list(zip(players, *names_of, strict=True))
+        owners = list(zip(players, by_name["tournament"], strict=True)) if table.by_tournament else list(zip(players))
         runs: dict[tuple[Any, ...], int] = {}
         run = [runs.setdefault(owner, len(runs)) for owner in owners]
         running = [value for owner in runs for value in carried.get(owner, start)]

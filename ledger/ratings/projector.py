@@ -144,7 +144,7 @@ class RatedSide(Protocol):
 
 
 class Projector:
-    """What is kept of a player, and how it goes on with each rated game.
+    """A projector keeps some columns of a player and goes on with each rated game.
 
     A class of attrs: each field is a column of the table (``column``), a row of columns (``column`` with *size*), or a
     class of such fields (``part``). ``declare`` says the rest.
@@ -329,7 +329,7 @@ _TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT
 
 
 class FactProjector:
-    """What is made of the facts as they stand.
+    """A projector of facts makes rows of the facts as they stand.
 
     A class of attrs: its fields are the columns of the table, those that tell rows apart first (``key_column``, then
     ``value_column``). ``declare_facts`` says the rest.

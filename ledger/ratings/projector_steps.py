@@ -1,4 +1,4 @@
-"""What a projector's class and its step may be, looked at when it is declared.
+"""A projector's class and its step are looked at when it is declared.
 
 A step runs as Python on objects for a few games and compiled on records for many. What only the compiler would refuse
 is refused here: a small ledger never compiles, and its owner would learn of it with the sixty thousandth game.
@@ -21,7 +21,7 @@ _WAY = "give it fields by column(...) or part(...)"
 
 
 def faults_of_class(made: Any, base: type) -> Iterator[str]:
-    """What is wrong with the fields of a projector's class."""
+    """Say what is wrong with the fields of a projector's class."""
     if not (isinstance(made, type) and issubclass(made, base) and made is not base):
         yield f"its class is to be a class of {base.__name__}, got {made!r}"
         return
@@ -42,7 +42,7 @@ def faults_of_class(made: Any, base: type) -> Iterator[str]:
 
 
 def faults_of_step(made: type, reads: Sequence[str]) -> Iterator[str]:
-    """What is wrong with a step, by its bytecode: its source may be typed into a console."""
+    """Say what is wrong with a step, by its bytecode: its source may be typed into a console."""
     step = made.__dict__.get("step")
     if not isinstance(step, FunctionType):
         yield f"{made.__name__} has no step(self, game) of its own"

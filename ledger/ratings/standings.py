@@ -301,7 +301,7 @@ class Standings:
         return [_listed(state) for state in states if state.player not in self.closed]
 
     def _count_unplayed(self, rating: float) -> Counted:
-        """How many of them there are, and how many have that rating or a higher one."""
+        """Count those without a rated game, and those of them who have that rating or a higher one."""
         if self._min_games or self._active_from > BEGINNING:
             return Counted(0, 0)
         # Who asks for a place asks for the next rating above it, too: one look at them tells both.

@@ -88,7 +88,7 @@ def part(record: type, label: str = "") -> Any:
 
 
 def is_record(cls: type) -> bool:
-    """Whether a class is one of attrs, and each of its fields a number, a row or a part."""
+    """Say whether a class is one of attrs, and each of its fields a number, a row or a part."""
     return attrs.has(cls) and all(_KEPT in field.metadata for field in attrs.fields(cls))
 
 

@@ -24,8 +24,7 @@ from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime import sqlite
-from tests.kit.served_answers import getting
-from tests.kit.served_processes import SITE
+from tests.kit.served_processes import SITE, getting
 from tools import cli
 from tools.serve import log
 from tools.serve.application import EVERY_ROUTE

@@ -8,6 +8,8 @@ import pytest
 from ledger.facts.source_games import SourceGame, SourceRound
 from ledger.imports import jsonl
 from ledger.imports.csv import games as csv_games
+from ledger.imports.files import source_of
+from ledger.imports.formats import game_frames
 from ledger.imports.no_opponent import is_nobody
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading, brings, round_number, without_byes
@@ -52,7 +54,9 @@ def test_a_row_with_nobody_on_one_side_is_a_bye_of_the_other(
 WORDS = (
     "not paired", "Half bye", "½ bye", "bye (1)", "(BYE)", "0.0", "...", "N.N.", "nicht ausgelost", "spiel-frei",
     "descansa", "Exempté", "sans adversaire", "riposo", "vrij", "pauza", "wolny los", "volný los", "oversidder",
-    "F-bye", "PAB", "absent", "abwesend", "vapaavuoro", "folga", "свободен", "Выходной", "ρεπό",
+    "F-bye", "PAB", "absent", "abwesend", "vapaavuoro", "folga", "свободен", "Выходной", "ρεπό", "no game", "HPB",
+    "bye, bye", "turno di riposo", "esente", "sin pareja", "speelvrij", "bez przeciwnika", "Bye #1", "half point",
+    "Pas d'adversaire", "kein Partner", "spielt nicht", "geen partij", "нет соперника", "Resting player",
 )  # fmt: skip
 
 
@@ -62,6 +66,13 @@ def test_words_for_no_opponent_are_no_players_in_ten_languages(word: str) -> Non
     assert (games, reading.faults) == ([], [])
     assert byes(reading) == [(2, "Ann", 1, "half"), (3, "Ann", 2, "allotted")]
     assert [(note.line, "Ann" in note.message) for note in reading.notes] == [(2, True), (3, True)], "each is listed"
+
+
+@pytest.mark.parametrize(
+    "name", ["No, Ha-Jin", "Frei, A.", "Le, Z", "Punto, Di", "Ronda Free Smith", "Nie, Hua", "Half"]
+)
+def test_names_of_people_are_no_words_for_no_opponent(name: str) -> None:
+    assert not is_nobody(name, perhaps=True)
 
 
 def test_a_word_that_may_be_a_name_is_a_person_if_somebody_played() -> None:
@@ -145,7 +156,7 @@ def test_our_own_lines_carry_them_and_name_what_is_wrong() -> None:
 
 
 def test_words_and_rounds() -> None:
-    assert not any(map(is_nobody, (None, "Byer", "Bye Bye", "Bye, Ann", "Frei, Hans", "N. Novak", "?", "123", "x1")))
+    assert not any(map(is_nobody, (None, "Byer", "Bye, Ann", "Frei, Hans", "N. Novak", "?", "123", "x1")))
     assert [round_number(text) for text in (None, "Final", "0", "3", "3.17", "10000", "10001")] == [
         None,
         None,
@@ -209,3 +220,14 @@ def test_a_file_imported_before_byes_were_known_brings_them_when_it_comes_again(
     whole = written(tmp_path, "b.csv", (HEADER + rows + "Bob;BYE;1-0;2025-03-02;2;Open\n").encode())
     done = run("import", empty_club, whole)
     assert "0 games recorded, 1 known already, 1 round without a game recorded\n" in done.err
+
+
+def test_json_lines_of_a_program_that_pairs_have_byes_too() -> None:
+    line = (
+        b'{"key": "club:1", "white": {"id": "name:ann", "name": "Ann"}, "black": {"id": "name:bye", "name": "BYE"}, '
+        b'"outcome": "white", "termination": "unknown", "rated": true, '
+        b'"ended_at": "2024-05-01", "tournament": "Open", "round": "1"}\n'
+    )
+    source = source_of(BytesIO(line), "a.jsonl")
+    assert [*game_frames(source, "ledger-jsonl")] == []
+    assert byes(source.reading) == [(1, "Ann", 1, "allotted")]

@@ -31,15 +31,43 @@ def test_an_equal_row_is_a_fault_that_names_both_lines_unless_the_option_says_th
 @pytest.mark.parametrize(
     "other",
     ["Ann,Bob,0-1,2025-03-01,Cup,1", "Ann,Bob,1-0,2025-03-01,Cup,2", "Ann,Bob,1-0,2025-03-02,Cup,1",
-     "Bob,Ann,1-0,2025-03-01,Cup,1", "Ann,Bob,1-0,2025-03-01,Cup B,1"],
+     "Bob,Ann,1-0,2025-03-01,Cup,1", "Ann,Bob,1-0,2025-03-01,Cup B,1", "Ann,Cleo,1-0,2025-03-08,Cup,1"],
 )  # fmt: skip
 def test_rows_that_differ_in_result_round_time_colours_or_tournament_are_two_games(other: str) -> None:
     assert told(f"{HEADER}Ann,Bob,1-0,2025-03-01,Cup,1\n{other}\n") == ([2, 3], [])
 
 
-def test_equal_rows_under_different_keys_are_two_games() -> None:
+def test_a_row_with_fewer_details_equals_one_with_more_and_two_numbers_of_moves_are_two_games() -> None:
+    rows = "".join(f"Ann,Bob,1-0,2025-03-01,Cup,1,{moves}\n" for moves in (40, 35, "", 35))
+    words = "the same row as line {}".format
+    assert told("white,black,result,date,event,round,half_moves\n" + rows) == ([2, 3], [(4, words(2)), (5, words(3))])
+
+
+@pytest.mark.parametrize("column", ["key", "n", "sequence"])
+def test_equal_rows_with_different_numbers_are_two_games(column: str) -> None:
     rows = "".join(f"{n},Ann,Bob,1-0,2025-03-01,Cup,1\n" for n in (1, 2))
-    assert told(f"key,{HEADER}{rows}") == ([2, 3], [])
+    assert told(f"{column},{HEADER}{rows}") == ([2, 3], [])
+
+
+@pytest.mark.parametrize("other", ["2025-03-01,Cup,01", "2025-03-01,cup ,1.0", "2025.3.1,CUP,1"])
+def test_rounds_and_tournaments_are_compared_as_people_read_them(other: str) -> None:
+    row = "Ann,Bob,1-0,2025-03-01,Cup,1\n"
+    assert told(f"{HEADER}{row}Ann,Bob,1-0,{other}\n") == ([2], [(3, "the same row as line 2")])
+    words = "'Ann' has another opponent in round {} of {!r} on line 2"
+    event, number = other.split(",")[1:]
+    assert told(f"{HEADER}{row}Ann,Cleo,1-0,{other}\n") == ([2], [(3, words.format(number, event.strip()))])
+
+
+@pytest.mark.parametrize("day", ["2025-02-26", "2025-02-28", "2025-03-02", "2025-03-04"])
+def test_a_second_opponent_within_three_days_is_a_fault(day: str) -> None:
+    assert told(f"{HEADER}Ann,Bob,1-0,2025-03-01,Cup,1\nAnn,Cleo,1-0,{day},Cup,1\n")[0] == [2]
+
+
+def test_a_bye_beside_a_game_of_the_same_round_is_noted() -> None:
+    source = source_of(BytesIO(f"{HEADER}Ann,bye,1-0,2025-03-01,Cup,1\nAnn,Bob,1-0,2025-03-01,Cup,01\n".encode()), "a")
+    assert sum(map(len, game_frames(source, "csv"))) == 1
+    words = "'Ann' has a bye in round 1 of 'Cup', and a game on line 3: correct one of the two lines"
+    assert (2, words) in [(note.line, note.message) for note in source.reading.notes]
 
 
 @pytest.mark.parametrize("second", ["Ann,Cleo", "Cleo,Ann", "Bob,Cleo", "Cleo,Bob"])

@@ -27,8 +27,8 @@ def game(result: str = "1-0", moves: str = f"{MOVES} 1-0", **tags: str) -> str:
     return "".join(f'[{name} "{value}"]\n' for name, value in tags.items()) + f"\n{moves}\n\n"
 
 
-@pytest.mark.parametrize("result", ["1-0", "1/2-1/2", "*"])
-@pytest.mark.parametrize("between", ["", " \t"])
+@pytest.mark.parametrize("result", ["1-0", "1/2-1/2", "*", "½-½", "0.5-0.5"])
+@pytest.mark.parametrize("between", ["", " \t", " {a comment}", " {one} {two}"])
 @pytest.mark.parametrize("ends", [MOVES, f"{MOVES} {{[%clk 0:03:00]}}", ""])
 def test_games_that_are_glued_behind_a_result_are_parted(result: str, between: str, ends: str) -> None:
     glued = game(result, f"{ends} {result}").rstrip("\n") + between
@@ -92,11 +92,26 @@ def test_both_forfeited_is_no_game_and_what_contradicts_or_is_no_result_is_a_fau
         ("22:30 -03", "2024-05-04T01:30:00Z"),
         ("19:30:00Z", "2024-05-03T19:30:00Z"),
         ("19:30:00 GMT+0000", "2024-05-03T19:30:00Z"),
-        ("19:30:00+99:00", "2024-05-03"),
+        ("19:30 GMT+2", "2024-05-03T17:30:00Z"),
+        ("19:30 UTC-5", "2024-05-04T00:30:00Z"),
+        ("??:??:??", "2024-05-03"),
     ],
 )
 def test_times_with_an_offset_are_put_into_utc(time: str, end: str) -> None:
-    assert pgn(game(UTCTime=time, UTCDate="2024.05.03"))[0][0]["ended_at"] == end
+    rows, reading = pgn(game(UTCTime=time, UTCDate="2024.05.03"))
+    assert (rows[0]["ended_at"], reading.notes) == (end, [])
+
+
+@pytest.mark.parametrize(("time", "what"), [
+    ("19:30 CEST", "CEST"), ("7:30 PM", "PM"), ("19:30:00+99:00", "+99:00"), ("25:00:00", "25:00:00"), ("soon", "soon"),
+])  # fmt: skip
+@pytest.mark.parametrize("day", ["UTCDate", "Date"])
+def test_a_time_that_is_not_understood_is_noted_and_the_day_counts(time: str, what: str, day: str) -> None:
+    rows, reading = pgn(2 * game(**{day: "2024.05.03", "UTCTime": time}))
+    assert {row["ended_at"] for row in rows} == {"2024-05-03"}
+    (note,) = reading.notes
+    assert note.message.startswith(f"{what!r} in a time of the day is not understood, so the day alone counts")
+    assert note.message.endswith("(2 times)")
 
 
 def test_a_table_may_give_offsets_as_well() -> None:
@@ -113,6 +128,10 @@ def test_moves_that_cannot_be_played_are_noted_with_their_line(monkeypatch: pyte
     rows, reading = pgn(game() + king + others)
     assert (len(rows), [note.line for note in reading.notes]) == (4, [9])
     assert "move 2. 'Ke3' (half-move 3) cannot be played" in reading.notes[0].message
+    for moves, what in (("e4 e5 Nf3#", "the last move 'Nf3#' is no checkmate"), ("e4 Z0 Nf3", "half-move 2 passes")):
+        assert what in pgn(game(moves=f"{moves} 1-0"))[1].notes[0].message
+    mate = "e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7# 1-0"
+    assert pgn(game(moves=mate))[1].notes == []
     monkeypatch.setattr(legality, "FEW_GAMES", 3)
     assert pgn(game() + king + others)[1].notes == [], "a large file is not played through"
     assert len(pgn(game() + king + others, check_moves=True)[1].notes) == 1

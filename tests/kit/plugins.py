@@ -20,7 +20,7 @@ from ledger.ratings.projector import (
     value_column,
 )
 
-DAY_IN_MS = 86_400_000.0
+DAY_MS = 86_400_000
 
 
 @attrs.define
@@ -41,7 +41,7 @@ class WinStreaks(Projector):
                 self.best_beaten = game.opponent_rating
         else:
             self.streak = 0.0
-        self.day = game.ended_ms / DAY_IN_MS
+        self.day = game.ended_ms / DAY_MS
 
 
 WIN_STREAKS = declare(
@@ -165,7 +165,6 @@ BEATEN = declare(
 )
 
 
-DAY_MS = 86_400_000
 FIRST_WEEKDAY = 3  # 1970 began on a Thursday, the fourth day of a week
 
 

@@ -1,5 +1,6 @@
-"""The club that the tests of the server serve, and the server as it is started, for tests over a network."""
+"""The club that the tests of the server serve; the server within the test, and as it is started, over a network."""
 
+import asyncio
 import re
 import signal
 import subprocess
@@ -9,10 +10,15 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import httpx
 
 from tests.kit.places import ROOT
+from tools.serve.application import application
+from tools.serve.gate import Gate
+from tools.serve.readers import Reader
+from tools.serve.settings import Serving
 
 SITE = "https://ratings.example.org/club"
 Get = Callable[..., httpx.Response]
@@ -77,3 +83,20 @@ def answers(address: str) -> bool:
 def position(address: str) -> int:
     answer = asked(f"{address}/api/v1")
     return 0 if answer is None else int(answer.json()["position"])
+
+
+def getting(reader: Reader) -> Get:
+    """Return what asks for an address behind the prefix, or for a whole one."""
+
+    def get(address: str, method: str = "GET", **more: Any) -> httpx.Response:
+        async def asked() -> httpx.Response:
+            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
+                return await client.request(method, address if "://" in address else f"/api/v1{address}", **more)
+
+        # A loop for each question: what belongs to one is made anew.
+        reader.take_turns()
+        return asyncio.run(asked())
+
+    app = Gate(application(reader), Serving(path=reader.path))
+    return get

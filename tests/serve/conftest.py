@@ -13,8 +13,7 @@ from ledger.facts.events import BirthYearLearnt, Decision
 from ledger.ledger import Ledger
 from tests.kit.browsers import launched
 from tests.kit.games import game_recorded, scheme_adopted
-from tests.kit.served_answers import getting
-from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE, Get
+from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE, Get, getting
 from tools import cli
 from tools.serve.readers import Reader
 from tools.serve.sites import Site

@@ -15,7 +15,7 @@ from tests.kit.processes import HANGS
 from tests.kit.source_files import written
 from tools.commands import REFUSED
 
-LAYER = ROOT / "tests" / "kit" / "windows"
+LAYER = Path(__file__).parent / "windows"
 GAMES = b"""key,white,black,result,ended_at,half_moves
 g1,Ann,Bob,1-0,2024-05-03,61
 g2,Bob,Cleo,1/2-1/2,2024-05-10,88

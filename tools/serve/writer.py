@@ -283,10 +283,9 @@ def _witnessing(serving: Serving) -> Witnessing | None:
 class WriterProcess:
     """The sockets, and the threads."""
 
-    def __init__(self, serving: Serving, parent: int | None = None) -> None:
-        """Say what is served, and which pipe tells that the parent is gone; None: it is not looked for."""
+    def __init__(self, serving: Serving) -> None:
+        """Say what is served."""
         assert serving.folder is not None
-        self._parent = parent
         self._place = serving.folder / SOCKET
         self._streams: set[asyncio.StreamWriter] = set()
         self._unanswered = 0
@@ -313,9 +312,6 @@ class WriterProcess:
                 await asyncio.wait_for(stopped.wait(), 1.0)
             self.jobs.forget_erased(self.folding.erased)
         await self._end(server)
-        # it was killed, and takes nothing away: files that were sent, results of jobs
-        if self._parent is not None and is_gone(self._parent):
-            shutil.rmtree(self._place.parent, ignore_errors=True)
 
     async def _end(self, server: asyncio.Server) -> None:
         """Take nothing new, answer what was accepted, fold it in."""
@@ -415,11 +411,18 @@ def main(arguments: Sequence[str]) -> int:
     Args:
         arguments: the settings as JSON, and the number of the pipe which the parent holds, if any.
     """
+    serving = Serving.of_json(arguments[0])
     parent = int(arguments[1]) if len(arguments) > 1 else None
-    if parent is not None:
-        end_with(parent, ENDS_WITHIN + 2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    asyncio.run(WriterProcess(Serving.of_json(arguments[0]), parent).run())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the loop takes it: what follows must still be done
+    try:
+        if parent is not None:
+            end_with(parent, ENDS_WITHIN + 2)
+        asyncio.run(WriterProcess(serving).run())
+    finally:
+        # a parent that was killed removes nothing: files that were sent, results of jobs
+        if serving.folder is not None and parent is not None and is_gone(parent):
+            shutil.rmtree(serving.folder, ignore_errors=True)
     return 0
 
 

@@ -68,7 +68,7 @@ from ledger.imports.csv.values import (
     plain_numbers,
     plain_whole,
 )
-from ledger.imports.doubles import FirstLines, without_equal_rows
+from ledger.imports.doubles import EqualRows
 from ledger.imports.no_opponent import LETTERS_OF_BYES, is_nobody, said_to_bring, taken_as_bye
 from ledger.imports.reading import OF_NO_TOURNAMENT, Faults, Reading, brings, name_identity, round_number
 from ledger.runtime.lazy import np, pl
@@ -338,7 +338,7 @@ class _Converter:
         self._namespace = player_namespace
         self._people: set[str] = set()  # names that were looked at and mean somebody
         self._repeats = Tally()
-        self._earlier = None if table.equal_rows else FirstLines()
+        self._equal_rows = None if table.equal_rows else EqualRows()
         self._named = Meaning(lambda name: name_identity(name, player_namespace))
         self._plan = _plan(player_namespace, table)
         # Several columns share a meaning, and in a set each counts once against what may be remembered.
@@ -364,9 +364,9 @@ class _Converter:
         bad, faults = complained_of(table["line"], self._complaints(table, columns), left_out)
         good = table.filter(~bad) if bad.any() else table
         equal: list[FileFault] = []
-        if self._earlier is not None and not good["is_keyed"].all():
+        if self._equal_rows is not None and not good["is_keyed"].all():
             keyed, others = good.filter("is_keyed"), good.filter(~pl.col("is_keyed"))
-            others, equal = without_equal_rows(others, self._earlier)
+            others, equal = self._equal_rows.leave_out(others)
             good = pl.concat([keyed, others]).sort("line") if len(keyed) else others
         games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
         return games, Faults([*faults.first, *wrong_byes.first, *equal], faults.more + wrong_byes.more)

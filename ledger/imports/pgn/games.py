@@ -56,7 +56,8 @@ _TAG_NAME = re.compile(rb"\s*\[\s*(\w+)\b")
 # A small packed file unpacks to millions of tags that are no games, each with faults of its own to be told.
 MAX_SCRAPS = 10_000  # more of them than games
 _SCRAP = 128  # bytes; the seven tags of a game have more, and so have moves
-_TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?:Z| ?(?:GMT|UTC)?([+-]\d\d(?::?\d\d)?)?)", re.ASCII)
+_TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?:Z| ?(?:GMT|UTC)?([+-](?:\d\d(?::?\d\d)?|\d))?)", re.ASCII)
+_DAY = 10  # characters of an instant that names a day
 _START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 _VARIANTS = {"normal": "standard", "chess": "standard", "fischerandom": "chess960", "3Check": "threeCheck"}
 _USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # nobody wins but by mate, flag, resigning
@@ -189,7 +190,7 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
     variant = _variant(case)
     base, increment, speed = clock_of(case.tags.get("TimeControl", "").strip()[:128], site)
     white, black = _player(case, "White", site), _player(case, "Black", site)
-    started = _started(case)
+    started = _started(case, reading)
     termination = _termination(case, termination_tag, outcome, site, variant)
     flagged = outcome if termination == "time" else ""
     seconds = None if base is None else _played(case, base, increment, flagged, site)
@@ -444,12 +445,20 @@ def _at(case: _Case, date: str, times: tuple[str, ...]) -> str | None:
         return day
 
 
-def _started(case: _Case) -> str | None:
+def _started(case: _Case, reading: Reading) -> str | None:
     """UTCDate and UTCTime, else Date and Time or StartTime read as UTC for want of a zone; not EventDate."""
     before = len(case.problems)
     dated = case.tag("UTCDate")[:1] not in {"", "?"}
     local = ("UTCTime", "Time", "StartTime")
-    started = _at(case, "UTCDate", ("UTCTime",)) if dated else _at(case, "Date", local)
+    times = local[:1] if dated else local
+    started = _at(case, "UTCDate" if dated else "Date", times)
+    time = case.tag(*times)
+    if started is not None and len(started) == _DAY and time.strip("?:. -"):
+        # without its digits, so that games whose times differ have one note
+        what = shown(time.lstrip("0123456789:. ") or time)
+        advice = "write HH:MM:SS of UTC, or an offset such as +02:00"
+        words = f"{what} in a time of the day is not understood, so the day alone counts: {advice}"
+        reading.note(case.draft.line, words)
     if started is None and len(case.problems) == before:
         date = case.tags.get("Date", "")[:40]
         case.bad("Date", f'Date {date!r} names no year, so the game has no place in time: give "YYYY.MM.DD"')

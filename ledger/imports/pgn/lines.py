@@ -16,8 +16,11 @@ MAX_GAME = 2 * 2**20  # bytes of one game; the longest annotated games known hav
 # A name may be of two words, or stand close to its value; such a tag begins a game, too.
 _TAG_START = re.compile(rb'\[\s*\w[^"\[\]{}\r\n]*"')
 _FIRST_TAG = re.compile(rb'\[\s*(?:\w[^"\[\]{}\r\n]*"|(?:Event|Site|Date|Round|White|Black|Result)\b)')
-# The result ends the movetext (PGN 8.2.6); exports forget the line end behind it.
-_GLUED = re.compile(rb'(?:(?<![^\s})])|^)(?:1-0|0-1|1/2-1/2|1/2|\*)\s*(?=\[\s*\w[^"\[\]{}\r\n]*"[^"]*"\s*\])')
+# The result ends the movetext (PGN 8.2.6); exports forget the line end behind it. An Event begins a game in any case.
+_GLUED = re.compile(
+    rb'(?:(?:(?<![^\s})])|^)(?:1-0|0-1|1/2-1/2|1/2|\*)\s*(?=\[\s*\w[^"\[\]{}\r\n]*"[^"]*"\s*\])'
+    rb'|(?<=[^\s\[])\s*(?=\[\s*Event\s+"[^"]*"\s*\]))'
+)
 _WHOLE_TAG = re.compile(rb'\[\w+\s+"[^"]*"\]\s*$')
 _NO_TAGS = re.compile(rb"\s*1\s*\.\s*[A-Za-z]")
 _BRACE_OR_REST = re.compile(rb"\{[^}]*\}?|;[^\n]*")
@@ -132,6 +135,8 @@ def _parted(line: bytes, *, is_open: bool) -> list[bytes]:
     """The parts of a line in which further games begin behind results; *is_open* says that a comment is open."""
     parts, begin = list[bytes](), 0
     for match in _GLUED.finditer(line):
+        if match.end() == begin:
+            continue  # what begins here was found by its result
         before = line[begin : match.start()]
         opened, closed = before.rfind(b"{"), before.rfind(b"}")
         if opened > closed or (is_open and not parts and closed < 0) or b";" in before:
@@ -158,7 +163,7 @@ def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
         # without it.
         if line[:1] == b"\xef":
             line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
-        if b'"]' in line and line[:1] != b"[" and len(parts := _parted(line, is_open=bool(draft.open_at))) > 1:
+        if b'"]' in line and line[:1] not in b"[%" and len(parts := _parted(line, is_open=bool(draft.open_at))) > 1:
             for part in parts[:-1]:
                 if part[:1] == b"[" and draft.begins_anew(part):
                     yield draft

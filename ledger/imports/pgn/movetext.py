@@ -31,6 +31,7 @@ _FORFEITS = {
 }
 _BOTH_FORFEITED = frozenset({"0-0", "-/-", "-:-", "---", "--", "0-0F", "0F-0F"})
 _LONGEST_RESULT = 12
+_COMMENTS_BEHIND = 4  # at most so many comments behind a result are left out
 _COMMENT = re.compile(r"\{[^}]*\}?")
 _COMMENT_OR_REST = re.compile(r"(\{[^}]*\}?)|;[^\n]*")
 _CLOCK = re.compile(r"\[%clk\s+(\d{1,6}(?::\d{1,6}){1,2}(?:\.\d{1,6})?)\s*\]", re.ASCII)
@@ -89,16 +90,21 @@ def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
 
 
 def _with_usual_result(text: str) -> str:
-    """Movetext whose last word, if it is a result in another spelling, is that of PGN."""
-    last = text[-_LONGEST_RESULT - 3 :].split()[-1:]
+    """Movetext whose last word, if it is a result in another spelling, is that of PGN; comments may follow it."""
+    before = text.rstrip()
+    for _ in range(_COMMENTS_BEHIND):
+        if not before.endswith("}"):
+            break
+        before = before[: max(before.rfind("{"), 0)].rstrip()
+    last = before[-_LONGEST_RESULT - 3 :].split()[-1:]
     word = last[0] if last else ""
     if not word or word in RESULTS:
         return text
-    if text.strip() in _BOTH_FORFEITED:
+    if before.strip() in _BOTH_FORFEITED:
         return "*"
     # Behind moves "+-" is an opinion.
-    usual = _SPELLINGS.get(word) or (_FORFEITS.get(word) if text.strip() == word else None)
-    return text if usual is None else f"{text[: text.rindex(word)]}{usual}"
+    usual = _SPELLINGS.get(word) or (_FORFEITS.get(word) if before.strip() == word else None)
+    return text if usual is None else f"{before.removesuffix(word)}{usual}"
 
 
 def is_english(moves: list[str]) -> bool:

@@ -17,7 +17,7 @@ HERA_FROM = 50
 
 
 def counts_for_hera(n: float, games_before: float) -> bool:
-    """Whether a highest rating counts after the n-th game, with so many games before the first that counts."""
+    """Say whether a highest rating counts after the n-th game, with so many games before the first that counts."""
     return n + games_before >= HERA_FROM
 
 

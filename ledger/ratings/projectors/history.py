@@ -18,7 +18,7 @@ from ledger.schemes.scheme import Seed
 
 @attrs.define
 class History(Projector):
-    """What is counted of all rated games of a player."""
+    """The history counts all results of a player, sums the ratings and keeps the highest."""
 
     results: Results = part(Results)
     ratings: RatingSums = part(RatingSums)

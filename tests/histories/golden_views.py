@@ -5,7 +5,7 @@ at its end. It is written from two runs of the suite, so that what a clock or ch
 
     LEDGER_PROFILE=nightly LEDGER_VIEWS=first.txt  pytest …
     LEDGER_PROFILE=nightly LEDGER_VIEWS=second.txt pytest …
-    python -m tests.kit.golden_views first.txt second.txt
+    python -m tests.histories.golden_views first.txt second.txt
 
 The named histories (``tests/histories/histories.toml``) say in every run which table changed, and take their place:
 this module and its file go when projectors no longer write SQL by hand, for until then they show that no test's
