@@ -27,7 +27,7 @@ from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm,
 
 # Names that ``bound`` gives to the loops below, each time to something else.
 FIELDS = PASSES = 0
-AGES = MIRRORED = False
+AGES = BEGINS = MIRRORED = False
 at: Callable[..., None]
 expected_score: Callable[..., float]
 rate_game: Callable[..., None]
@@ -67,7 +67,7 @@ class Workspace(NamedTuple):
 
     Attributes:
         slot: by player, the place in the batch and 1; 0 for everybody between two batches.
-        roster: by place, the player; room for one more.
+        roster: by place, the player.
         tally: by place, how many games; 0 between two batches.
         end: by place, where the place's games end in the three columns below.
         side: by side of the batch, the place of its player.
@@ -140,15 +140,6 @@ def replay(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None
         keep(game, white[game], black[game], foretold, own, opponent, kept, numbers)
 
 
-def take_began(games: Any, game: int, space: Any, free: int) -> None:
-    """Of a scheme that does not ask when tournaments began: nothing is noted of a side of a game."""
-
-
-def take_began_if_asked(games: Any, game: int, space: Any, free: int) -> None:
-    """``take_began`` of a scheme that asks when tournaments began."""
-    space.began[free] = games.began[game]
-
-
 def gather(games: Any, first: int, last: int, space: Any) -> int:
     """Give the players of a batch places in order of appearance, and sort its sides by them; returns how many.
 
@@ -158,40 +149,32 @@ def gather(games: Any, first: int, last: int, space: Any) -> int:
         last: see *games*.
         space: ``Workspace``; filled, but for *own*, *work* and *after*.
     """
-    white, black, score = games.white, games.black, games.score
-    slot, roster, tally, end, side = space.slot, space.roster, space.tally, space.end, space.side
-    opponent, result, colour = space.opponent, space.result, space.colour
+    slot, tally, end, side = space.slot, space.tally, space.end, space.side
     players = 0
     for game in range(first, last):
         for turn in range(2):
-            # written in any case, counted if new: who is new in a batch is a branch that nobody can predict
-            player = black[game] if turn else white[game]
-            place_before = slot[player]
-            roster[players] = player
-            players += place_before == 0
-            place = place_before if place_before else players
-            slot[player] = place
-            tally[place - 1] += 1
-            side[2 * (game - first) + turn] = place - 1
+            player = games.black[game] if turn else games.white[game]
+            if slot[player] == 0:
+                space.roster[players] = player
+                players += 1
+                slot[player] = players
+            place = slot[player] - 1
+            tally[place] += 1
+            side[2 * (game - first) + turn] = place
     begin = 0
     for place in range(players):
         end[place] = begin
         begin += tally[place]
     for game in range(first, last):
-        w = side[2 * (game - first)]
-        b = side[2 * (game - first) + 1]
-        free = end[w]
-        opponent[free] = b
-        result[free] = score[game]
-        colour[free] = 0
-        take_began(games, game, space, free)
-        end[w] = free + 1
-        free = end[b]
-        opponent[free] = w
-        result[free] = 1.0 - score[game]
-        colour[free] = 1
-        take_began(games, game, space, free)
-        end[b] = free + 1
+        for turn in range(2):
+            place = side[2 * (game - first) + turn]
+            free = end[place]
+            space.opponent[free] = side[2 * (game - first) + 1 - turn]
+            space.result[free] = 1.0 - games.score[game] if turn else games.score[game]
+            space.colour[free] = turn
+            if BEGINS:
+                space.began[free] = games.began[game]
+            end[place] = free + 1
     return players
 
 
@@ -297,12 +280,11 @@ def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[...
     """*loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name, likewise."""
     bindings: dict[str, object] = {
         "FIELDS": len(scheme.state), "PASSES": len(scheme.passes), "at": scheme.at,
-        "AGES": scheme.at is not as_it_stands, "MIRRORED": scheme.mirrored,
+        "AGES": scheme.at is not as_it_stands, "BEGINS": scheme.in_force is not None, "MIRRORED": scheme.mirrored,
         "rate_game": scheme.rate_game, "expected_score": scheme.expected_score,
         "provisional": scheme.provisional, "listed": scheme.listed,
         "copy": copy_of(scheme.player), "put": put_of(scheme.player), "clear": clear_of(scheme.work),
         "rate_pass": _rate_pass(scheme.passes),
-        "take_began": take_began_if_asked if scheme.in_force is not None else take_began,
     }  # fmt: skip
     for helper in helpers:
         bindings[helper.__name__] = bound(helper, f"{helper.__name__}_{scheme.name}", **bindings)
@@ -422,8 +404,7 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
     places = min(players, sides)
     return Workspace(
         cols.zeros(players),
-        # one more: ``gather`` notes the player of each side behind the last one, new or not
-        cols.zeros(places + 1),
+        cols.zeros(places),
         cols.zeros(places),
         cols.zeros(places),
         cols.zeros(sides),

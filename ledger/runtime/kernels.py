@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -50,7 +51,8 @@ def _callees(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
 
 
 def _sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
-    key = f"{function.__module__}.{function.__qualname__}"
+    # with the file, whose name tells apart what ``records`` writes out for each class under one name
+    key = f"{function.__module__}.{function.__qualname__} {Path(function.__code__.co_filename).name}"
     # Numba takes global numbers for constants and writes them into the code: with another value it is another kernel.
     if key not in seen:
         constants = {
