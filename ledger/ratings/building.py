@@ -178,7 +178,7 @@ class PoolBuild:
             # a game has two sides: the number of a side halved is that of its game
             columns[name] = frame[name].gather(rated.order >> 1)
         for name in self._pool.state_fields:
-            columns[_STATE + name] = pl.Series(MANY.take(rated.scheme_state[name], rated.order))
+            columns[_STATE + name] = pl.Series(MANY.take(rated.after[name], rated.order))
         return pl.DataFrame(columns)
 
     def _write(self, writer: TableWriter, sides: DataFrame) -> None:

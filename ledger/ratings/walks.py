@@ -334,7 +334,7 @@ def _of_history(cols: Columns, rated: Rated, places: Sequence[int], fields: Sequ
     # sides stand by player: the one before the next player's first is the player's last
     sides = cols.take(rated.order, cols.small([rated.starts[place + 1] - 1 for place in places]))
     game = cols.take(rated.games.position, cols.sides(sides)[0])
-    return cols.lists([game, *(cols.take(rated.scheme_state[name], sides) for name in fields)])
+    return cols.lists([game, *(cols.take(rated.after[name], sides) for name in fields)])
 
 
 def _set_apart(

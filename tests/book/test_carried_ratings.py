@@ -11,7 +11,7 @@ from ledger.facts.events import ConversionRange
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import MONTHLY
 from ledger.facts.words import Carry
-from ledger.schemes.scheme import Newcomer, Scheme, state
+from ledger.schemes.scheme import Newcomer, Scheme, always, state
 from tests.kit import strategies
 from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, FORGETFUL
 from tests.kit.strategies import era, map_of, nobody, pool
@@ -81,7 +81,7 @@ class InForm:
 
 
 def test_a_state_without_a_number_of_games_brings_those_of_the_pool() -> None:
-    bare = attrs.evolve(BY_GAME, name="bare", player=InForm)
+    bare = attrs.evolve(BY_GAME, name="bare", player=InForm, listed=always)
     where = pool(era(bare), era(BY_GAME, "2006"))
     assert where.carried(EraState(0, (1600.5, 7.0), 99), 1, nobody) == (1600.5, 99.0)
 

@@ -82,12 +82,12 @@ def test_who_sits_a_batch_out_stays_as_before_it() -> None:
     assert first.before.rd > 200.0, "brought to the batch"
 
 
-def rate_to_nothing(state: Any, w: int, b: int, score: float, day: float, numbers: Any) -> None:
-    state[w] = (1e308 * 10.0) - (1e308 * 10.0)
+def rate_to_nothing(white: Any, black: Any, score: float, day: float, numbers: Any) -> None:
+    white.rating = (1e308 * 10.0) - (1e308 * 10.0)
 
 
-def rate_to_infinity(state: Any, w: int, b: int, score: float, day: float, numbers: Any) -> None:
-    state[b] = -1e308 * 10.0
+def rate_to_infinity(white: Any, black: Any, score: float, day: float, numbers: Any) -> None:
+    black.rating = -1e308 * 10.0
 
 
 @pytest.mark.parametrize("cols", [FEW, MANY], ids=["few", "many"])
