@@ -259,9 +259,9 @@ def game(
         tau: the system constant.
     """
     own, opponent = Player(*white), Player(*black)
-    one = played(own, opponent, score, advantage, tau)
-    other = played(opponent, own, 1.0 - score, -advantage, tau)
-    return (one.rating, one.rd, one.volatility), (other.rating, other.rd, other.volatility)
+    after = (played(own, opponent, score, advantage, tau), played(opponent, own, 1.0 - score, -advantage, tau))
+    of_white, of_black = ((player.rating, player.rd, player.volatility) for player in after)
+    return of_white, of_black
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
