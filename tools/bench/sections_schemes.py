@@ -40,21 +40,21 @@ class EloNumbers(NamedTuple):
 
 
 @attrs.define
-class Rated:
+class EloPlayer:
     """A player of whom nothing but the rating is kept."""
 
     rating: float = state("points")
 
 
-def _rate_elo(white: Rated, black: Rated, score: float, day: float, numbers: EloNumbers) -> None:  # noqa: ARG001
+def _rate_elo(white: EloPlayer, black: EloPlayer, score: float, day: float, numbers: EloNumbers) -> None:  # noqa: ARG001
     change = numbers.k * (score - logistic(white.rating - black.rating))
     white.rating += change
     black.rating -= change
 
 
 PLAIN_ELO: Scheme = attrs.evolve(  # mirrored, as ChessWorld's expected score is
-    built_in.named("chessworld"), name="bench-elo", numbers=EloNumbers, player=Rated, rate_game=_rate_elo,
-    enter=lambda _, __: Rated(1500.0),
+    built_in.named("chessworld"), name="bench-elo", numbers=EloNumbers, player=EloPlayer, rate_game=_rate_elo,
+    enter=lambda _, __: EloPlayer(1500.0),
 )  # fmt: skip
 
 
