@@ -352,7 +352,8 @@ class Scheme:
         stands_from: ``(day, numbers) -> day``: who was rated from that day on has at *day* the rating given then, and
             is listed or not as then, whatever else ``at`` changes; -inf for everybody. None: nobody knows, so that
             rankings bring every player to their day (in a scheme without an ``at`` every rating stands).
-        carry: ``(rating, rated games, newcomer, numbers) -> player`` who comes from another scheme.
+        carry: ``(rating, rated games, newcomer, numbers) -> player`` who comes from another scheme; by default who
+            enters with that rating declared, with the number of games if the state has ``games``.
         seeded: ``(seed, newcomer, numbers) -> player`` with a past; by default that of ``carry`` after its
             games, or of ``enter`` with its rating declared where their number is unknown.
         seeds_stand: ``(day, numbers) -> SeedsStand``: whoever comes with such a rating of a list is listed with that
@@ -451,8 +452,18 @@ class Scheme:
 
     def _carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> Any:
         if self.carry is None:
-            return self.enter(newcomer._replace(declared=rating), numbers)
+            return self._entered(rating, games, newcomer, numbers)
         return self.carry(rating, games, newcomer, numbers)
+
+    def _entered(self, rating: float, games: float | None, newcomer: Newcomer, numbers: Any) -> Any:
+        """The player who enters with a rating, and with a number of games if the scheme counts them."""
+        player = self.enter(newcomer._replace(declared=rating), numbers)
+        # An author's ``enter`` that asks for no declared rating would begin everybody anew.
+        if player.rating != rating and player == self.enter(newcomer._replace(declared=None), numbers):
+            player.rating = rating
+        if games is not None and "games" in self.state:
+            player.games = games
+        return player
 
     def _state_of(self, player: Any) -> tuple[float, ...]:
         if not isinstance(player, self.player):
@@ -473,7 +484,7 @@ class Scheme:
         if self.seeded is not None:
             return self.seeded(seed, newcomer, numbers)
         if seed.games is None:
-            return self.enter(newcomer._replace(declared=seed.rating), numbers)
+            return self._entered(seed.rating, None, newcomer, numbers)
         return self._carried(seed.rating, seed.games, newcomer, numbers)
 
     def relisted(self, state: Sequence[float], listed: Newcomer, numbers: Any) -> tuple[float, ...]:
