@@ -157,7 +157,7 @@ def test_a_player_is_carried_over_every_change_in_between() -> None:
         (850.0, 12.0),
         (1234.0, 0.0),
     ]
-    assert where.carried(EraState(2, (1800.0, 20.0, -1.0), 20), 4, nobody) == (900.0, 0.0)
+    assert where.carried(EraState(2, (1800.0, 20.0, -1.0), 20), 4, nobody) == (900.0, 20.0)
 
 
 def test_eras_that_begin_together_are_gone_through_one_after_the_other() -> None:
