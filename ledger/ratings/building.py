@@ -11,7 +11,7 @@ in the order of the tables' keys. Memory grows with the number of players, not o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, repeat
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -503,6 +503,7 @@ _KEPT_IN: Mapping[str, str] = {
 _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
 
 
+@collector_paused()  # a fold of 200,000 rows made 2.7 seconds of 1.1
 def fit(book: Parts, plan: Plan, until: int, progress: Progress = silent) -> None:
     """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
 
@@ -627,7 +628,7 @@ def _fold_pool(
         stored = (folded.of_rows(cols, sides[name]) for name in (*table.fold.key[2:], *table.fold.stores))
         players_column = folded.of_rows(cols, cols.small(players))
         lists = cols.lists([players_column, *stored, *folded.columns])
-        connection.executemany(table.insert, ((pool.pool, *row) for row in zip(*lists, strict=True)))
+        connection.executemany(table.insert, zip(repeat(pool.pool, len(lists[0])), *lists, strict=True))
         flat, last = cols.lists([folded.reached])[0], players[-1]
         carried |= {owner: flat[place * width : (place + 1) * width] for owner, place in runs.items()}
         # Rows come by player: only those of the last one can go on in the next block.
