@@ -19,6 +19,7 @@ from ledger.facts.words import Carry
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
+from ledger.runtime.records import flat_of
 from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Newcomer, Rhythm, Scheme, Seed, When
 
 RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
@@ -175,27 +176,24 @@ class _Calculator:
 
     def _provisional(self, player: CalculationFacts) -> bool:
         state = self.begun(player)
-        scheme = self.scheme
-        return bool(scheme.provisional(state, 0, self.numbers)) or not scheme.listed(state, 0, self.numbers)
+        return self.scheme.calls_provisional(state, self.numbers) or not self.scheme.lists(state, self.numbers)
 
-    def one_by_one(
-        self, own: tuple[float, ...], others: Sequence[tuple[float, ...]], scores: Sequence[float]
-    ) -> list[ExplainedPlayer]:
+    def one_by_one(self, own: Any, others: Sequence[Any], scores: Sequence[float]) -> list[ExplainedPlayer]:
         """The player before and after each game."""
         sides = []
         for other, score in zip(others, scores, strict=True):
-            state = [*own, *other]
+            state = [*flat_of(own), *flat_of(other)]
             game = Rateable([0], [1], [score], [self.day], [0, 1], [self.when.period], [self.when.day])
             engine.rate(FEW, self.scheme, self.numbers, game, state, [0, 0])
-            sides.append(ExplainedPlayer(own, tuple(state[: len(own)])))
+            sides.append(ExplainedPlayer(own, self.scheme.player_of(state)))
             own = sides[-1].after
         return sides
 
     def together(
-        self, own: tuple[float, ...], others: Sequence[tuple[float, ...]], scores: Sequence[float]
+        self, own: Any, others: Sequence[Any], scores: Sequence[float]
     ) -> tuple[ExplainedPlayer, list[MetOpponent]]:
         """The player before and after the period in which all the games are rated, and the games."""
-        count, width, noted = len(others), len(own), len(self.scheme.work)
+        count = len(others)
         games = Rateable(
             [0] * count,
             list(range(1, count + 1)),
@@ -205,19 +203,12 @@ class _Calculator:
             [self.when.period],
             [self.when.day],
         )
-        flat = [value for state in (own, *others) for value in state]
-        before, after, work = engine.rate_one_batch(self.scheme, self.numbers, games, flat)
+        side, *met = engine.rate_one_batch(self.scheme, self.numbers, games, [own, *others])
         meetings = [
-            MetOpponent(
-                tuple(before[i * width : (i + 1) * width]),
-                score,
-                0,
-                tuple(work[i * noted : (i + 1) * noted]),
-                self.when.day,
-            )
-            for i, score in enumerate(scores, 1)
+            MetOpponent(other.before, score, 0, other.work, self.when.day)
+            for other, score in zip(met, scores, strict=True)
         ]
-        return ExplainedPlayer(tuple(before[:width]), tuple(after[:width]), tuple(work[:noted])), meetings
+        return side, meetings
 
 
 def calculate(
@@ -289,7 +280,7 @@ def _refuse_useless(calculator: _Calculator, own: CalculationFacts, opponents: S
 
 
 def _listed(calculator: _Calculator, state: Sequence[float]) -> float | None:
-    return state[0] if calculator.scheme.listed(state, 0, calculator.numbers) else None
+    return state[0] if calculator.scheme.lists(state, calculator.numbers) else None
 
 
 def _change(before: float, after: float | None) -> float | None:
@@ -311,19 +302,19 @@ def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> O
 
 def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> GamesCalculated:
     scheme, when = calculator.scheme, calculator.when
-    own, *others = states
+    own, *others = map(scheme.player_of, states)
     if scheme.rhythm is Rhythm.GAME:
         sides = calculator.one_by_one(own, others, scores)
         parts = [(side, [MetOpponent(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)]
     else:
         parts = [calculator.together(own, others, scores)]
-    last = parts[-1][0].after
-    before, after = own[0], _listed(calculator, last)
+    last = flat_of(parts[-1][0].after)
+    before, after = own.rating, _listed(calculator, last)
     return GamesCalculated(
         rating_after=after,
         change=_change(before, after),
         state_after={name: value for name, value in zip(scheme.state, last, strict=True) if name in _SHOWN},
-        games=_games(calculator, others, scores, parts),
+        games=_games(calculator, states[1:], scores, parts),
         explanations=[explained(scheme.explain(*part, when, calculator.numbers)) for part in parts],
     )
 
@@ -338,8 +329,8 @@ def _games(
     for place, (other, score) in enumerate(zip(others, scores, strict=True)):
         side = parts[place][0] if len(parts) == len(others) else parts[0][0]
         by_itself = calculator.scheme.rhythm is Rhythm.GAME
-        before, after = side.before[0], _listed(calculator, side.after)
-        expected = engine.expected(calculator.scheme, calculator.numbers, side.before, other, calculator.when)
+        before, after = side.before.rating, _listed(calculator, flat_of(side.after))
+        expected = engine.expected(calculator.scheme, calculator.numbers, flat_of(side.before), other, calculator.when)
         rows.append(
             CalculatedGame(
                 game=place + 1,

@@ -7,6 +7,7 @@ the batch began with. Every number comes from the views or the scheme's own kern
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import attrs
@@ -26,7 +27,6 @@ from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
-from ledger.ratings.player_rows import is_listed
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.rated_games import OWN_DAY, beginnings
 from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Rhythm, When
@@ -128,8 +128,9 @@ def explain(ledger: Ledger, person: Person, game: str) -> GameExplanation:
     by_game = era.scheme.rhythm is Rhythm.GAME
     part = _of_game(ledger, states, side_row) if by_game else _of_batch(ledger, pool, number, states, row, side_row)
     explanation = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)
-    before = part.side.before[0] if is_listed(era, part.side.before) else None
-    after = explanation.result if is_listed(era, part.side.after) else None
+    listed = partial(era.scheme.listed, numbers=era.numbers)
+    before = part.side.before.rating if listed(part.side.before) else None
+    after = explanation.result if listed(part.side.after) else None
     opponents = names(ledger, set(part.opponents))
     return GameExplanation(
         game=game,
@@ -175,11 +176,11 @@ def _met(
 ) -> ExplainedGame:
     """A game; *ratings* are those of the opponents that the formula took, where it says so itself."""
     in_force = era.scheme.in_force if _by_event(era) else None
-    rating, within = meeting.opponent[0], None
+    rating, within = meeting.opponent.rating, None
     if in_force is not None:
-        rating = in_force(meeting.opponent, 0, meeting.began)
+        rating = in_force(meeting.opponent, meeting.began)
         # rated meanwhile: with the rating before the period (FIDE 8.2.4), as the formula says
-        own = in_force(part.side.before, 0, meeting.began) or part.side.before[0]
+        own = in_force(part.side.before, meeting.began) or part.side.before.rating
         within = WithinTournament(own_rating=own, tournament_began=day(part.began_ms[place - 1]))
     return ExplainedGame(
         game=place,
@@ -209,8 +210,9 @@ def _of_game(ledger: Ledger, states: PlayerStates, side_row: dict[str, Any]) -> 
     other = (side_row["pool"], side_row["opponent"], side_row["opponent_n"])
     other_row = queries.first_row(ledger.views.connection, queries.ROW, other)
     assert other_row is not None
-    side = ExplainedPlayer(states.into_game(side_row), states.era_state(side_row).state)
-    meeting = MetOpponent(states.into_game(other_row), _SCORE[side_row["half_points"]], side_row["colour"])
+    player_of = states.pool.eras[states.pool.era_at(side_row["rated_ms"])].scheme.player_of
+    side = ExplainedPlayer(player_of(states.into_game(side_row)), player_of(states.era_state(side_row).state))
+    meeting = MetOpponent(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
     return _Explained(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
 
 
@@ -226,12 +228,12 @@ def _of_batch(
         first.setdefault(game["white"], game["ended_ms"])
         first.setdefault(game["black"], game["ended_ms"])
     # opponents count as before the batch: the player's own games suffice
-    if era.scheme.steps == 1:
+    if len(era.scheme.passes) == 1:
         games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
         concerned = {player for game in games for player in (game["white"], game["black"])}
         first = {player: ms for player, ms in first.items() if player in concerned}
     roster = {player: i for i, player in enumerate(first)}
-    state = [value for player, ms in first.items() for value in states.into_batch(player, *place, number, ms)]
+    players = [era.scheme.player_of(states.into_batch(who, *place, number, ms)) for who, ms in first.items()]
     when = pool.when(number, row["rated_ms"], last_ms)
     began: Sequence[float] = ()
     if _by_event(era):  # days since 1970
@@ -248,7 +250,7 @@ def _of_batch(
         [when.day],
         began,
     )
-    explained = _meetings(era, rateable, state, list(first), roster[side_row["player"]], when)
+    explained = _meetings(era, rateable, players, list(first), roster[side_row["player"]], when)
     return explained._replace(began_ms=_starts(ledger, pool, games, side_row["player"])) if began else explained
 
 
@@ -266,21 +268,14 @@ def _by_event(era: Era) -> bool:
     return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
 
 
-def _meetings(era: Era, games: Rateable, state: list[float], numbers: list[int], player: int, when: When) -> _Explained:
-    scheme = era.scheme
-    before, after, work = engine.rate_one_batch(scheme, era.numbers, games, state)
-    width, noted = len(scheme.state), len(scheme.work)
+def _meetings(era: Era, games: Rateable, players: list[Any], numbers: list[int], player: int, when: When) -> _Explained:
+    sides = engine.rate_one_batch(era.scheme, era.numbers, games, players)
     begins = games.began or [when.day] * len(games.white)
-
-    def fields(flat: list[float], place: int, size: int) -> tuple[float, ...]:
-        return tuple(flat[place * size : (place + 1) * size])
-
     met = [
-        (numbers[other], MetOpponent(fields(before, other, width), score, colour, fields(work, other, noted), began))
+        (numbers[other], MetOpponent(sides[other].before, score, colour, sides[other].work, began))
         for white, black, points, began in zip(games.white, games.black, games.score, begins, strict=True)
         for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
         if me == player
     ]
-    side = ExplainedPlayer(fields(before, player, width), fields(after, player, width), fields(work, player, noted))
     opponents, meetings = zip(*met, strict=True)
-    return _Explained(side, meetings, when, opponents)
+    return _Explained(sides[player], meetings, when, opponents)

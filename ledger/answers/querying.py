@@ -24,6 +24,7 @@ from ledger.facts.json_schemas import documented
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, view_tables
+from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import query_runner, sqlite
 from ledger.runtime.calls import checked
 from ledger.runtime.lazy import sqlite_utils
@@ -214,7 +215,7 @@ def tables(ledger: Ledger) -> list[TableRow]:
     """
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     described = tables_described(ledger)
-    counts = {name: database.table(name).count for name in described if name != view_tables.PERFORMANCE}
+    counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
     rows_of_views = [TableRow(table=name, rows=counts.get(name), says=table.doc) for name, table in described.items()]
     beside = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
     return [
@@ -229,8 +230,8 @@ def columns(ledger: Ledger) -> list[ColumnRow]:
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     rows = []
     for name, table in {**tables_described(ledger), **BESIDE}.items():
-        if name == view_tables.PERFORMANCE:
-            types = dict(view_tables.PERFORMANCE_TYPES)
+        if name == tournament_performance.NAME:
+            types = dict(tournament_performance.TYPES)
         else:
             types = {column.name: column.type for column in database.table(name).columns}
         for column, meaning in table.columns.items():

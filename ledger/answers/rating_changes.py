@@ -140,7 +140,7 @@ def changes(
     with ledger.moment() as size:
         meant = _since(ledger, since, pool)
         of_pool = meant.publication.event.pool if meant.publication else pool
-        player = Player(person.player, ledger.pool(of_pool).name, ledger.now_ms())
+        player = PlayerOfPool(person.player, ledger.pool(of_pool).name, ledger.now_ms())
         now = _record(ledger.views.connection, player)
         by_rows = _told_by_rows(ledger, player, meant, now, size)
     # What the rows do not tell is told by views of earlier entries, which take long to make: after the moment.
@@ -180,7 +180,7 @@ def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
 
 
 def _told_by_rows(
-    ledger: Ledger, player: Player, meant: _Since, now: PlayerRecord, size: int
+    ledger: Ledger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int
 ) -> tuple[PlayerRecord, list[_Change]] | None:
     """The rating then and the parts since, where the rows of the views tell them; None where they do not."""
     connection = ledger.views.connection
@@ -196,7 +196,7 @@ def _told_by_rows(
 
 
 def _known_since(
-    ledger: Ledger, player: Player, meant: _Since, now: PlayerRecord, size: int, progress: Progress
+    ledger: Ledger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int, progress: Progress
 ) -> tuple[PlayerRecord, list[_Change]]:
     """The rating as it was known then, and the parts since: entry by entry, from views of that time."""
     assert meant.position is not None
@@ -331,7 +331,7 @@ def _rounded(value: Fraction | float) -> Decimal:
 # -- what a player stood at ------------------------------------------------------------------------------------------
 
 
-class Player(NamedTuple):
+class PlayerOfPool(NamedTuple):
     """Whose rating it is: the player number, the pool, and what day it is."""
 
     number: int
@@ -399,7 +399,7 @@ class PlayerRecord:
         return {game.key: game for batch in self.batches.values() for game in batch.games}
 
 
-def _record(connection: sqlite3.Connection, player: Player, at_ms: int | None = None) -> PlayerRecord:
+def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | None = None) -> PlayerRecord:
     """What a player stands at in these views: now, or at an instant.
 
     Args:
@@ -421,7 +421,7 @@ def _record(connection: sqlite3.Connection, player: Player, at_ms: int | None = 
     return PlayerRecord(state.in_force, value, batches)
 
 
-def _before_later_games(connection: sqlite3.Connection, player: Player, position: int) -> PlayerRecord | None:
+def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, position: int) -> PlayerRecord | None:
     """What a player stood at before games came in that all lie behind those known then; None where views must tell.
 
     Args:

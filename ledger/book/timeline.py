@@ -438,7 +438,7 @@ class Pool:
         state = scheme.at_time(old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1))
         newcomer = who(new.since_ms)
         # who has no rating yet has nothing that could be carried or converted
-        if new.carry is Carry.RESTART or not old.scheme.listed(state, 0, old.numbers):
+        if new.carry is Carry.RESTART or not old.scheme.lists(state, old.numbers):
             return new.scheme.begin(newcomer, new.numbers), newcomer
         rated = dict(zip(old.scheme.state, state, strict=True))
         rating = rated["rating"] if new.carry is Carry.KEEP else new.converted(rated["rating"])

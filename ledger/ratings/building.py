@@ -11,8 +11,7 @@ in the order of the tables' keys. Memory grows with the number of players, not o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import groupby
+from itertools import groupby, repeat
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,13 +24,13 @@ from ledger.book.judging import Fresh
 from ledger.book.kinds import Parts
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
-from ledger.book.timeline import EraState, Pool
+from ledger.book.timeline import Pool
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import engine, keeping, side_rows, views_file
+from ledger.ratings.carried_states import CarriedStates
 from ledger.ratings.keeping import Plan, tell_all
-from ledger.ratings.later_lists import LaterLists
 from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT, RAISE_BOUND, WRITE_CURRENT, listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS, DeclaredProjector, ReadModel, of_facts
 from ledger.ratings.projectors.history import HISTORY
@@ -40,10 +39,7 @@ from ledger.ratings.rated_games import (
     Rated,
     as_facts,
     codes,
-    first_games,
     further_facts,
-    rateable_games,
-    rated_by_era,
     restarts,
     sides_of,
 )
@@ -70,85 +66,43 @@ if TYPE_CHECKING:
 
 SIDES_A_RUN = 1_000_000  # sides that are sorted in memory at one time, about 100 bytes each
 SIDES_A_BLOCK = 250_000  # sides that are folded, written and committed together
-_NOBODY = -1  # the era of a player who has not played yet
 _STATE = "state "  # before the name of a field of the scheme's state, which may be that of a column of a side
 
 
-class _PlayersOfPool:
-    """What every player of a pool holds, by place: the player number or, where numbers are far apart, one of its own.
+class _PlayersOfPool(CarriedStates):
+    """What every player of a pool carries, by player number or, if numbers are far apart, by a place of the player's.
 
     Numbers are given one after another, but whoever appends registrations may give others, up to 2,147,483,647.
     """
 
     def __init__(self, pool: Pool, roster: Roster) -> None:
-        self._pool = pool
-        self._roster = roster
-        self.games = np.zeros(0, np.int32)
-        self._era = np.zeros(0, np.int16)
-        self._state = np.zeros((0, max(len(era.scheme.state) for era in pool.eras)))
-        self._numbers: Any = None  # where numbers are far apart, those of the players who were met, ascending,
+        super().__init__(MANY, pool, roster)
+        self._numbers: Any = None  # if numbers are far apart, those of the players who were met, ascending,
         self._places: Any = None  # and their places
-        self.lists = LaterLists(pool, roster)
 
     def places(self, players: Any) -> Any:
-        """The places of *players*, who ascend; who is met for the first time is given one."""
+        """Return the places of *players*, who ascend; a player who is met for the first time is given one."""
         last = int(players[-1]) if len(players) else 0
         if self._numbers is None:
             if last < FAR_APART:
-                self._grow(last + 1)
+                self._make_room(last + 1)
                 return players
-            self._numbers = self._places = np.flatnonzero(self.games)  # as they stood so far
+            self._numbers = self._places = np.flatnonzero(self.n)  # as they stood so far
         new = np.setdiff1d(players, self._numbers, assume_unique=True)
         if len(new):
             first = int(self._places.max()) + 1 if len(self._places) else 0
             at = np.searchsorted(self._numbers, new)
             self._numbers = np.insert(self._numbers, at, new)
             self._places = np.insert(self._places, at, np.arange(first, first + len(new)))
-            self._grow(first + len(new))
+            self._make_room(first + len(new))
         return self._places[np.searchsorted(self._numbers, players)]
 
-    def _grow(self, length: int) -> None:
+    def _make_room(self, length: int) -> None:
         """Make room for so many places."""
-        room = len(self.games)
+        room = len(self.n)
         if length > room:
-            # Half as much again: by just what is needed, every block with newcomers would copy all arrays.
-            more = max(length, room * 3 // 2) - room
-            self.games = np.concatenate([self.games, np.zeros(more, np.int32)])
-            self._era = np.concatenate([self._era, np.full(more, _NOBODY, np.int16)])
-            self._state = np.concatenate([self._state, np.zeros((more, self._state.shape[1]))])
-
-    def bring(self, era: int, players: Any, places: Any, rated_ms: Any, first_ms: Any) -> Any:
-        """The flat state with which *players* go into *era*.
-
-        The first games of each end at *first_ms* and have their places in rating order at *rated_ms*.
-        """
-        rated_by = self._pool.eras[era]
-        state = self._state[places, : len(rated_by.scheme.state)]
-        listed = {
-            row: self.lists.taken_in(player, int(rated_ms[row]), int(first_ms[row]))
-            for row, player in enumerate(players.tolist() if self.lists.are_any else ())
-            if self.lists.has_list(player)
-        }
-        others = set(np.flatnonzero(self._era[places] != era).tolist())
-        for row in sorted(others.union(row for row, later in listed.items() if later)):
-            player, place = int(players[row]), int(places[row])
-            era_before = int(self._era[place])
-            if era_before == _NOBODY:
-                who = self._roster.newcomer(self._pool, player, int(first_ms[row]))
-                before = EraState(era, rated_by.scheme.begin(who, rated_by.numbers), 0)
-            else:
-                fields = len(self._pool.eras[era_before].scheme.state)
-                before = EraState(era_before, tuple(self._state[place, :fields].tolist()), int(self.games[place]))
-            anew = partial(self._roster.anew, self._pool.pool, player)
-            state[row] = self._pool.carried(before, era, anew, listed.get(row, ()))
-        return state.reshape(-1)
-
-    def keep(self, era: int, places: Any, state: Any, games: Any) -> None:
-        """Note what the players at *places* hold after games of *era*."""
-        fields = len(self._pool.eras[era].scheme.state)
-        self._state[places, :fields] = state.reshape(-1, fields)
-        self._era[places] = era
-        self.games[places] = games
+            # Half as much again: by just what is needed, every block with new players would copy all arrays.
+            self.grow(max(length, room * 3 // 2) - room)
 
 
 class PoolBuild:
@@ -203,26 +157,7 @@ class PoolBuild:
 
     def _rate(self, games: Games) -> Rated:
         dense = MANY.dense(games.white, games.black)
-
-        def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
-            return self._rate_era(era, games.part(first, last))
-
-        places = self._players.places(dense[0])  # first, for it may make room
-        cuts = self._players.lists.cuts(MANY, games, dense)
-        return rated_by_era(MANY, self._pool, games, dense, self._players.games[places], rate_era, cuts)
-
-    def _rate_era(self, era: int, games: Games) -> engine.SideRatings:
-        """Rate the games of one era; what their players hold then is kept for the next ones."""
-        rated_by = self._pool.eras[era]
-        players, white, black = MANY.dense(games.white, games.black)
-        places = self._players.places(players)
-        first = first_games(MANY, len(players), white, black)
-        state = self._players.bring(era, players, places, games.rated_ms[first], games.ended_ms[first])
-        counts = self._players.games[places]
-        games_in = rateable_games(self._pool, MANY, era, white, black, games)
-        kept = engine.rate(MANY, rated_by.scheme, rated_by.numbers, games_in, state, counts)
-        self._players.keep(era, places, state, counts)
-        return kept
+        return self._players.rate(games, dense, self._players.places(dense[0]))
 
     def _side_frame(self, rated: Rated, frame: DataFrame) -> DataFrame:
         """The sides of rated games by player and game number, with what the tables need of them.
@@ -243,7 +178,7 @@ class PoolBuild:
             # a game has two sides: the number of a side halved is that of its game
             columns[name] = frame[name].gather(rated.order >> 1)
         for name in self._pool.state_fields:
-            columns[_STATE + name] = pl.Series(MANY.take(rated.scheme_state[name], rated.order))
+            columns[_STATE + name] = pl.Series(MANY.take(rated.after[name], rated.order))
         return pl.DataFrame(columns)
 
     def _write(self, writer: TableWriter, sides: DataFrame) -> None:
@@ -568,6 +503,7 @@ _KEPT_IN: Mapping[str, str] = {
 _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
 
 
+@collector_paused()  # a fold of 200,000 rows made 2.7 seconds of 1.1
 def fit(book: Parts, plan: Plan, until: int, progress: Progress = silent) -> None:
     """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
 
@@ -692,7 +628,7 @@ def _fold_pool(
         stored = (folded.of_rows(cols, sides[name]) for name in (*table.fold.key[2:], *table.fold.stores))
         players_column = folded.of_rows(cols, cols.small(players))
         lists = cols.lists([players_column, *stored, *folded.columns])
-        connection.executemany(table.insert, ((pool.pool, *row) for row in zip(*lists, strict=True)))
+        connection.executemany(table.insert, zip(repeat(pool.pool, len(lists[0])), *lists, strict=True))
         flat, last = cols.lists([folded.reached])[0], players[-1]
         carried |= {owner: flat[place * width : (place + 1) * width] for owner, place in runs.items()}
         # Rows come by player: only those of the last one can go on in the next block.

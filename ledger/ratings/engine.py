@@ -16,7 +16,9 @@ from ledger.errors import ProjectionError
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, as_it_stands, at_time
+from ledger.runtime.records import clear_of, copy_of, generated, objects_of, put_of, records_of
+from ledger.runtime.records import numbers as numbers_of
+from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm, Scheme, When, as_it_stands
 
 # The loops around a scheme's kernels: games one by one or in batches, each as plain Python that may be compiled.
 #
@@ -24,13 +26,15 @@ from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When, as_it_stands, 
 # make up the loop of a scheme, and how it is run, is said below them.
 
 # Names that ``bound`` gives to the loops below, each time to something else.
-FIELDS = WORK = STEPS = 0
-AGES = MIRRORED = False
+FIELDS = PASSES = 0
+AGES = BEGINS = MIRRORED = False
 at: Callable[..., None]
 expected_score: Callable[..., float]
 rate_game: Callable[..., None]
-rate_player: Callable[..., None]
-rate_side: Callable[..., None]
+rate_pass: Callable[..., None]
+copy: Callable[[Any, Any], None]
+clear: Callable[[Any], None]
+put: Callable[[Any, int, Any], None]
 
 
 class Rateable(NamedTuple):
@@ -63,13 +67,13 @@ class Workspace(NamedTuple):
 
     Attributes:
         slot: by player, the place in the batch and 1; 0 for everybody between two batches.
-        roster: by place, the player; room for one more.
+        roster: by place, the player.
         tally: by place, how many games; 0 between two batches.
         end: by place, where the place's games end in the three columns below.
         side: by side of the batch, the place of its player.
-        own: by place, the state fields as the batch begins, flat.
-        work: by place, the work numbers, flat.
-        after: by place, the state fields after the batch, flat.
+        own: by place, the player as the batch begins.
+        work: by place, the scheme's work numbers.
+        after: by place, the player after the batch.
         opponent: by place and game, the opponent's place.
         result: by place and game, the score.
         colour: by place and game, 0 White, 1 Black.
@@ -81,9 +85,9 @@ class Workspace(NamedTuple):
     tally: Column
     end: Column
     side: Column
-    own: Column
-    work: Column
-    after: Column
+    own: Any
+    work: Any
+    after: Any
     opponent: Column
     result: Column
     colour: Column
@@ -108,7 +112,7 @@ class SideRatings(NamedTuple):
     counts: Column
 
 
-def replay(games: Any, state: Any, both: Any, kept: Any, numbers: Any) -> None:
+def replay(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None:
     """Rate games in order, one by one. What is kept of each is the business of ``foretell`` and ``keep``.
 
     Nothing is written between what is expected of a game and the game itself: the compiler then sees that both begin
@@ -116,35 +120,24 @@ def replay(games: Any, state: Any, both: Any, kept: Any, numbers: Any) -> None:
 
     Args:
         games: ``Rateable``.
-        state: flat, FIELDS numbers a player; changed in place.
-        both: room for two players' fields.
+        players: records of everybody; changed in place.
+        both: two records to work with.
         kept: handed on to ``keep``.
         numbers: the scheme's settings.
     """
     white, black, score, day = games.white, games.black, games.score, games.day
     for game in range(len(white)):
-        w = white[game] * FIELDS
-        b = black[game] * FIELDS
+        own, opponent = players[white[game]], players[black[game]]
         if AGES:
-            for field in range(FIELDS):
-                both[field] = state[w + field]
-                both[FIELDS + field] = state[b + field]
-            at(both, 0, 0.0, day[game], numbers)  # noqa: F821
-            at(both, FIELDS, 0.0, day[game], numbers)  # noqa: F821
-            foretold = foretell(both, 0, FIELDS, numbers)
+            copy(both[0], own)  # noqa: F821
+            copy(both[1], opponent)  # noqa: F821
+            at(both[0], 0.0, day[game], numbers)  # noqa: F821
+            at(both[1], 0.0, day[game], numbers)  # noqa: F821
+            foretold = foretell(both[0], both[1], numbers)
         else:
-            foretold = foretell(state, w, b, numbers)
-        rate_game(state, w, b, score[game], day[game], numbers)  # noqa: F821
-        keep(game, white[game], black[game], foretold, state, w, b, kept, numbers)
-
-
-def take_began(games: Any, game: int, space: Any, free: int) -> None:
-    """Of a scheme that does not ask when tournaments began: nothing is noted of a side of a game."""
-
-
-def take_began_if_asked(games: Any, game: int, space: Any, free: int) -> None:
-    """``take_began`` of a scheme that asks when tournaments began."""
-    space.began[free] = games.began[game]
+            foretold = foretell(own, opponent, numbers)
+        rate_game(own, opponent, score[game], day[game], numbers)  # noqa: F821
+        keep(game, white[game], black[game], foretold, own, opponent, kept, numbers)
 
 
 def gather(games: Any, first: int, last: int, space: Any) -> int:
@@ -156,138 +149,68 @@ def gather(games: Any, first: int, last: int, space: Any) -> int:
         last: see *games*.
         space: ``Workspace``; filled, but for *own*, *work* and *after*.
     """
-    white, black, score = games.white, games.black, games.score
-    slot, roster, tally, end, side = space.slot, space.roster, space.tally, space.end, space.side
-    opponent, result, colour = space.opponent, space.result, space.colour
+    slot, tally, end, side = space.slot, space.tally, space.end, space.side
     players = 0
     for game in range(first, last):
         for turn in range(2):
-            # written in any case, counted if new: who is new in a batch is a branch that nobody can predict
-            player = black[game] if turn else white[game]
-            place_before = slot[player]
-            roster[players] = player
-            players += place_before == 0
-            place = place_before if place_before else players
-            slot[player] = place
-            tally[place - 1] += 1
-            side[2 * (game - first) + turn] = place - 1
+            player = games.black[game] if turn else games.white[game]
+            if slot[player] == 0:
+                space.roster[players] = player
+                players += 1
+                slot[player] = players
+            place = slot[player] - 1
+            tally[place] += 1
+            side[2 * (game - first) + turn] = place
     begin = 0
     for place in range(players):
         end[place] = begin
         begin += tally[place]
     for game in range(first, last):
-        w = side[2 * (game - first)]
-        b = side[2 * (game - first) + 1]
-        free = end[w]
-        opponent[free] = b
-        result[free] = score[game]
-        colour[free] = 0
-        take_began(games, game, space, free)
-        end[w] = free + 1
-        free = end[b]
-        opponent[free] = w
-        result[free] = 1.0 - score[game]
-        colour[free] = 1
-        take_began(games, game, space, free)
-        end[b] = free + 1
+        for turn in range(2):
+            place = side[2 * (game - first) + turn]
+            free = end[place]
+            space.opponent[free] = side[2 * (game - first) + 1 - turn]
+            space.result[free] = 1.0 - games.score[game] if turn else games.score[game]
+            space.colour[free] = turn
+            if BEGINS:
+                space.began[free] = games.began[game]
+            end[place] = free + 1
     return players
 
 
-def rate_with_began(
-    turn: int,
-    own: Any,
-    work: Any,
-    space: Any,
-    place: int,
-    first: int,
-    last: int,
-    period: float,
-    day: float,
-    numbers: Any,
-) -> None:
-    """``rate_side`` of a scheme that asks when tournaments began."""
-    rate_player(  # noqa: F821
-        turn,
-        own,
-        work,
-        space.after,
-        place,
-        space.opponent,
-        space.result,
-        space.colour,
-        space.began,
-        first,
-        last,
-        period,
-        day,
-        numbers,
-    )
-
-
-def rate_without_began(
-    turn: int,
-    own: Any,
-    work: Any,
-    space: Any,
-    place: int,
-    first: int,
-    last: int,
-    period: float,
-    day: float,
-    numbers: Any,
-) -> None:
-    """``rate_side`` of a scheme that does not ask."""
-    rate_player(  # noqa: F821
-        turn,
-        own,
-        work,
-        space.after,
-        place,
-        space.opponent,
-        space.result,
-        space.colour,
-        first,
-        last,
-        period,
-        day,
-        numbers,
-    )
-
-
-def rate_batch(players: int, period: float, day: float, state: Any, space: Any, numbers: Any) -> None:
+def rate_batch(players: int, when: When, everybody: Any, space: Any, numbers: Any) -> None:
     """Rate the gathered players of one batch, all together, in *own*, *work* and *after* by their places.
 
     Args:
         players: how many.
-        period: number of the period.
-        day: when the batch closed.
-        state: everybody's fields; only read.
+        when: the period, and when the batch closed.
+        everybody: records of everybody; only read.
         space: ``Workspace`` as ``gather`` filled it; *slot* and *tally* are zeros again afterwards.
         numbers: the scheme's settings.
     """
     slot, roster, tally, end, own, work = space.slot, space.roster, space.tally, space.end, space.own, space.work
     for place in range(players):
-        player = roster[place]
-        for field in range(FIELDS):
-            own[place * FIELDS + field] = state[player * FIELDS + field]
-        at(own, place * FIELDS, period, day, numbers)  # noqa: F821
-        for field in range(WORK):
-            work[place * WORK + field] = 0.0
-    for turn in range(STEPS):
+        copy(own[place], everybody[roster[place]])  # noqa: F821
+        at(own[place], when.period, when.day, numbers)  # noqa: F821
+        clear(work[place])  # noqa: F821
+    for turn in range(PASSES):
         for place in range(players):
             last = end[place]
-            rate_side(turn, own, work, space, place, last - tally[place], last, period, day, numbers)  # noqa: F821
+            games = BatchGames(
+                own, work, space.opponent, space.result, space.colour, space.began, place, last - tally[place], last
+            )
+            rate_pass(turn, own[place], space.after[place], games, when, numbers)  # noqa: F821
     for place in range(players):
         slot[roster[place]] = 0
         tally[place] = 0
 
 
-def replay_batches(games: Any, state: Any, space: Any, kept: Any, numbers: Any) -> None:
+def replay_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) -> None:
     """Rate games batch by batch. What is kept of each is the business of ``foretell`` and ``keep``.
 
     Args:
         games: ``Rateable``.
-        state: flat, FIELDS numbers a player; changed in place.
+        players: records of everybody; changed in place.
         space: ``Workspace``.
         kept: handed on to ``keep``.
         numbers: the scheme's settings.
@@ -296,36 +219,21 @@ def replay_batches(games: Any, state: Any, space: Any, kept: Any, numbers: Any) 
     for batch in range(len(games.period)):
         first = starts[batch]
         last = starts[batch + 1]
-        players = gather(games, first, last, space)
-        rate_batch(players, games.period[batch], games.closing[batch], state, space, numbers)
-        put_back(players, state, space)
+        present = gather(games, first, last, space)
+        rate_batch(present, When(games.period[batch], games.closing[batch]), players, space, numbers)
+        for place in range(present):
+            copy(players[space.roster[place]], space.after[place])  # noqa: F821
         for game in range(first, last):  # *own* is as the batch began
-            w = side[2 * (game - first)] * FIELDS
-            b = side[2 * (game - first) + 1] * FIELDS
-            foretold = foretell(space.own, w, b, numbers)
-            keep(game, white[game], black[game], foretold, space.after, w, b, kept, numbers)
+            w, b = side[2 * (game - first)], side[2 * (game - first) + 1]
+            foretold = foretell(space.own[w], space.own[b], numbers)
+            keep(game, white[game], black[game], foretold, space.after[w], space.after[b], kept, numbers)
 
 
-def put_back(players: int, state: Any, space: Any) -> None:
-    """The fields of a batch's players from their places in *after* to where everybody's stand."""
-    roster, after = space.roster, space.after
-    for place in range(players):
-        for field in range(FIELDS):
-            state[roster[place] * FIELDS + field] = after[place * FIELDS + field]
-
-
-def foretell(state: Any, w: int, b: int, numbers: Any) -> tuple[float, float, float, float]:
-    """Both ratings before a game, White's first, and what is expected of both.
-
-    Args:
-        state: where the players' fields stand as they are at the game's time, White's at *w*, Black's at *b*.
-        w: see *state*.
-        b: see *state*.
-        numbers: the scheme's settings.
-    """
-    of_white = expected_score(state, w, b, numbers)  # noqa: F821
-    of_black = 1.0 - of_white if MIRRORED else expected_score(state, b, w, numbers)  # noqa: F821
-    return state[w], state[b], of_white, of_black
+def foretell(white: Any, black: Any, numbers: Any) -> tuple[float, float, float, float]:
+    """Both ratings before a game, White's first, and what is expected of both, who are as they are at its time."""
+    of_white = expected_score(white, black, numbers)  # noqa: F821
+    of_black = 1.0 - of_white if MIRRORED else expected_score(black, white, numbers)  # noqa: F821
+    return white.rating, black.rating, of_white, of_black
 
 
 # *numbers* is for the other ``keep`` (``answers.comparing.forecasts``), which asks the scheme whom it lists.
@@ -334,31 +242,27 @@ def keep(
     white: int,
     black: int,
     foretold: Any,
-    state: Any,
-    w: int,
-    b: int,
+    own: Any,
+    opponent: Any,
     kept: Any,
     numbers: Any,  # noqa: ARG001
 ) -> None:
-    """Keep what ``foretell`` said of a game, both players' fields after it, and which rated game it was for each.
+    """Keep what ``foretell`` said of a game, both players after it, and which rated game it was for each.
 
     Args:
         game: its place.
         white: dense player index of White.
         black: dense player index of Black.
         foretold: what ``foretell`` said.
-        state: where the players' fields stand, White's at *w*, Black's at *b*.
-        w: see *state*.
-        b: see *state*.
+        own: White after it.
+        opponent: Black after it.
         kept: ``SideRatings``; filled, *counts* counted up.
         numbers: the scheme's settings.
     """
-    history, n, before, expected, counts = kept.history, kept.n, kept.before, kept.expected, kept.counts
+    n, before, expected, counts = kept.n, kept.before, kept.expected, kept.counts
     before[2 * game], before[2 * game + 1], expected[2 * game], expected[2 * game + 1] = foretold
-    row = 2 * game * FIELDS
-    for field in range(FIELDS):
-        history[row + field] = state[w + field]
-        history[row + FIELDS + field] = state[b + field]
+    put(kept.history, 2 * game * FIELDS, own)  # noqa: F821
+    put(kept.history, (2 * game + 1) * FIELDS, opponent)  # noqa: F821
     counts[white] += 1
     n[2 * game] = counts[white]
     counts[black] += 1
@@ -375,28 +279,32 @@ COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3
 def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[..., Any]) -> Callable[..., Any]:
     """*loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name, likewise."""
     bindings: dict[str, object] = {
-        "FIELDS": len(scheme.state), "WORK": len(scheme.work), "STEPS": scheme.steps, "at": scheme.at,
-        "AGES": scheme.at is not as_it_stands, "MIRRORED": scheme.mirrored,
-        "rate_game": scheme.rate_game, "rate_player": scheme.rate_player, "expected_score": scheme.expected_score,
+        "FIELDS": len(scheme.state), "PASSES": len(scheme.passes), "at": scheme.at,
+        "AGES": scheme.at is not as_it_stands, "BEGINS": scheme.in_force is not None, "MIRRORED": scheme.mirrored,
+        "rate_game": scheme.rate_game, "expected_score": scheme.expected_score,
         "provisional": scheme.provisional, "listed": scheme.listed,
+        "copy": copy_of(scheme.player), "put": put_of(scheme.player), "clear": clear_of(scheme.work),
+        "rate_pass": _rate_pass(scheme.passes),
     }  # fmt: skip
-    asks = scheme.in_force is not None
-    # These first: ``gather`` and ``rate_batch`` call them by name.
-    for name, helper in (
-        ("take_began", take_began_if_asked if asks else take_began),
-        ("rate_side", rate_with_began if asks else rate_without_began),
-    ):
-        bindings[name] = bound(helper, f"{helper.__name__}_{scheme.name}", **bindings)
     for helper in helpers:
         bindings[helper.__name__] = bound(helper, f"{helper.__name__}_{scheme.name}", **bindings)
     return bound(loop, f"{loop.__name__}_{scheme.name}", **bindings)
+
+
+@cache
+def _rate_pass(passes: tuple[Callable[..., None], ...]) -> Callable[..., None]:
+    """``rate_pass(turn, player, after, games, when, numbers)``: the pass whose turn it is."""
+    lines = ["def rate_pass(turn, player, after, games, when, numbers):"]
+    for turn, each in enumerate(passes):
+        lines += [f"    if turn == {turn}:", f"        {each.__name__}(player, after, games, when, numbers)"]
+    return generated("\n".join([*lines, "    return", ""]), "rate_pass", **{each.__name__: each for each in passes})
 
 
 def rating_loop_of(scheme: Scheme, *noting: Callable[..., Any]) -> Callable[..., None]:
     """``replay`` or ``replay_batches`` for one scheme, with *noting* for ``foretell`` and ``keep``."""
     if scheme.rhythm is Rhythm.GAME:
         return scheme_loop(replay, scheme, *noting)
-    return scheme_loop(replay_batches, scheme, gather, rate_batch, put_back, *noting)
+    return scheme_loop(replay_batches, scheme, gather, rate_batch, *noting)
 
 
 @cache
@@ -449,13 +357,36 @@ def run(
     kept: Any,
 ) -> None:
     """Run a loop of ``rating_loop_of`` over games of *players* players, on lists or compiled on arrays."""
+    everybody = records(cols, scheme.player, state)
     if cols is not FEW:
         loop = compiled(loop)
     if scheme.rhythm is Rhythm.GAME:
-        loop(games, state, cols.room(2 * len(scheme.state)), kept, numbers)
+        loop(games, everybody, room(cols, scheme.player, 2), kept, numbers)
     else:
         space = workspace(cols, scheme, players, 2 * cols.longest(games.starts))
-        loop(with_began(cols, scheme, games), state, space, kept, numbers)
+        loop(with_began(cols, scheme, games), everybody, space, kept, numbers)
+    if cols is FEW:
+        put_back(scheme.player, everybody, state)
+
+
+def records(cols: Columns, cls: type, flat: Column) -> Any:
+    """The records of a flat column: objects of a few, or a view of the memory of many."""
+    if cols is not FEW:
+        return records_of(cls, flat)
+    width = len(numbers_of(cls))
+    return [objects_of(cls)(flat, at) for at in range(0, len(flat), width)]
+
+
+def room(cols: Columns, cls: type, count: int) -> Any:
+    """So many records to be filled."""
+    return records(cols, cls, cols.room(count * len(numbers_of(cls))))
+
+
+def put_back(cls: type, objects: Sequence[Any], flat: list[float]) -> None:
+    """Write what has become of objects into the flat list that they were made of."""
+    width = len(numbers_of(cls))
+    for place, record in enumerate(objects):
+        put_of(cls)(flat, place * width, record)
 
 
 def with_began(cols: Columns, scheme: Scheme, games: Rateable) -> Rateable:
@@ -473,14 +404,13 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
     places = min(players, sides)
     return Workspace(
         cols.zeros(players),
-        # one more: ``gather`` notes the player of each side behind the last one, new or not
-        cols.zeros(places + 1),
+        cols.zeros(places),
         cols.zeros(places),
         cols.zeros(places),
         cols.zeros(sides),
-        cols.room(places * len(scheme.state)),
-        cols.room(places * len(scheme.work)),
-        cols.room(places * len(scheme.state)),
+        room(cols, scheme.player, places),
+        room(cols, scheme.work, places),
+        room(cols, scheme.player, places),
         cols.zeros(sides),
         cols.room(sides),
         cols.zeros(sides),
@@ -488,29 +418,28 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
     )
 
 
-def rate_one_batch(
-    scheme: Scheme, numbers: Any, games: Rateable, state: list[float]
-) -> tuple[list[float], list[float], list[float]]:
-    """One batch by itself: the states that it begins with, those after it, and its work numbers, flat by player.
+def rate_one_batch(scheme: Scheme, numbers: Any, games: Rateable, players: Sequence[Any]) -> list[ExplainedPlayer]:
+    """One batch by itself: each player as it begins and after it, with the work numbers.
 
-    A player without a game in it stays as in *state*, with work numbers of 0.
+    A player without a game in it stays as in *players*, with work numbers as they start.
     """
-    players, fields, noted = len(state) // len(scheme.state), len(scheme.state), len(scheme.work)
-    space = workspace(FEW, scheme, players, 2 * len(games.white))
+    space = workspace(FEW, scheme, len(players), 2 * len(games.white))
     present = scheme_loop(gather, scheme)(with_began(FEW, scheme, games), 0, len(games.white), space)
-    scheme_loop(rate_batch, scheme)(present, games.period[0], games.closing[0], state, space, numbers)
-    begun, after, work = list(state), list(state), [0.0] * (players * noted)
-    for place, player in enumerate(space.roster[:present]):
-        begun[player * fields : (player + 1) * fields] = space.own[place * fields : (place + 1) * fields]
-        after[player * fields : (player + 1) * fields] = space.after[place * fields : (place + 1) * fields]
-        work[player * noted : (player + 1) * noted] = space.work[place * noted : (place + 1) * noted]
-    return begun, after, work
+    when = When(games.period[0], games.closing[0])
+    scheme_loop(rate_batch, scheme)(present, when, players, space, numbers)
+    rated = {player: place for place, player in enumerate(space.roster[:present])}
+    return [
+        ExplainedPlayer(space.own[rated[i]], space.after[rated[i]], space.work[rated[i]])
+        if i in rated
+        else ExplainedPlayer(player, player, scheme.work())
+        for i, player in enumerate(players)
+    ]
 
 
 def expected(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When) -> float:
     """The score, 0 to 1, that the scheme expects of the first player against the second at a time."""
-    both = [*at_time(scheme, numbers, own, when), *at_time(scheme, numbers, opponent, when)]
-    return scheme.expected_score(both, 0, len(own), numbers)
+    both = (scheme.player_at(state, when, numbers) for state in (own, opponent))
+    return scheme.expected_score(*both, numbers)
 
 
 def predict(

@@ -12,7 +12,6 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from ledger.errors import ProjectionError
-from ledger.ratings import view_tables
 from ledger.ratings.keeping import AtHand
 from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel
 from ledger.ratings.projectors import (
@@ -20,6 +19,7 @@ from ledger.ratings.projectors import (
     highest_lowest,
     streaks,
     time_losses,
+    tournament_performance,
     upsets,
 )
 from ledger.runtime.plugins import loadable
@@ -31,7 +31,7 @@ BUILT_IN: tuple[ReadModel, ...] = (
     time_losses.PROJECTOR,
     upsets.PROJECTOR,
 )
-NO_LONGER = frozenset({view_tables.PERFORMANCE})  # an installation that is older than its files still offers them
+NO_LONGER = frozenset({tournament_performance.NAME})  # an installation that is older than its files still offers them
 
 
 @cache

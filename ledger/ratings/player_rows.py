@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 BY_LATER_LIST = 2
 
 # Names that ``scheme_loop`` gives to the loop below, each time to something else.
-FIELDS = 0
 listed: Callable[..., bool]
 
 # Those whose standing at an instant, ?1, is closed. That it is not 'full', too, lets SQLite use the index of the few.
@@ -65,20 +64,20 @@ def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
 
 def is_listed(era: Era, state: Sequence[float]) -> bool:
     """Whether the scheme of an era lists a player with this state; who is not listed has no rating to show."""
-    return era.scheme.listed is always or bool(era.scheme.listed(state, 0, era.numbers))
+    return era.scheme.lists(state, era.numbers)
 
 
-def mark(state: Any, flags: Any, numbers: Any) -> None:
+def mark(players: Any, flags: Any, numbers: Any) -> None:
     """Flag the players whom a scheme lists.
 
     Args:
-        state: flat, FIELDS numbers a player.
+        players: records.
         flags: by player; filled with 1 or 0.
         numbers: the scheme's settings.
     """
     for player in range(len(flags)):
         # ``bound`` puts the scheme's own kernel in under this name.
-        if listed(state, player * FIELDS, numbers):  # noqa: F821
+        if listed(players[player], numbers):  # noqa: F821
             flags[player] = 1
         else:
             flags[player] = 0
@@ -120,10 +119,10 @@ def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
     loop = _marking_loop(era.scheme)
     if players < engine.COMPILE_FROM:
         marks = [0] * players
-        loop(state.tolist(), marks, era.numbers)
+        loop(engine.records(FEW, era.scheme.player, state.tolist()), marks, era.numbers)
         return marks
     flags = cols.zeros(players)
-    compiled(loop)(state, flags, era.numbers)
+    compiled(loop)(engine.records(cols, era.scheme.player, state), flags, era.numbers)
     return flags
 
 

@@ -58,7 +58,7 @@ class PlayerState(NamedTuple):
     @property
     def provisional(self) -> bool:
         """Whether the scheme calls the rating provisional."""
-        return self.era.scheme.provisional(self.state, 0, self.era.numbers)
+        return self.era.scheme.calls_provisional(self.state, self.era.numbers)
 
     @property
     def games(self) -> int:

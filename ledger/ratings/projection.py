@@ -12,32 +12,28 @@ Few games run as lists and plain Python, many as columns and compiled kernels. N
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from math import nan
 from typing import TYPE_CHECKING, Any
 
 from ledger.book.game_book import GameBook
 from ledger.book.judging import Fresh, Played
 from ledger.book.roster import Roster
-from ledger.book.timeline import EraState, LaterList, Pool
+from ledger.book.timeline import EraState, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import engine, side_rows
-from ledger.ratings.later_lists import LaterLists
+from ledger.ratings.carried_states import NOBODY
 from ledger.ratings.player_rows import BY_LATER_LIST, NEVER, Carried, PlayerRows, as_read
 from ledger.ratings.projector import DeclaredProjector, ReadModel
 from ledger.ratings.rated_games import (
     Games,
     Rated,
     as_games,
-    first_games,
     further_facts,
-    rateable_games,
-    rated_by_era,
     touch,
 )
 from ledger.ratings.side_rows import stood
 from ledger.ratings.view_tables import SideTable, begun, side_tables
-from ledger.ratings.walks import NOBODY, CurrentRow, StartingPlayers, Walk, WalkPart, WalkStates, parts, standing_again
+from ledger.ratings.walks import CurrentRow, StartingPlayers, Walk, WalkPart, WalkStates, parts, standing_again
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.long_work import collector_paused
@@ -199,8 +195,6 @@ class PoolProjection:
         self._rows = make_rows(connection, pool, tables)
         self.facts = further_facts(pool, self._rows.facts)
         self._live = LiveGames(pool, roster, self._rows)
-        self._lists = LaterLists(pool, roster)  # of the players on the way through the games
-        self._width = max(len(era.scheme.state) for era in pool.eras)
 
     def take(self, game: Played) -> bool:
         """Rate one fresh game at the end of rating order; False, with nothing done, where it must go the long way."""
@@ -221,8 +215,8 @@ class PoolProjection:
             The number of games rated.
         """
         self._live.forget()
-        self._lists = LaterLists(self.pool, self._roster)
-        walk = Walk.begun(start_ms, checkpoint, concerned, WalkStates(FEW, self._width, self._rows.tables))
+        states = WalkStates(FEW, self.pool, self._roster, self._rows.tables)
+        walk = Walk.begun(start_ms, checkpoint, concerned, states)
         rated = 0
         with collector_paused():
             for block, more in _with_more(blocks):
@@ -254,7 +248,7 @@ class PoolProjection:
         numbers = cols.lists([dense[0]])[0]
         places = self._meet(cols, numbers, walk, games)
         own = [int(player in walk.own) for player in numbers]
-        rated = self._rate(cols, games, dense, places, walk, more=more)
+        rated = walk.states.rate(games, dense, places)
         running = [walk.states.kept(number, places) for number in range(len(self._rows.tables))]
         # A changed rating reaches many whose own games are the same: their rows of facts are not folded again.
         only = None if all(own) else cols.small(own)
@@ -263,14 +257,13 @@ class PoolProjection:
         part = WalkPart(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
         standing = standing_again(cols, self._rows, walk, rated, folded, part) if more else {}
         current = side_rows.write(cols, self.pool, self._rows, rated, folded, part.stands)
-        walk.note_rated([_marked(row, waits=self._lists.waits(row[1])) for row in current])
+        walk.note_rated([_marked(row, waits=walk.states.lists.waits(row[1])) for row in current])
         if more:
             for number, (table, reached) in enumerate(zip(self._rows.tables, folded.running, strict=True)):
                 walk.states.keep(number, places, cols.filled(reached, _starts(table.fold)))
             # a preview notes them here; where rows are written there is nothing to do
             self._rows.stand_again(standing)
             walk.leave(standing)
-            self._lists.leave(standing)
         return len(affected)
 
     def _affected(self, cols: Columns, games: Games, walk: Walk, *, more: bool) -> Column:
@@ -297,7 +290,7 @@ class PoolProjection:
         strangers = states.strangers(players)
         if strangers:
             counts = self._counts(strangers, walk)
-            states.meet(self._met(cols, counts, games))
+            states.meet(self._met(states, counts, games))
         unknown = [player for player in players if player in walk.own and player not in states.facts_known]
         if unknown:
             places = states.places(unknown)
@@ -322,8 +315,9 @@ class PoolProjection:
             counts[player] += walk.skipped.get(player, 0)
         return counts
 
-    def _met(self, cols: Columns, counts: dict[int, int], games: Games) -> StartingPlayers:
+    def _met(self, states: WalkStates, counts: dict[int, int], games: Games) -> StartingPlayers:
         """What players bring along who have so many rated games; who has none is a newcomer."""
+        cols, lists = states.cols, states.lists
         without_games = [player for player, n in counts.items() if not n]
         first_ms: dict[int, int] = {}
         if without_games:  # their first games are among these
@@ -332,34 +326,34 @@ class PoolProjection:
                 first_ms.setdefault(white, ms)
                 first_ms.setdefault(black, ms)
         newcomers = {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in without_games}
-        for player, n in counts.items() if self._lists.are_any else ():
-            if n and self._lists.has_list(player):
-                self._lists.note(player, self._rows.lists_in_state(player, n))
+        for player, n in counts.items() if lists.are_any else ():
+            if n and lists.has_list(player):
+                lists.note(player, self._rows.lists_in_state(player, n))
         by_player = self._rows.states_at({player: n for player, n in counts.items() if n})
         players = [*by_player, *newcomers]
         eras = self._rows.eras_of([row[0] for row in by_player.values()])
         flat = cols.floats([value for row in by_player.values() for value in row])
         last = 1 + len(self._rows.state_fields)
         width = last + sum(len(self._rows.tables[number].fold.state) for number in self._rows.tables_of_states)
-        scheme = self._scheme_states(cols, cols.rows(flat, None, width, slice(1, last)), eras)
+        scheme = self._scheme_states(states, cols.rows(flat, None, width, slice(1, last)), eras)
         kept = [cols.floats(())] * len(self._rows.tables)
         for number in self._rows.tables_of_states:
             fold = self._rows.tables[number].fold
             # one row of the answer holds the states of all these tables, one behind the other
             first, last = last, last + len(fold.state)
-            states = cols.filled(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
+            read = cols.filled(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
             anew = [value for newcomer in newcomers.values() for value in begun(fold, newcomer.seed)]
-            kept[number] = cols.joined(states, cols.filled(anew, _starts(fold)))
+            kept[number] = cols.joined(read, cols.filled(anew, _starts(fold)))
         return StartingPlayers(
             players,
             [counts[player] for player in players],
             [*eras, *([NOBODY] * len(newcomers))],
-            cols.joined(scheme, cols.unknown(len(newcomers) * self._width)),
+            cols.joined(scheme, cols.unknown(len(newcomers) * states.width)),
             kept,
             newcomers,
         )
 
-    def _scheme_states(self, cols: Columns, flat: Column, eras: Sequence[int]) -> Column:
+    def _scheme_states(self, walked: WalkStates, flat: Column, eras: Sequence[int]) -> Column:
         """The scheme's state of each row, as wide as the widest, out of all fields of the pool."""
         fields = self._rows.state_fields
         takes = [[fields.index(name) for name in era.scheme.state] for era in self.pool.eras]
@@ -369,8 +363,8 @@ class PoolProjection:
         states: list[float] = []
         for row, era in enumerate(eras):
             said = flat[row * len(fields) : (row + 1) * len(fields)]
-            states += (*(said[field] for field in takes[era]), *((nan,) * (self._width - len(takes[era]))))
-        return cols.floats(states)
+            states += (*(said[field] for field in takes[era]), *((nan,) * (walked.width - len(takes[era]))))
+        return walked.cols.floats(states)
 
     def _kept(self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer]) -> Column:
         """The running state of a table's fold after so many games of each player, flat.
@@ -390,119 +384,6 @@ class PoolProjection:
             else:
                 flat += begun(fold, newcomers[player].seed if player in newcomers else None)
         return cols.filled(flat, _starts(fold))
-
-    def _rate(
-        self,
-        cols: Columns,
-        games: Games,
-        dense: tuple[Column, Column, Column],
-        places: Column,
-        walk: Walk,
-        *,
-        more: bool,
-    ) -> Rated:
-        """Rate games; what their players hold then is noted in *walk* where another game may follow."""
-        players, white, black = dense
-        base = cols.take(walk.states.n, places)
-        # the loops count up in place, and the numbers before are asked for afterwards
-        counts = base[:] if cols is FEW else base.copy()
-
-        def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
-            stretch, sides = games.part(first, last), (white[first:last], black[first:last])
-            # nobody asks for the states again after the last game: in live use that is nearly always
-            follows = more or last < len(games.white)
-            is_all = last - first == len(games.white)
-            who = players, places, counts
-            return self._rate_era(cols, era, stretch, sides, who, walk.states, is_all=is_all, more=follows)
-
-        cuts = self._lists.cuts(cols, games, dense)
-        return rated_by_era(cols, self.pool, games, dense, base, rate_era, cuts)
-
-    def _rate_era(
-        self,
-        cols: Columns,
-        era: int,
-        games: Games,
-        sides: tuple[Column, Column],
-        who: tuple[Column, Column, Column],
-        states: WalkStates,
-        *,
-        is_all: bool,
-        more: bool,
-    ) -> engine.SideRatings:
-        """Rate a stretch of games of one era, or all, of players, given with their places and numbers of games."""
-        rated_by, (white, black), (players, places, counts) = self.pool.eras[era], sides, who
-        scheme, width = rated_by.scheme, len(rated_by.scheme.state)
-        # Of several stretches each is told of its own players alone: the others' states are another scheme's, or are to
-        # be changed by a list before their next games.
-        here, *own_sides = (cols.small(range(len(counts))), white, black) if is_all else cols.dense(white, black)
-        at, numbers = cols.take(places, here), cols.lists([cols.take(players, here)])[0]
-        lists = self._taken_in(cols, numbers, own_sides, games)
-        state = first_state = self._taken_along(cols, era, numbers, at, states, lists)
-        if not is_all:
-            state = cols.unknown(len(counts) * width)
-            cols.put_rows(state, here, width, first_state)
-        games_in = rateable_games(self.pool, cols, era, white, black, games)
-        kept = engine.rate(cols, scheme, rated_by.numbers, games_in, state, counts)
-        if more:
-            cols.put_rows(states.scheme, at, states.width, cols.rows(state, here, width), width)
-            cols.put_rows(states.era, at, 1, cols.small([era] * len(at)))
-            cols.put_rows(states.n, at, 1, cols.take(counts, here))
-        return kept
-
-    def _taken_in(
-        self, cols: Columns, players: list[int], sides: Sequence[Column], games: Games
-    ) -> dict[int, list[LaterList]]:
-        """By place among players, the lists that take effect before their first games of a stretch."""
-        if not self._lists.are_any:
-            return {}
-        listed = [place for place, player in enumerate(players) if self._lists.has_list(player)]
-        first = cols.take(first_games(cols, len(players), *sides), cols.small(listed))
-        times = zip(*cols.lists([cols.take(games.rated_ms, first), cols.take(games.ended_ms, first)]), strict=True)
-        taken_in = {
-            place: self._lists.taken_in(players[place], *when) for place, when in zip(listed, times, strict=True)
-        }
-        return {place: lists for place, lists in taken_in.items() if lists}
-
-    def _taken_along(
-        self,
-        cols: Columns,
-        era: int,
-        players: list[int],
-        at: Column,
-        states: WalkStates,
-        lists: Mapping[int, Sequence[LaterList]],
-    ) -> Column:
-        """The scheme's states with which players at places go into an era, flat, after these lists by place."""
-        rated_by = self.pool.eras[era]
-        width = len(rated_by.scheme.state)
-        first_state = cols.rows(states.scheme, at, states.width, slice(width))
-        eras = cols.take(states.era, at)
-        others = cols.where(cols.minus(1, cols.equal(eras, era)))
-        if lists:
-            others = cols.small(sorted({*cols.lists([others])[0], *lists}))
-        if len(others):
-            held_in, counts, fields = cols.lists(
-                [
-                    cols.take(eras, others),
-                    cols.take(cols.take(states.n, at), others),
-                    cols.rows(states.scheme, cols.take(at, others), states.width),
-                ]
-            )
-            rows: list[float] = []
-            for place, other in enumerate(cols.lists([others])[0]):
-                player, era_before = players[other], held_in[place]
-                if era_before == NOBODY:
-                    before = EraState(era, rated_by.scheme.begin(states.newcomers[player], rated_by.numbers), 0)
-                else:
-                    # as wide as that scheme's: what stands behind it in the row is padding
-                    length = len(self.pool.eras[era_before].scheme.state)
-                    first = place * states.width
-                    before = EraState(era_before, tuple(fields[first : first + length]), counts[place])
-                anew = partial(self._roster.anew, self.pool.pool, player)
-                rows += self.pool.carried(before, era, anew, lists.get(other, ()))
-            cols.put_rows(first_state, others, width, cols.floats(rows))
-        return first_state
 
 
 def _marked(row: CurrentRow, *, waits: bool) -> CurrentRow:

@@ -26,6 +26,7 @@ from ledger.errors import LedgerError, ProjectionError, ReadModelError, one_line
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import EVENTS, CorrectionDecided, CorrectionProposed, Event, GameSupplemented
 from ledger.ratings import projector_steps
+from ledger.runtime.kernels import digest_of, sources_of
 from ledger.runtime.records import number, numbers
 
 if TYPE_CHECKING:
@@ -290,11 +291,20 @@ class DeclaredProjector:
 
     @property
     def identity(self) -> str:
-        """Name, version, settings and columns: when this changes, the table is built anew."""
+        """Name, version, settings, columns and the source of a plug-in: when this changes, the table is built anew."""
         columns = [*self.reads, "", *self.stores, *(f"{kept.name} {kept.type} {kept.start}" for kept in self.state)]
         columns += [word for word in (self.rows, self.by) if word not in {EACH_GAME, PLAYER}]
+        columns += _source(self.made, "step")
         identity = [self.name, self.version, dict(self.settings), columns]
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
+
+
+@cache
+def _source(made: type, method: str) -> tuple[str, ...]:
+    """The digest of a plug-in's method and all that it calls; none of our own, whose version we raise."""
+    function = getattr(made, method)
+    is_own = made.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return () if is_own else (digest_of(sources_of(function, {})),)
 
 
 @cache
@@ -466,7 +476,7 @@ class DeclaredFactProjector:
     def identity(self) -> str:
         """Name, version, settings, kinds and columns: when this changes, the table is built anew."""
         columns = [FACTS, *(kind.KIND for kind in self.kinds), "sums" if self.sums else ""]
-        columns += [f"{column.name} {column.type}" for column in self.every_column]
+        columns += [*(f"{column.name} {column.type}" for column in self.every_column), *_source(self.made, "on_change")]
         identity = [self.name, self.version, dict(self.settings), [*columns, len(self.key)]]
         return orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book import tables as book_tables
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.ratings import view_tables, views_file
+from ledger.ratings import views_file
+from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import sqlite
 from ledger.runtime.nearest import choice_of
 
@@ -358,7 +359,7 @@ def rows_where(
         MalformedError: SQLite does not understand the condition, or it has another number of arguments.
         CorruptError: the views are damaged.
     """
-    names = sorted([*tables(connection), view_tables.PERFORMANCE])
+    names = sorted([*tables(connection), tournament_performance.NAME])
     if table not in names:
         raise UnknownNameError("table", table, choice_of(table, names))
     query = f'SELECT * FROM "{table}" WHERE {where}'

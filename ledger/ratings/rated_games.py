@@ -102,7 +102,7 @@ class Rated:
         before: by side, the rating before the game.
         expected: by side, the expected score.
         era: by game, the place of its era.
-        scheme_state: by side, each field of the scheme's state after the game.
+        after: by name, by side, each field of the scheme's state after the game.
     """
 
     games: Games
@@ -115,7 +115,7 @@ class Rated:
     before: Column
     expected: Column
     era: Column
-    scheme_state: dict[str, Column]
+    after: dict[str, Column]
 
 
 def as_games(
@@ -195,7 +195,7 @@ def rated_by_era(
     """
     players, white, black = dense
     n, before, expected, eras = cols.zeros(0), cols.room(0), cols.room(0), cols.zeros(0)
-    scheme_state: dict[str, Column] = {}
+    after: dict[str, Column] = {}
     # Games come in rating order, and an era holds from a place in it on: its games are one stretch.
     begins = [0, *(cols.place(games.rated_ms, era.since_ms) for era in pool.eras[1:]), len(games.ended_ms)]
     stretches = [
@@ -210,7 +210,7 @@ def rated_by_era(
         fields = pool.eras[era].scheme.state
         history = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
         # Each scheme has fields of its own: of the games of another one they are unknown, not zero.
-        scheme_state = joined(cols, scheme_state, history, 2 * first, 2 * (last - first))
+        after = joined(cols, after, history, 2 * first, 2 * (last - first))
         # The first era is taken as it is, for most pools have one alone and joining copies every column.
         n = kept.n if first == 0 else cols.joined(n, kept.n)
         before = kept.before if first == 0 else cols.joined(before, kept.before)
@@ -218,11 +218,11 @@ def rated_by_era(
         eras = cols.joined(eras, cols.small([era] * (last - first)))
     for name in pool.state_fields:
         # the tables have a column for the fields of every era, also of one in which none of these games lies
-        scheme_state.setdefault(name, cols.unknown(2 * len(games.white)))
+        after.setdefault(name, cols.unknown(2 * len(games.white)))
     owner = cols.interleave(white, black)
     order, starts = cols.slots(owner, cols.ranks(n, owner, base), len(players))
     numbers = cols.lists([players])[0]
-    return Rated(games, players, numbers, starts, order, owner, n, before, expected, eras, scheme_state)
+    return Rated(games, players, numbers, starts, order, owner, n, before, expected, eras, after)
 
 
 def joined(
@@ -260,13 +260,13 @@ def sides_of(cols: Columns, pool: Pool, rated: Rated, asked_names: Set[str]) -> 
         # The book tells both from White's side: what White did not get Black did; who lost on time is 1 White, 2 Black.
         "half_points": cols.choose(colour, half_points, cols.minus(2, half_points)),
         "lost_on_time": cols.choose(colour, cols.equal(time_loss, 1), cols.equal(time_loss, 2)),
-        "rating": cols.take(rated.scheme_state["rating"], places),
+        "rating": cols.take(rated.after["rating"], places),
         "rating_before": cols.take(rated.before, places),
         "expected_score": cols.take(rated.expected, places),
     }
     # The rest only where some table takes it: each column is as long as all sides of a block.
     if "opponent_rating" in asked_names:
-        sides["opponent_rating"] = cols.take(rated.scheme_state["rating"], other)
+        sides["opponent_rating"] = cols.take(rated.after["rating"], other)
     if "opponent_rating_before" in asked_names:
         sides["opponent_rating_before"] = cols.take(rated.before, other)
     if asked_names & {"era", "scheme"}:

@@ -294,7 +294,7 @@ def write(
     """
     for number, (table, kept) in enumerate(zip(rows.tables, folded.kept, strict=True)):
         sides = folded.tournaments[table.name].sides if table.by_tournament else folded.sides
-        further = [cols.take(rated.scheme_state[name], rated.order) for name in table.scheme_state]
+        further = [cols.take(rated.after[name], rated.order) for name in table.scheme_state]
         names = [*table.fold.key[1:], *table.fold.stores]
         stored = [kept.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
         columns = [*stored, *kept.columns]
@@ -344,7 +344,7 @@ def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Colu
         return cols.small([1] * len(sides))
     places = cols.take(rated.order, sides)
     rated_ms = cols.take(rated.games.rated_ms, cols.sides(places)[0])
-    fields = {name: cols.take(rated.scheme_state[name], places) for name in pool.state_fields}
+    fields = {name: cols.take(rated.after[name], places) for name in pool.state_fields}
     return listed_flags(cols, pool, rated_ms, fields)
 
 

@@ -1,4 +1,4 @@
-"""The tables of the views: those of the sides of rated games, the view of tournaments, and what every table says.
+"""The tables of the views: those of the sides of rated games, and what every table says.
 
 Here stands what columns they have; the statements are in ``player_rows``, the rows come from ``side_rows``.
 Every ledger has the history, with the scheme's whole state and the counts that a summary or a graph needs. HERA is the
@@ -24,6 +24,7 @@ from ledger.ratings.projector import (
     of_facts,
 )
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
+from ledger.ratings.projectors import ratings, tournament_performance
 from ledger.ratings.projectors.history import HISTORY, begun_with
 from ledger.schemes.scheme import Seed
 
@@ -132,9 +133,8 @@ def side_tables(projectors: Sequence[ReadModel], scheme_state: Sequence[str]) ->
         projectors: the read models; those of facts have tables of another kind.
         scheme_state: every state field of the schemes in use.
     """
-    fields = tuple(name for name in scheme_state if name != "rating")
     return (
-        SideTable(HISTORY, fields),
+        SideTable(HISTORY, ratings.further_columns(scheme_state)),
         *(SideTable(made) for made in projectors if isinstance(made, DeclaredProjector)),
     )
 
@@ -157,55 +157,6 @@ def refuse_taken_names(projectors: Sequence[ReadModel], taken: Iterable[str]) ->
         if projector.name.lower() in names:
             raise ProjectionError(projector.name, "takes the name of a table of the ledger or of another projector")
         names.add(projector.name.lower())
-
-
-# What a player did in a tournament so far, ``tournament_performance``: an SQL view over the history and the games.
-#
-# A row for each side of each rated game of a tournament. As a table it was two wide rows and two entries of an index
-# for each game: of a first build of 960,311 real games a quarter of the time, 176 of 669 MB. All of it follows from
-# rows that stand. The last row of a player in a tournament is a line of a cross-table; the games of a name that
-# returns each year go on: those of one edition are the difference of two rows (``book.timeline`` tells
-# editions apart).
-#
-# The rows of a player are a look through that player's history; those of a tournament a look through that of its
-# pool, so that answers take its games from ``games``. SQLite adds up with a correction for what rounding loses: sums
-# may differ in the last bit from sums in order.
-
-PERFORMANCE = "tournament_performance"
-PERFORMANCE_VIEW = f"""CREATE VIEW {PERFORMANCE} AS
-    SELECT h.pool, h.player, h.n, games.tournament, count(*) OVER so_far AS games,
-      sum(h.half_points) OVER so_far AS half_points, sum(1 - h.colour) OVER so_far AS white_games,
-      sum(games.time_loss = h.colour + 1) OVER so_far AS time_losses,
-      first_value(h.rating_before) OVER so_far AS enrolment_rating, h.rating AS closing_rating,
-      sum(other.rating_before) OVER so_far AS opponents_enrolment, sum(other.rating) OVER so_far AS opponents_closing
-    FROM {HISTORY.name} AS h CROSS JOIN games ON games.position = h.game
-    CROSS JOIN {HISTORY.name} AS other
-      ON other.pool = h.pool AND other.player = h.opponent AND other.n = h.opponent_n
-    WHERE games.tournament IS NOT NULL
-    WINDOW so_far AS (PARTITION BY h.pool, h.player, games.tournament ORDER BY h.n ROWS UNBOUNDED PRECEDING)"""
-PERFORMANCE_KEY = ("pool", "player", "n")
-PERFORMANCE_TYPES: Mapping[str, str] = {  # as SQLite does not tell them of what a view works out
-    **dict.fromkeys(("pool", "player", "n", "games", "half_points", "white_games", "time_losses"), "INTEGER"),
-    "tournament": "TEXT",
-    **dict.fromkeys(("enrolment_rating", "closing_rating", "opponents_enrolment", "opponents_closing"), "REAL"),
-}
-_PERFORMANCE_COLUMNS: Mapping[str, ColumnDoc] = {
-    "pool": POOL,
-    "player": PLAYER,
-    "n": ColumnDoc("the player's n-th rated game in the pool, from 1", "games"),
-    "tournament": ColumnDoc("name of the tournament"),
-    "games": ColumnDoc("rated games in the tournament so far", "games"),
-    "half_points": ColumnDoc("half points in them", "half-points"),
-    "white_games": ColumnDoc("of these games, with White", "games"),
-    "time_losses": ColumnDoc("of these games, lost by overstepping the time", "games"),
-    "enrolment_rating": ColumnDoc("rating before the first of these games", POINTS),
-    "closing_rating": ColumnDoc("rating after the last of these games", POINTS),
-    "opponents_enrolment": ColumnDoc("sum of the opponents' ratings before each game", POINTS),
-    "opponents_closing": ColumnDoc("sum of the opponents' ratings after each game", POINTS),
-}
-PERFORMANCE_DOC = TableDoc(
-    "A row for each side of each rated game of a tournament, worked out when it is asked for.", _PERFORMANCE_COLUMNS
-)
 
 
 # What every table of the views says, with the unit of each column: the tables that a reader of the views meets.
@@ -280,7 +231,6 @@ _ROWS = {
     (EACH_GAME, TOURNAMENT): "each rated game of a tournament",
     (CHANGES, TOURNAMENT): "each rated game of a tournament in which its numbers change",
 }
-_OF_STATE = "state of the pool's scheme after the game: 'scheme show' tells of it; NULL under a scheme without it"
 
 
 def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
@@ -300,7 +250,7 @@ def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] 
     for made in of_facts(projectors):
         columns = {kept.name: ColumnDoc(kept.doc, kept.unit) for kept in made.every_column}
         tables[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
-    tables[PERFORMANCE] = PERFORMANCE_DOC
+    tables[tournament_performance.NAME] = tournament_performance.DOC
     tables.update(_OWN)
     return tables
 
@@ -315,7 +265,7 @@ def _side_columns(fold: DeclaredProjector, scheme_state: Sequence[str]) -> dict[
             name: ColumnDoc(SIDE_COLUMNS[name].doc, _SIDE_UNITS.get(name, ""), _SIDE_REFERENCES.get(name, ""))
             for name in fold.stores
         },
-        **{name: ColumnDoc(_OF_STATE) for name in scheme_state},
+        **{name: ColumnDoc(ratings.OF_STATE) for name in scheme_state},
         **{kept.name: ColumnDoc(kept.doc, kept.unit) for kept in fold.state},
     }
 

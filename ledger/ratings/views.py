@@ -24,12 +24,13 @@ from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, ReadModelError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
-from ledger.ratings import building, keeping, view_tables, views_file
+from ledger.ratings import building, keeping, views_file
 from ledger.ratings.building import Build
 from ledger.ratings.keeping import AtHand, Plan
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel, of_facts
+from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.long_work import Progress, silent
@@ -524,7 +525,7 @@ class Views:
                 closing(sqlite.connect(self.path, read_only=read_only)) as connection,
             ):
                 # The last one was a table up to layout 8; it is worked out when it is asked for now.
-                names = set(views_file.stored_projectors(connection)) - {view_tables.PERFORMANCE}
+                names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
                 tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9
                 return names | (keeping.left_behind(connection) if connection.execute(tells).fetchone() else set())
         except LedgerError:  # damaged, or of a layout that does not tell

@@ -31,8 +31,8 @@ from ledger import schemes
 from ledger.book import tables
 from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings import view_tables
 from ledger.ratings.projector import ReadModel, of_facts
+from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import side_tables
 from ledger.runtime import arith, sqlite
@@ -132,7 +132,7 @@ _SCHEMA = (
     f"""CREATE TABLE {BOUNDS}(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, rating REAL NOT NULL, PRIMARY KEY(pool, player)
       ) STRICT, WITHOUT ROWID""",
-    view_tables.PERFORMANCE_VIEW,
+    tournament_performance.VIEW,
 )
 _INDEXES = (
     *tables.INDEXES,

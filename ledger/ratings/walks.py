@@ -11,20 +11,21 @@ bounded by players.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import nan
 from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.book.roster import Roster
+from ledger.book.timeline import Pool
+from ledger.ratings.carried_states import CarriedStates
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.rated_games import Games, Rated
 from ledger.ratings.side_rows import FoldedSides, FormerRows, Span
 from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.schemes.scheme import Newcomer
-
-NOBODY = -1  # the era of a player who has not played yet
 
 
 @attrs.define
@@ -48,22 +49,17 @@ class StartingPlayers:
     newcomers: dict[int, Newcomer]
 
 
-class WalkStates:
-    """What the players of a walk bring along.
+class WalkStates(CarriedStates):
+    """What the players of a walk bring along: their states, and the running folds of the tables.
 
     Attributes:
-        cols: how the columns are held.
-        n: by place, rated games so far.
-        era: by place, the place of the era of the scheme's state, or ``NOBODY``.
-        scheme: by place, the scheme's state, flat, ``width`` numbers each.
         newcomers: by player without a game, what is known of the player.
         facts_known: players whose running folds of the tables that follow no ratings are here, too.
     """
 
-    def __init__(self, cols: Columns, width: int, tables: Sequence[SideTable]) -> None:
-        self.cols = cols
-        self.width = width
-        self.n, self.era, self.scheme = cols.zeros(0), cols.zeros(0), cols.room(0)
+    def __init__(self, cols: Columns, pool: Pool, roster: Roster, tables: Sequence[SideTable]) -> None:
+        """Take a pool with its tables of sides; nobody has a place yet."""
+        super().__init__(cols, pool, roster)
         self.newcomers: dict[int, Newcomer] = {}
         self.facts_known: set[int] = set()
         # A player may be in several tournaments at once: such folds go on from the rows, nothing is brought along.
@@ -94,7 +90,7 @@ class WalkStates:
         """Give players places, and put there what they bring along."""
         cols, count = self.cols, len(met.players)
         room = len(self.n)
-        self._grow(max(count - len(self._free), 0))
+        self.grow(max(count - len(self._free), 0))
         # Descending: taken from the end, the new places come in ascending order.
         self._free.extend(range(len(self.n) - 1, room - 1, -1))
         places = [self._free.pop() for _ in range(count)]
@@ -111,12 +107,13 @@ class WalkStates:
         for table in self._compared:
             self.note_stood(table, at, met.kept[table])
 
-    def leave(self, players: Iterable[int]) -> None:
+    def leave(self, players: Collection[int]) -> None:
         """Forget players."""
         for player in players:
             self._free.append(self._places.pop(player))
             self.newcomers.pop(player, None)
             self.facts_known.discard(player)
+        self.lists.leave(players)
 
     def kept(self, table: int, places: Column) -> Column:
         """The running state of a table's fold at places, flat."""
@@ -140,11 +137,10 @@ class WalkStates:
         width = self._widths[table]
         return self.cols.rows(flat, places, width) if width else self.cols.floats(())
 
-    def _grow(self, more: int) -> None:
+    def grow(self, more: int) -> None:
         """Make room for more places."""
+        super().grow(more)
         cols = self.cols
-        self.n, self.era = (cols.joined(column, cols.zeros(more)) for column in (self.n, self.era))
-        self.scheme = cols.joined(self.scheme, cols.unknown(more * self.width))
         for flats in (self._kept, self._stood):
             for table, width in enumerate(self._widths):
                 # what stood is compared in few tables, and would take as much room as all states again
@@ -338,7 +334,7 @@ def _of_history(cols: Columns, rated: Rated, places: Sequence[int], fields: Sequ
     # sides stand by player: the one before the next player's first is the player's last
     sides = cols.take(rated.order, cols.small([rated.starts[place + 1] - 1 for place in places]))
     game = cols.take(rated.games.position, cols.sides(sides)[0])
-    return cols.lists([game, *(cols.take(rated.scheme_state[name], sides) for name in fields)])
+    return cols.lists([game, *(cols.take(rated.after[name], sides) for name in fields)])
 
 
 def _set_apart(

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -49,8 +50,10 @@ def _callees(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     }
 
 
-def _sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
-    key = f"{function.__module__}.{function.__qualname__}"
+def sources_of(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
+    """Add the sources of a function and of all that it calls to *seen*, by name; one without a source has its code."""
+    # with the file, whose name tells apart what ``records`` writes out for each class under one name
+    key = f"{function.__module__}.{function.__qualname__} {Path(function.__code__.co_filename).name}"
     # Numba takes global numbers for constants and writes them into the code: with another value it is another kernel.
     if key not in seen:
         constants = {
@@ -58,9 +61,13 @@ def _sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, st
             for name in sorted(function.__code__.co_names)
             if isinstance(function.__globals__.get(name), int | float | tuple)
         }
-        seen[key] = inspect.getsource(function.__code__) + repr(constants)
+        try:
+            source = inspect.getsource(function.__code__)
+        except OSError:  # typed into a console
+            source = function.__code__.co_code.hex() + repr(function.__code__.co_consts)
+        seen[key] = source + repr(constants)
         for callee in _callees(function).values():
-            _sources(callee, seen)
+            sources_of(callee, seen)
     return seen
 
 
@@ -142,13 +149,17 @@ def _cache_in_words() -> Any:
     return CacheInWords
 
 
+def digest_of(sources: dict[str, str]) -> str:
+    """Return 16 hexadecimal digits that stand for sources."""
+    return sha256(repr(sorted(sources.items())).encode()).hexdigest()[:16]
+
+
 @cache
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """*function* and all that it calls, compiled and cached on disk; same arguments, NumPy arrays for lists."""
     # with this module, which puts functions of its own into every kernel
-    sources = _sources(function, {__name__: inspect.getsource(sys.modules[__name__])})
-    digest = sha256(repr(sorted(sources.items())).encode()).hexdigest()[:16]
-    ready = _ready(function, f"{function.__qualname__}_{digest}", {})
+    sources = sources_of(function, {__name__: inspect.getsource(sys.modules[__name__])})
+    ready = _ready(function, f"{function.__qualname__}_{digest_of(sources)}", {})
     try:
         kept = _cache_in_words()(ready)
     except RuntimeError:  # nowhere to keep it: a read-only installation and no home; compiled each time then

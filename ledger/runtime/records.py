@@ -47,18 +47,20 @@ class _Said(NamedTuple):
     doc: str
     size: int
     name: str
+    first: int
     more: Mapping[str, Any]
 
 
-def number(start: float, doc: str, *, size: int = 0, name: str = "", **more: Any) -> Any:
+def number(start: float, doc: str, *, size: int = 0, name: str = "", first: int = 1, **more: Any) -> Any:
     """Return a field of a record: a number, or a row of *size* numbers.
 
     Args:
         start: where each begins.
-        doc: what it means; ``{}`` stands for the label of the part that the field is in, and in a row for the place,
-            from 1.
+        doc: what it means; ``{}`` stands for the label of the part that the field is in, and in a row for the place.
         size: how many numbers; 0 for a single one.
-        name: what it is called among all numbers of a record, by default as the field; a row adds the places, from 1.
+        name: what it is called among all numbers of a record, by default as the field; a row adds the places, or puts
+            them where ``{place}`` stands.
+        first: the first place of a row.
         more: what else is to be known of it.
 
     Raises:
@@ -66,11 +68,12 @@ def number(start: float, doc: str, *, size: int = 0, name: str = "", **more: Any
     """
     if isinstance(start, bool) or not isinstance(start, int | float):
         raise MalformedError([f"where a number ({doc}) starts is a number itself, got {start!r}"])
-    said = {_KEPT: _Said(start, doc, size, name, more)}
+    said = {_KEPT: _Said(start, doc, size, name, first, more)}
     if size:
         return attrs.field(factory=lambda: [float(start)] * size, metadata=said)
-    # Compiled code holds floats: an object that held whole numbers would know no -0.
-    return attrs.field(default=float(start), converter=float, metadata=said)
+    # Compiled code holds floats: an object that began with a whole number would know no -0. What is assigned later is
+    # not converted: that made interpreted schemes three to six times slower, and the contracts compare the bits.
+    return attrs.field(default=float(start), converter=float, on_setattr=attrs.setters.NO_OP, metadata=said)
 
 
 def part(record: type, label: str = "") -> Any:
@@ -101,11 +104,13 @@ def _numbers(cls: type, before: str, label: str) -> Iterator[RecordNumber]:
         if not isinstance(said, _Said):
             yield from _numbers(field.metadata["record"], f"{path}.", said)
             continue
-        name, places = (said.name or field.name).format(label), range(1, said.size + 1)
+        name = said.name or field.name
         if not said.size:
-            yield RecordNumber(path, name, float(said.start), said.doc.format(label), said.more)
-        for place in places:
-            yield RecordNumber(f"{path}[{place - 1}]", f"{name}_{place}", said.start, said.doc.format(place), said.more)
+            yield RecordNumber(path, name.format(label), float(said.start), said.doc.format(label), said.more)
+        for i in range(said.size):
+            place = said.first + i
+            placed = (name if "{place}" in name else name + "_{place}").format(label, place=place)
+            yield RecordNumber(f"{path}[{i}]", placed, said.start, said.doc.format(place), said.more)
 
 
 @cache
@@ -145,6 +150,23 @@ def put_of(cls: type) -> Callable[[Any, int, Any], None]:
     """``put(flat, at, record)``: write the numbers of a record into a flat column, from *at* on."""
     lines = [f"    flat[at + {i}] = record.{each.path}" for i, each in enumerate(numbers(cls))]
     return generated("\n".join(["def put(flat, at, record):", *(lines or ["    pass"]), ""]), "put")
+
+
+@cache
+def copy_of(cls: type) -> Callable[[Any, Any], None]:
+    """``copy(there, record)``: give one record the numbers of another; the two stay apart.
+
+    What a column of records gives by its place is a reference, compiled and interpreted: only this makes a second one.
+    """
+    lines = [f"    there.{each.path} = record.{each.path}" for each in numbers(cls)]
+    return generated("\n".join(["def copy(there, record):", *(lines or ["    pass"]), ""]), "copy")
+
+
+@cache
+def clear_of(cls: type) -> Callable[[Any], None]:
+    """``clear(record)``: give a record the numbers of a new one."""
+    lines = [f"    record.{each.path} = {each.start!r}" for each in numbers(cls)]
+    return generated("\n".join(["def clear(record):", *(lines or ["    pass"]), ""]), "clear")
 
 
 @cache

@@ -10,12 +10,14 @@ rating of the list before. The full method also pads a player's games with draws
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 
 from ledger.facts.periods import months_of
+from ledger.runtime.records import number
+from ledger.schemes.formulas.slots import shift
 from ledger.schemes.scheme import (
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -25,6 +27,8 @@ from ledger.schemes.scheme import (
     Seed,
     Term,
     When,
+    opponent_of,
+    state,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
@@ -32,12 +36,7 @@ CM = "Chessmetrics formulas (Sonas)"
 OURS = "our choice: no source gives one"
 MEMORY = "our reading of the padding, off: known from memory only"
 
-# Slot 0 is the latest month with a list, counted in ``month``; a month's points are the sum of its games' performances.
 MONTHS = 24
-RATING, MONTH = range(2)
-MONTH_GAMES = 2
-MONTH_POINTS = MONTH_GAMES + MONTHS
-FIELDS = MONTH_POINTS + MONTHS
 
 
 @attrs.frozen(kw_only=True)
@@ -81,37 +80,49 @@ def weight(age: float, numbers: Settings) -> float:
     return (numbers.window - age) / numbers.window
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer; a declared rating replaces the first one."""
-    rating = numbers.start if newcomer.declared is None else float(newcomer.declared)
-    return (rating, *[0.0] * (FIELDS - 1))
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points")
+    month: float = state("latest month with a list, months since the year 0")
+    month_games: list[float] = number(
+        0.0, "games, {} months before that", size=MONTHS, name="month_{place}_games", first=0
+    )
+    month_points: list[float] = number(
+        0.0,
+        "sum of their performances, {} months before that, points",
+        size=MONTHS,
+        name="month_{place}_points",
+        first=0,
+    )
 
 
-def relist(state: Sequence[float], fresh: tuple[float, ...], seed: Seed, numbers: Settings) -> tuple[float, ...]:
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer; a declared rating replaces the first one."""
+    return Player(numbers.start if newcomer.declared is None else newcomer.declared)
+
+
+def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:
     """A later list replaces the rating: the latest performances of the window move so that their mean becomes it."""
-    slot = newest(state, 0, numbers)
+    slot = newest(player, numbers)
     if slot == int(numbers.window):
         return fresh
-    listed = list(state)
     whole = numbers.window * numbers.pad_draws + sum(
-        state[MONTH_GAMES + month] * (numbers.window - month) for month in range(int(numbers.window))
+        player.month_games[month] * (numbers.window - month) for month in range(int(numbers.window))
     )
-    listed[MONTH_POINTS + slot] += (seed.rating - rating_of(state, 0, numbers)) * whole / (numbers.window - slot)
-    listed[RATING] = seed.rating
-    return tuple(listed)
+    points = list(player.month_points)
+    points[slot] += (seed.rating - rating_of(player, numbers)) * whole / (numbers.window - slot)
+    return Player(seed.rating, player.month, list(player.month_games), points)
 
 
-def shift(state: Any, p: int, months: int, after: Any) -> None:
-    """Write into *after* the months of *state* (may be the same) as they stand some months later."""
-    by = min(months, MONTHS)
-    for field in (p + MONTH_GAMES, p + MONTH_POINTS):
-        for slot in range(MONTHS - 1, by - 1, -1):
-            after[field + slot] = state[field + slot - by]
-        for slot in range(by):
-            after[field + slot] = 0.0
+def grow_old(player: Player, months: int, after: Player) -> None:
+    """Write into *after* (may be the same) the months of a player as they stand some months later."""
+    shift(player.month_games, months, after.month_games)
+    shift(player.month_points, months, after.month_points)
 
 
-def rating_of(state: Any, p: int, numbers: Settings) -> float:
+def rating_of(player: Player, numbers: Settings) -> float:
     """Weighted mean of the performances of the window, and of the draws added to them; points."""
     games = numbers.window * numbers.pad_draws
     points = games * numbers.pad_rating
@@ -119,90 +130,74 @@ def rating_of(state: Any, p: int, numbers: Settings) -> float:
         # whole numbers, where 1/24 would be rounded
         # the weight, taken ``window`` times above and below
         share = numbers.window - slot
-        games += state[p + MONTH_GAMES + slot] * share
-        points += state[p + MONTH_POINTS + slot] * share
+        games += player.month_games[slot] * share
+        points += player.month_points[slot] * share
     return points / games
 
 
-def newest(state: Any, p: int, numbers: Settings) -> int:
+def newest(player: Player, numbers: Settings) -> int:
     """The newest month of the window with a game; the length of the window if there is none."""
     slot = 0
-    while slot < numbers.window and state[p + MONTH_GAMES + slot] == 0.0:
+    while slot < numbers.window and player.month_games[slot] == 0.0:
         slot += 1
     return slot
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Bring a state to the list in force on *day*, that of the month before: older games weigh less."""
+def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+    """Bring a player to the list in force on *day*, that of the month before: older games weigh less."""
     # When the last game leaves the window, the rating stays as it was on the last list with a game.
     months = months_of(day) - 1
-    by = months - int(state[p + 1])
+    by = months - int(player.month)
     if by <= 0:
         return
-    state[p + 1] = float(months)
-    first = newest(state, p, numbers)
+    player.month = float(months)
+    first = newest(player, numbers)
     if first == int(numbers.window):
         return
     left = int(numbers.window) - 1 - first
-    shift(state, p, min(by, left), state)
-    state[p] = rating_of(state, p, numbers)
+    grow_old(player, min(by, left), player)
+    player.rating = rating_of(player, numbers)
     if by > left:
-        shift(state, p, MONTHS, state)
+        grow_old(player, MONTHS, player)
 
 
-def rate_player(
-    step: int,  # noqa: ARG001
-    state: Any,
-    work: Any,  # noqa: ARG001
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    first: int,
-    last: int,
-    period: float,  # noqa: ARG001
-    day: float,
-    numbers: Settings,
-) -> None:
+def rate_list(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
     """Rate one player's games of one list, opponents as the list before has them."""
-    own = player * FIELDS
-    month = max(float(months_of(day)), state[own + 1])
-    shift(state, own, int(month - state[own + 1]), after)
-    after[own + 1] = month
+    after.month = max(float(months_of(when.day)), player.month)
+    grow_old(player, int(after.month - player.month), after)
     points = 0.0
-    for game in range(first, last):
-        points += performance(state[opponent[game] * FIELDS], score[game], numbers)
-    after[own + MONTH_GAMES] += last - first
-    after[own + MONTH_POINTS] += points
-    after[own] = rating_of(after, own, numbers)
+    for game in range(games.first, games.last):
+        points += performance(opponent_of(games, game).rating, games.score[game], numbers)
+    after.month_games[0] += games.last - games.first
+    after.month_points[0] += points
+    after.rating = rating_of(after, numbers)
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
     """The score, 0..1, that would be a performance of the own rating."""
     # "10% [...] 85 rating points": a straight line, which ends at 0 and 1
-    share = 0.5 + (state[p] - state[q]) / numbers.per_score
+    share = 0.5 + (player.rating - opponent.rating) / numbers.per_score
     if share > 1.0:
         return 1.0
     return 0.0 if share < 0.0 else float(share)
 
 
-def listed(state: Any, p: int, numbers: Settings) -> bool:
+def listed(player: Player, numbers: Settings) -> bool:
     """True while a game of the window is left."""
-    return newest(state, p, numbers) < numbers.window
+    return newest(player, numbers) < numbers.window
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one player's list with its numbers."""
     games = float(len(meetings))
-    average = sum(meeting.opponent[RATING] for meeting in meetings) / games
+    average = sum(meeting.opponent.rating for meeting in meetings) / games
     scored = sum(meeting.score for meeting in meetings)
-    earlier = [0.0] * FIELDS
-    shift(own.before, 0, int(own.after[MONTH] - own.before[MONTH]), earlier)
+    earlier = Player()
+    grow_old(own.before, int(own.after.month - own.before.month), earlier)
     weights = [weight(slot, numbers) for slot in range(MONTHS)]
     weighed, points = (
-        sum(share * value for share, value in zip(weights, earlier[field : field + MONTHS], strict=True))
-        for field in (MONTH_GAMES, MONTH_POINTS)
+        sum(share * value for share, value in zip(weights, row, strict=True))
+        for row in (earlier.month_games, earlier.month_points)
     )
     terms = (
         Term("n", games, "games of this list, with full weight"),
@@ -214,7 +209,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         Term("c", numbers.pad_draws, "added draws"),
         Term("C", numbers.pad_rating, "opponent in them"),
     )
-    result = own.after[RATING]
+    result = own.after.rating
     return Explanation("(S + n·P + c·C) / (N + n + c)", terms, result, result, "none; shown to the nearest point", CM)
 
 
@@ -225,14 +220,9 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=(
-        "rating",
-        "month",
-        *(f"month_{slot}_games" for slot in range(MONTHS)),
-        *(f"month_{slot}_points" for slot in range(MONTHS)),
-    ),
+    player=Player,
     enter=enter,
-    rate_player=rate_player,
+    passes=(rate_list,),
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,

@@ -8,7 +8,6 @@ that keeps every promise of the FAQ. Only this scheme's rules live here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 
@@ -30,11 +29,11 @@ from ledger.schemes.scheme import (
     When,
     refuse_common,
     seeds_stand,
+    state,
 )
 from ledger.schemes.settings import not_negative, numbers_of, setting, whole_within
 
 FAQ = "ChessWorld rating FAQ"
-RATING, GAMES, POINTS = range(3)
 
 
 @attrs.frozen(kw_only=True)
@@ -71,10 +70,19 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(rating, games, sum of game points)``."""
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points")
+    games: float = state("rated games")
+    points: float = state("sum of the game points of the provisional games")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer."""
     # "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
-    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0)
+    return Player(numbers.initial if newcomer.declared is None else float(newcomer.declared))
 
 
 def refuse(
@@ -140,68 +148,66 @@ def scale(opponent_games: float, numbers: Settings) -> float:
     return n / (numbers.provisional_games + 1.0)
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
     # both before either is written: each side rates against what the other was
-    white = state[w]
-    black = state[b]
-    white_games = state[w + 1] + 1.0
-    black_games = state[b + 1] + 1.0
-    expected = logistic(white - black)  # of Black it is to the bit 1 minus that
-    rate_side(state, w, black, white_games, black_games, score, expected, numbers)
-    rate_side(state, b, white, black_games, white_games, 1.0 - score, 1.0 - expected, numbers)
+    of_white, of_black = white.rating, black.rating
+    white.games += 1.0
+    black.games += 1.0
+    expected = logistic(of_white - of_black)  # of Black it is to the bit 1 minus that
+    rate_side(white, of_black, black.games, score, expected, numbers)
+    rate_side(black, of_white, white.games, 1.0 - score, 1.0 - expected, numbers)
 
 
 def rate_side(
-    state: Any,
-    p: int,
-    opponent: float,
-    games: float,
-    opponent_games: float,
-    score: float,
-    expected: float,
-    numbers: Settings,
+    player: Player, opponent: float, opponent_games: float, score: float, expected: float, numbers: Settings
 ) -> None:
-    """One side of a game; *games* and *opponent_games* count the game being rated, *expected* is by the Elo formula."""
-    own = state[p]
-    if games <= numbers.provisional_games:
+    """One side of a game.
+
+    Args:
+        player: from the rating before it; *games* counts it.
+        opponent: the opponent's rating before it, points.
+        opponent_games: the opponent's rated games, this one included.
+        score: 0, 0.5 or 1.
+        expected: by the Elo formula.
+        numbers: the settings.
+    """
+    if player.games <= numbers.provisional_games:
         # "based on the English Chess Federation (ECF) Grading system": the mean of the game points
-        points = state[p + 2] + game_points(own, opponent, score, numbers)
+        points = player.points + game_points(player.rating, opponent, score, numbers)
         if numbers.include_initial:
-            if games == 1.0:
-                points += own
-            state[p] = points / (games + 1.0)
+            if player.games == 1.0:
+                points += player.rating
+            player.rating = points / (player.games + 1.0)
         else:
-            state[p] = points / games
-        state[p + 2] = points
+            player.rating = points / player.games
+        player.points = points
     else:
         # "From your 51st rated game onwards": r1 + K * [w - 1 / (1 + 10^((r2-r1)/400))]
-        k = k_factor(own, numbers) * scale(opponent_games, numbers)
-        state[p] = own + k * (score - expected)
-    state[p + 1] = games
+        player.rating += k_factor(player.rating, numbers) * scale(opponent_games, numbers) * (score - expected)
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
     """Expected score 0..1 by the Elo formula of the FAQ."""
-    return logistic(state[p] - state[q])
+    return logistic(player.rating - opponent.rating)
 
 
-def provisional(state: Any, p: int, numbers: Settings) -> bool:
+def provisional(player: Player, numbers: Settings) -> bool:
     """True during the first 50 rated games."""
-    return bool(state[p + GAMES] < numbers.provisional_games)
+    return bool(player.games < numbers.provisional_games)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting; a mean begun elsewhere goes on from the rating itself."""
     counted = games + 1.0 if numbers.include_initial and games else games
-    return (rating, games, rating * counted)
+    return Player(rating, games, rating * counted)
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
-    games, opponent_games = own.before[GAMES] + 1.0, opponent[GAMES] + 1.0
-    r1, r2 = own.before[RATING], opponent[RATING]
+    games, opponent_games = own.before.games + 1.0, opponent.games + 1.0
+    r1, r2 = own.before.rating, opponent.rating
     if games <= numbers.provisional_games:
         return _explain_provisional(own, r2, games, score, numbers)
     factor = scale(opponent_games, numbers)
@@ -222,15 +228,15 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
     return Explanation(
         rule,
         tuple(terms),
-        own.after[RATING],
-        own.after[RATING],
+        own.after.rating,
+        own.after.rating,
         "none; shown to the nearest point",
         f"{FAQ}, from the 51st rated game",
     )
 
 
 def _explain_provisional(own: ExplainedPlayer, r2: float, games: float, score: float, numbers: Settings) -> Explanation:
-    r1, points = own.before[RATING], own.before[POINTS]
+    r1, points = own.before.rating, own.before.points
     if numbers.include_initial and games == 1.0:
         points += r1
     terms = (
@@ -248,8 +254,8 @@ def _explain_provisional(own: ExplainedPlayer, r2: float, games: float, score: f
     return Explanation(
         rule,
         terms,
-        own.after[RATING],
-        own.after[RATING],
+        own.after.rating,
+        own.after.rating,
         "none; shown to the nearest point",
         f"{FAQ}, first {numbers.provisional_games:g} rated games",
     )
@@ -274,7 +280,7 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "games", "points"),
+    player=Player,
     enter=enter,
     refuse=refuse,
     welcomes=welcomes,

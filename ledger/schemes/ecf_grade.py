@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
-from typing import Any
 
 import attrs
 
 from ledger.facts.periods import last_over
+from ledger.runtime.records import number
+from ledger.schemes.formulas.slots import shift
 from ledger.schemes.scheme import (
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -27,6 +29,10 @@ from ledger.schemes.scheme import (
     Term,
     When,
     calendar_of,
+    opponent_of,
+    own_work,
+    state,
+    work_of,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
@@ -36,14 +42,8 @@ CHANGES_2012 = "ECF grading changes 2011-12"
 CHANGES_2015 = "ECF grading changes, January 2015"
 CHESSWORLD = "ChessWorld rating FAQ: 'ECF 100 is assumed for everyone'"
 
-# A list's slot 0 is the latest closed one; three seasons of two lists are 6 slots. The latest game's points come first.
-SLOTS = 6
+SLOTS = 6  # three seasons of two lists
 RECENT = 29  # of 30 games at least one is new when a grade is reckoned
-RATING, GAMES, PERIOD = range(3)
-LIST_GAMES = 3
-LIST_POINTS = LIST_GAMES + SLOTS
-POINTS = LIST_POINTS + SLOTS
-FIELDS = POINTS + RECENT
 NEVER = -1e9  # the period of a player without a list; those in days before 1970 have numbers below 0
 
 
@@ -122,36 +122,50 @@ def category(now: float, two: float, three: float, for_e: float = 9.0, for_f: fl
     return "F" if three >= for_f and now >= 1 else ""
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
-    """State of a newcomer: ungraded, 0, unless a grade (ECF points) was declared."""
-    return (float(newcomer.declared or 0), 0.0, NEVER, *[0.0] * (FIELDS - 3))
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("ECF points; 0 is ungraded")
+    games: float = state("rated games")
+    period: float = state("period of the latest list", NEVER)
+    list_games: list[float] = number(0.0, "games, {} lists before that", size=SLOTS, name="list_{place}_games", first=0)
+    list_points: list[float] = number(
+        0.0, "their game points, {} lists before that", size=SLOTS, name="list_{place}_points", first=0
+    )
+    points: list[float] = number(0.0, "game points of game {}, counted back from the latest", size=RECENT)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
+@attrs.define
+class Work:
+    """What the passes know of a player beside the state."""
+
+    grade: float = number(0.0, "grade before the list, or starting grade; ECF points")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
+    """A newcomer: ungraded, 0, unless a grade (ECF points) was declared."""
+    return Player(newcomer.declared or 0)
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
     """Who comes with a rating is graded with it; games played elsewhere have no game points."""
-    return (float(rating), float(games), NEVER, *[0.0] * (FIELDS - 3))
+    return Player(rating, games)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past is on the list before it: its games, 30 if it does not tell, worth the grade each."""
     # Where lists follow rating runs the games stand on no list: they count as those of ``carry``.
     period = last_over(newcomer.day, calendar_of(numbers))
     if period is None:
         return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
-    games = numbers.full_games if seed.games is None else seed.games
-    points = 0.0 if numbers.by_average else seed.rating
-    on_list, recent = min(games, numbers.full_games), int(min(games, RECENT))
-    return (
-        seed.rating,
-        games,
-        period,
-        on_list,
-        *[0.0] * (SLOTS - 1),
-        on_list * seed.rating,
-        *[0.0] * (SLOTS - 1),
-        *[points] * recent,
-        *[0.0] * (RECENT - recent),
-    )
+    player = Player(seed.rating, numbers.full_games if seed.games is None else seed.games, period)
+    player.list_games[0] = min(player.games, numbers.full_games)
+    player.list_points[0] = player.list_games[0] * seed.rating
+    if not numbers.by_average:
+        recent = int(min(player.games, RECENT))
+        player.points[:recent] = [seed.rating] * recent
+    return player
 
 
 def nearest(grade: float, numbers: Settings) -> float:
@@ -159,66 +173,63 @@ def nearest(grade: float, numbers: Settings) -> float:
     return floor(grade + 0.5) * 1.0 if numbers.rounded else grade
 
 
-def is_graded(state: Any, p: int) -> bool:
+def is_graded(player: Player) -> bool:
     """Whether a player has a current grade."""
-    return bool(state[p + 1] > 0.0 or state[p] != 0.0)
+    return player.games > 0.0 or player.rating != 0.0
 
 
-def in_lists(state: Any, p: int, first: int, last: int) -> float:
-    """Games in the slots *first* <= slot < *last*."""
+def in_lists(player: Player, first: int, last: int) -> float:
+    """Games in the lists *first* <= slot < *last*."""
     games = 0.0
     for slot in range(first, last):
-        games += state[p + LIST_GAMES + slot]
+        games += player.list_games[slot]
     return games
 
 
-def shift(state: Any, p: int, lists: float, after: Any) -> None:
-    """Write into *after* the slots of *state* (may be the same) as they stand some lists later."""
-    by = SLOTS if lists > SLOTS else int(lists)
-    for slot in range(SLOTS - 1, -1, -1):  # from behind: *after* may be *state* itself
-        for field in (p + LIST_GAMES + slot, p + LIST_POINTS + slot):
-            after[field] = state[field - by] if slot >= by else 0.0
+def grow_old(player: Player, lists: float, after: Player) -> None:
+    """Write into *after* (may be the same) the lists of a player as they stand some lists later."""
+    shift(player.list_games, int(lists), after.list_games)
+    shift(player.list_points, int(lists), after.list_points)
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Bring a state to the list in force in *period*, that of the period before; the grade itself stands."""
-    lists = period - state[p + PERIOD] - 1.0
+def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+    """Bring a player to the list in force in *period*, that of the period before; the grade itself stands."""
+    lists = period - player.period - 1.0
     if lists > 0.0:
-        shift(state, p, lists, state)
-        state[p + PERIOD] = period - 1.0
+        grow_old(player, lists, player)
+        player.period = period - 1.0
 
 
-def starting_grade(state: Any, opponent: Any, score: Any, first: int, last: int, numbers: Settings) -> float:
+def starting_grade(games: BatchGames, numbers: Settings) -> float:
     """What an ungraded player starts from: the plain performance against graded opponents, else against all."""
     # "If an opponent (or the player himself) is ungraded, a 'starting grade' is estimated, using all available
     # information". The method was not published; ours takes the first round of its iteration, without the 40-point
     # rule.
     if not numbers.estimate:
         return numbers.start_grade
-    games = 0.0
+    count = 0.0
     total = 0.0
     points = 0.0
-    for game in range(first, last):
-        other = opponent[game] * FIELDS
-        if is_graded(state, other):
-            games += 1.0
-            total += state[other]
-            points += score[game]
-    if games == 0.0:
-        games = float(last - first)
-        total = games * numbers.start_grade
-        for game in range(first, last):
-            points += score[game]
-    return nearest((total + numbers.bonus * (2.0 * points - games)) / games, numbers)
+    for game in range(games.first, games.last):
+        opponent = opponent_of(games, game)
+        if is_graded(opponent):
+            count += 1.0
+            total += opponent.rating
+            points += games.score[game]
+    if count == 0.0:
+        count = float(games.last - games.first)
+        total = count * numbers.start_grade
+        for game in range(games.first, games.last):
+            points += games.score[game]
+    return nearest((total + numbers.bonus * (2.0 * points - count)) / count, numbers)
 
 
-def brought_forward(state: Any, after: Any, p: int, batch: int, now: float, more: float, numbers: Settings) -> float:
+def brought_forward(player: Player, after: Player, batch: int, now: float, more: float, numbers: Settings) -> float:
     """Points of the games of the two earlier seasons that make up the full number.
 
     Args:
-        state: fields before the batch, with the points of the latest games.
-        after: fields after the batch, with the games and points of its list.
-        p: the player.
+        player: before the batch, with the points of the latest games.
+        after: after the batch, with the games and points of its list.
         batch: games in the batch.
         now: games in the season.
         more: games to be brought forward.
@@ -228,13 +239,13 @@ def brought_forward(state: Any, after: Any, p: int, batch: int, now: float, more
     if not numbers.by_average:
         # "they will take the n most recent games" (2012 to 2014)
         for place in range(int(now) - batch, int(now + more) - batch):
-            points += state[p + POINTS + place]
+            points += player.points[place]
         return points
     # Otherwise "as many games from each prior period as it needs", with the "average per game for the earliest"
     slot = int(numbers.season_lists)
     while more > 0.0:
-        games = after[p + LIST_GAMES + slot]
-        share = after[p + LIST_POINTS + slot]
+        games = after.list_games[slot]
+        share = after.list_points[slot]
         # Divided last: 26 times the quotient of 4995 by 39 is a float below 3330, and half a grade would go down.
         points += share if games <= more else more * share / games
         more -= games
@@ -242,109 +253,93 @@ def brought_forward(state: Any, after: Any, p: int, batch: int, now: float, more
     return points
 
 
-def missing(after: Any, p: int, now: float, numbers: Settings) -> float:
+def missing(after: Player, now: float, numbers: Settings) -> float:
     """How many earlier games are brought forward."""
     # up to "the most recent 30 games", from three seasons in all
     if now >= numbers.full_games:
         return 0.0
     lists = int(numbers.season_lists)
-    return min(in_lists(after, p, lists, 3 * lists), numbers.full_games - now)
+    return min(in_lists(after, lists, 3 * lists), numbers.full_games - now)
 
 
-def rate_player(
-    step: int,
-    state: Any,
-    work: Any,
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    first: int,
-    last: int,
-    period: float,
-    day: float,  # noqa: ARG001
-    numbers: Settings,
-) -> None:
-    """Estimate the ungraded in the first round; rate one player's games of a list in the second."""
-    own = player * FIELDS
-    if step == 0:
-        work[player] = state[own]
-        if not is_graded(state, own):
-            work[player] = starting_grade(state, opponent, score, first, last, numbers)
-        return
-    shift(state, own, max(period - state[own + PERIOD], 0.0), after)
-    batch = last - first
+def estimate(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
+    """Estimate the ungraded; everybody else counts with the grade before the list."""
+    own_work(games).grade = player.rating if is_graded(player) else starting_grade(games, numbers)
+
+
+def rate_list(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
+    """Rate one player's games of a list."""
+    grow_old(player, max(when.period - player.period, 0.0), after)
+    own, batch = own_work(games).grade, games.last - games.first
     total = 0.0
     # By grades before the list alone: whom a player meets early in the season does not matter.
-    for game in range(first, last):
-        points = game_points(work[player], work[opponent[game]], score[game], numbers)
+    for game in range(games.first, games.last):
+        points = game_points(own, work_of(games, game).grade, games.score[game], numbers)
         total += points
-        place = last - 1 - game
+        place = games.last - 1 - game
         if place < RECENT:
-            after[own + POINTS + place] = 0.0 if numbers.by_average else points
+            after.points[place] = 0.0 if numbers.by_average else points
     for place in range(batch, RECENT):
-        after[own + POINTS + place] = state[own + POINTS + place - batch]
-    after[own + 1] = state[own + 1] + batch
-    after[own + PERIOD] = max(period, state[own + PERIOD])
-    after[own + LIST_GAMES] += batch
-    after[own + LIST_POINTS] += total
-    after[own] = nearest(grade_after(state, after, own, batch, numbers), numbers)
+        after.points[place] = player.points[place - batch]
+    after.games = player.games + batch
+    after.period = max(when.period, player.period)
+    after.list_games[0] += batch
+    after.list_points[0] += total
+    after.rating = nearest(grade_after(player, after, batch, numbers), numbers)
 
 
-def grade_after(state: Any, after: Any, p: int, batch: int, numbers: Settings) -> float:
+def grade_after(player: Player, after: Player, batch: int, numbers: Settings) -> float:
     """The grade by a season's games, and earlier ones if they are fewer than 30; ECF points, unrounded."""
-    lists = int(numbers.season_lists)
-    now = in_lists(after, p, 0, lists)
+    now = in_lists(after, 0, int(numbers.season_lists))
     # "If there are 30 or more games in the most recent 12 months, then the grade is based on these games alone."
-    points = season_points(after, p, numbers)
-    more = missing(after, p, now, numbers)
+    points = season_points(after, numbers)
+    more = missing(after, now, numbers)
     if more > 0.0:
-        points += brought_forward(state, after, p, batch, now, more, numbers)
+        points += brought_forward(player, after, batch, now, more, numbers)
     return points / (now + more)
 
 
-def season_points(state: Any, p: int, numbers: Settings) -> float:
+def season_points(player: Player, numbers: Settings) -> float:
     """Game points of the latest season."""
     points = 0.0
     for slot in range(int(numbers.season_lists)):
-        points += state[p + LIST_POINTS + slot]
+        points += player.list_points[slot]
     return points
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
     """The score, 0..1, that would leave the grade as it is: 50 % and one for each ECF point, up to the cap."""
-    own = state[p] if is_graded(state, p) else numbers.start_grade
-    other = state[q] if is_graded(state, q) else numbers.start_grade
+    own = player.rating if is_graded(player) else numbers.start_grade
+    other = opponent.rating if is_graded(opponent) else numbers.start_grade
     share = 0.5 + (own - counted(own, other, numbers)) / (2.0 * numbers.bonus)
     if share > 1.0:
         return 1.0
     return 0.0 if share < 0.0 else share
 
 
-def provisional(state: Any, p: int, numbers: Settings) -> bool:
+def provisional(player: Player, numbers: Settings) -> bool:
     """True while fewer than the full number of games stand behind the grade."""
-    return in_lists(state, p, 0, 3 * int(numbers.season_lists)) < numbers.full_games
+    return in_lists(player, 0, 3 * int(numbers.season_lists)) < numbers.full_games
 
 
-def listed(state: Any, p: int, numbers: Settings) -> bool:
+def listed(player: Player, numbers: Settings) -> bool:
     """Whether there are games enough, and one of them in the latest season."""
     # "at least 10 games in the last three years, including at least one in the most recent year"
     lists = int(numbers.season_lists)
-    return in_lists(state, p, 0, lists) > 0.0 and in_lists(state, p, 0, 3 * lists) >= numbers.listed_games
+    return in_lists(player, 0, lists) > 0.0 and in_lists(player, 0, 3 * lists) >= numbers.listed_games
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one player's list with its numbers."""
-    lists, batch, grade = int(numbers.season_lists), len(meetings), own.work[0]
-    now = in_lists(own.after, 0, 0, lists)
-    more = missing(own.after, 0, now, numbers)
-    forward = brought_forward(own.before, own.after, 0, batch, now, more, numbers) if more else 0.0
-    strength = sum(counted(grade, meeting.work[0], numbers) for meeting in meetings) / batch
+    batch, grade = len(meetings), own.work.grade
+    now = in_lists(own.after, 0, int(numbers.season_lists))
+    more = missing(own.after, now, numbers)
+    forward = brought_forward(own.before, own.after, batch, now, more, numbers) if more else 0.0
+    strength = sum(counted(grade, meeting.work.grade, numbers) for meeting in meetings) / batch
     scored = sum(meeting.score for meeting in meetings)
-    points = sum(game_points(grade, meeting.work[0], meeting.score, numbers) for meeting in meetings)
-    season = season_points(own.after, 0, numbers)
-    graded = is_graded(own.before, 0)
+    points = sum(game_points(grade, meeting.work.grade, meeting.score, numbers) for meeting in meetings)
+    season = season_points(own.after, numbers)
+    graded = is_graded(own.before)
     how = "by their lists' averages" if numbers.by_average else "the most recent ones"
     terms = (
         Term("g", grade, "own grade before the list" if graded else "ungraded: starting grade"),
@@ -362,7 +357,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         "(p + e + B) / (n + b)",
         terms,
         (season + forward) / (now + more),
-        own.after[RATING],
+        own.after.rating,
         rounding,
         f"{HELP}; {CHANGES_2015 if numbers.by_average else CHANGES_2012}",
     )
@@ -375,23 +370,15 @@ SCHEME = Scheme(
     version=3,
     settings=Settings,
     numbers=Numbers,
-    state=(
-        "rating",
-        "games",
-        "period",
-        *(f"list_{slot}_games" for slot in range(SLOTS)),
-        *(f"list_{slot}_points" for slot in range(SLOTS)),
-        *(f"points_{place + 1}" for place in range(RECENT)),
-    ),
+    player=Player,
     enter=enter,
     seeded=seeded,
-    rate_player=rate_player,
+    passes=(estimate, rate_list),
+    work=Work,
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,
     scale="ECF points",
-    steps=2,
-    work=("grade",),
     at=at,
     carry=carry,
     provisional=provisional,

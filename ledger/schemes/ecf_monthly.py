@@ -11,13 +11,15 @@ and 700. Only this scheme's rules live here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 
 from ledger.facts.periods import months_of, year_of
+from ledger.runtime.records import number
 from ledger.schemes.formulas.fide_rules import dp, expected_hundredths, pd, percentage
+from ledger.schemes.formulas.slots import shift
 from ledger.schemes.scheme import (
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -28,6 +30,10 @@ from ledger.schemes.scheme import (
     SeedsStand,
     Term,
     When,
+    opponent_of,
+    own_work,
+    state,
+    work_of,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
 
@@ -36,12 +42,7 @@ HELP = "ECF rating help"
 OURS = "our reading: the help could not be read to its end"
 
 UNRATED, PARTIAL, FULL = 0.0, 1.0, 2.0
-YEAR = 12  # slots of the last months' games; slot 0 is counted in ``month``
-RATING, RESULTS, STATUS, NOMINAL, BIRTH_YEAR, POOL_GAMES, POOL_SCORE, POOL_OPPONENTS, PLAYED, MONTH = range(10)
-MONTH_GAMES = 10
-FIELDS = MONTH_GAMES + YEAR
-FIRST_PASS, SECOND_PASS, IS_FULL = range(3)
-NOTES = 3
+YEAR = 12
 
 
 @attrs.frozen(kw_only=True)
@@ -69,29 +70,64 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: new and unrated, or with a declared rating, which is one inherited."""
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points; 0 is unrated")
+    results: float = state("rated games since the player came")
+    status: float = state("0 unrated, 1 partial, 2 full")
+    nominal: float = state("opponent in the fictional draw, points")
+    birth_year: float = state("year of birth; 0 if it is unknown")
+    pool_games: float = state("games behind a partial rating")
+    pool_score: float = state("points won in them")
+    pool_opponents: float = state("sum of their opponents' ratings, points")
+    played: float = state("month of the last result, months since the year 0")
+    month: float = state("latest month with a list, months since the year 0")
+    month_games: list[float] = number(
+        0.0, "games, {} months before that", size=YEAR, name="month_{place}_games", first=0
+    )
+
+
+@attrs.define
+class Work:
+    """What the passes know of a player beside the state; others read it in a later pass."""
+
+    pass_1: float = number(0.0, "rating by pass 1, points: the rating before the list where that is full")
+    pass_2: float = number(0.0, "rating by pass 2, points, likewise")
+    is_full: float = number(0.0, "1 with a full rating, before the list or by it")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer: new and unrated, or with a declared rating, which is one inherited."""
     return carry(float(newcomer.declared or 0), 0.0, newcomer, numbers)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
     """Who comes with a rating is fully rated, as those whom the first list was seeded with; 0 is none."""
     # "converted using the formula: new = 7.5*old + 700" is up to the pool that changes over from the grades.
-    rating, born = float(rating), float(newcomer.birth_year or 0)
-    status = FULL if rating else UNRATED
-    played = float(months_of(newcomer.day))
-    return (rating, 0.0, status, numbers.nominal, born, 0.0, 0.0, 0.0, played, played, *[0.0] * YEAR)
+    came = months_of(newcomer.day)
+    return Player(
+        rating,
+        status=FULL if rating else UNRATED,
+        nominal=numbers.nominal,
+        birth_year=newcomer.birth_year or 0,
+        played=came,
+        month=came,
+    )
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past is fully rated, as ``carry`` says, unless its games are too few: then partially."""
+    player = carry(seed.rating, 0.0, newcomer, numbers)
     # The games of a partial rating stand in the pool as even scores against opponents of that rating.
-    rating, results, status, nominal, born, _, _, _, *rest = carry(seed.rating, 0.0, newcomer, numbers)
-    games = 0.0
     if seed.games is not None and seed.games < numbers.full_games:
-        games, status = seed.games, PARTIAL if seed.games else UNRATED
-        rating = rating if games else 0.0
-    return (rating, results, status, nominal, born, games, games / 2.0, games * rating, *rest)
+        player.status = PARTIAL if seed.games else UNRATED
+        player.rating = player.rating if seed.games else 0.0
+        player.pool_games = seed.games
+        player.pool_score = seed.games / 2.0
+        player.pool_opponents = seed.games * player.rating
+    return player
 
 
 def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
@@ -151,170 +187,167 @@ def nearest(rating: float, numbers: Settings) -> float:
     return float((rating + 0.5) // 1.0) if numbers.rounded else rating
 
 
-def shift(state: Any, p: int, months: float, after: Any) -> None:
-    """Write into *after* the months of *state* (may be the same) as they stand some months later."""
-    by = int(min(months, float(YEAR)))
-    for slot in range(YEAR - 1, -1, -1):
-        after[p + MONTH_GAMES + slot] = state[p + MONTH_GAMES + slot - by] if slot >= by else 0.0
-
-
-def relist(
-    state: Sequence[float],
-    fresh: tuple[float, ...],
-    seed: Seed,  # noqa: ARG001
-    numbers: Settings,  # noqa: ARG001
-) -> tuple[float, ...]:
+def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
     """A later list replaces rating, status and pool; results of the year and the last month played go on."""
     # The list shows that the rating has not lapsed: the months without a result count from its day on.
-    results, played = slice(1, 2), fresh[PLAYED]
-    return (fresh[0], *state[results], *fresh[2:PLAYED], max(state[PLAYED], played), *state[MONTH:])
+    return attrs.evolve(
+        fresh,
+        results=player.results,
+        played=max(player.played, fresh.played),
+        month=player.month,
+        month_games=list(player.month_games),
+    )
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Bring a state to the list in force on *day*, that of the month before; a rating may have lapsed."""
+def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+    """Bring a player to the list in force on *day*, that of the month before; a rating may have lapsed."""
     month = float(months_of(day))
-    if month - 1.0 > state[p + MONTH]:
-        shift(state, p, month - 1.0 - state[p + MONTH], state)
-        state[p + MONTH] = month - 1.0
+    if month - 1.0 > player.month:
+        shift(player.month_games, int(month - 1.0 - player.month), player.month_games)
+        player.month = month - 1.0
     # Unrated: "no rated result in the previous 36 calendar months"
-    if state[p + STATUS] != UNRATED and month - state[p + PLAYED] > numbers.lapse_months:
+    if player.status != UNRATED and month - player.played > numbers.lapse_months:
         # "on return, will be treated as a new player with one dummy game assuming a draw against an opponent with
         # the players last full rating"
-        if state[p + STATUS] == FULL:
-            state[p + NOMINAL] = state[p]
-        state[p] = 0.0
-        for field in (STATUS, POOL_GAMES, POOL_SCORE, POOL_OPPONENTS):
-            state[p + field] = 0.0
+        if player.status == FULL:
+            player.nominal = player.rating
+        player.rating = 0.0
+        player.status = UNRATED
+        empty_pool(player)
 
 
-def rate_player(
-    step: int,
-    state: Any,
-    work: Any,
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    first: int,
-    last: int,
-    period: float,  # noqa: ARG001
-    day: float,
-    numbers: Settings,
-) -> None:
-    """One player in one of the three passes."""
-    p, w = player * FIELDS, player * NOTES
-    full = state[p + STATUS] == FULL
-    if step == 0:
-        work[w + IS_FULL] = 1.0 if full or state[p + POOL_GAMES] + (last - first) >= numbers.full_games else 0.0
-        work[w] = state[p] if full else first_pass(state, p, opponent, score, first, last, numbers)
-        work[w + 1] = work[w]
-        return
-    if step == 1:
-        if not full:
-            work[w + 1] = nearest(second_pass(state, p, work, opponent, score, first, last), numbers)
-        return
-    month = max(float(months_of(day)), state[p + MONTH])
-    for field in range(MONTH):
-        after[p + field] = state[p + field]
-    shift(state, p, month - state[p + MONTH], after)
-    after[p + MONTH_GAMES] += last - first
-    after[p + RESULTS] += last - first
-    after[p + PLAYED] = month
-    after[p + MONTH] = month
-    if full:
-        total = third_pass(state[p], work, opponent, score, first, last, numbers)
+def empty_pool(player: Player) -> None:
+    """Forget the games behind a partial rating."""
+    player.pool_games = 0.0
+    player.pool_score = 0.0
+    player.pool_opponents = 0.0
+
+
+def pass_1(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
+    """P rating "A" of the new and partially rated, against those who were rated before."""
+    work = own_work(games)
+    full = player.status == FULL
+    work.is_full = 1.0 if full or player.pool_games + (games.last - games.first) >= numbers.full_games else 0.0
+    work.pass_1 = player.rating if full else against_the_rated(player, games, numbers)
+    work.pass_2 = work.pass_1
+
+
+def pass_2(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
+    """P rating "B" of the new and partially rated, against all."""
+    if player.status != FULL:
+        own_work(games).pass_2 = nearest(against_all(player, games), numbers)
+
+
+def pass_3(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
+    """Rate the fully rated against what passes 1 and 2 say of the others, who get the rating of pass 2."""
+    month = max(float(months_of(when.day)), player.month)
+    shift(player.month_games, int(month - player.month), after.month_games)
+    after.month_games[0] += games.last - games.first
+    after.results = player.results + (games.last - games.first)
+    after.nominal = player.nominal
+    after.birth_year = player.birth_year
+    after.played = month
+    after.month = month
+    if player.status == FULL:
         # "R1 = R0 +k(W-We)", in hundredths of a point of score
-        k = k_factor(state[p + BIRTH_YEAR], day, numbers)
-        after[p] = nearest(state[p] + k * total / 100.0, numbers)
+        k = k_factor(player.birth_year, when.day, numbers)
+        after.rating = nearest(player.rating + k * surplus(player.rating, games, numbers) / 100.0, numbers)
+        after.status = FULL
+        after.pool_games = player.pool_games
+        after.pool_score = player.pool_score
+        after.pool_opponents = player.pool_opponents
     else:
-        pool(state, p, work, after, opponent, score, first, last)
+        pool(player, after, games)
 
 
-def first_pass(state: Any, p: int, opponent: Any, score: Any, first: int, last: int, numbers: Settings) -> float:
-    """P rating "A", against those who were rated before; points."""
-    games = state[p + POOL_GAMES]
-    points = state[p + POOL_SCORE]
-    opponents = state[p + POOL_OPPONENTS]
-    for game in range(first, last):
-        other = opponent[game] * FIELDS
-        if state[other + STATUS] != UNRATED:
-            games += 1.0
-            points += score[game]
-            opponents += state[other]
-    return nearest(performance(opponents, points, games, state[p + NOMINAL]), numbers)
+def against_the_rated(player: Player, games: BatchGames, numbers: Settings) -> float:
+    """P rating "A", points."""
+    count = player.pool_games
+    points = player.pool_score
+    opponents = player.pool_opponents
+    for game in range(games.first, games.last):
+        opponent = opponent_of(games, game)
+        if opponent.status != UNRATED:
+            count += 1.0
+            points += games.score[game]
+            opponents += opponent.rating
+    return nearest(performance(opponents, points, count, player.nominal), numbers)
 
 
-def second_pass(state: Any, p: int, work: Any, opponent: Any, score: Any, first: int, last: int) -> float:
-    """P rating "B", against all: the new and partially rated with their "A"; points, unrounded."""
-    points = state[p + POOL_SCORE]
-    opponents = state[p + POOL_OPPONENTS]
-    for game in range(first, last):
-        points += score[game]
-        opponents += work[opponent[game] * NOTES]
-    return performance(opponents, points, state[p + POOL_GAMES] + (last - first), state[p + NOMINAL])
+def against_all(player: Player, games: BatchGames) -> float:
+    """P rating "B", the new and partially rated among the opponents with their "A"; points, unrounded."""
+    points = player.pool_score
+    opponents = player.pool_opponents
+    for game in range(games.first, games.last):
+        points += games.score[game]
+        opponents += work_of(games, game).pass_1
+    return performance(opponents, points, player.pool_games + (games.last - games.first), player.nominal)
 
 
-def third_pass(own: float, work: Any, opponent: Any, score: Any, first: int, last: int, numbers: Settings) -> float:
+def surplus(own: float, games: BatchGames, numbers: Settings) -> float:
     """Score less expected score of a fully rated player, in hundredths of a point, each game by its weight."""
     total = 0.0
-    for game in range(first, last):
-        w = opponent[game] * NOTES
+    for game in range(games.first, games.last):
+        opponent = work_of(games, game)
         # "the expected total score based on the FIDE table 8.1b"
-        excess = 100.0 * score[game] - expected_hundredths(counted(own, work[w + 1], numbers))
+        excess = 100.0 * games.score[game] - expected_hundredths(counted(own, opponent.pass_2, numbers))
         # Whole hundredths, and halves of them: their sum is exact, in whatever order the games come.
         # "When using an opponents Partial Rating [...] reducing any rating adjustment by 50%"
-        total += excess if work[w + IS_FULL] == 1.0 else numbers.partial_weight * excess
+        total += excess if opponent.is_full == 1.0 else numbers.partial_weight * excess
     return total
 
 
-def pool(state: Any, p: int, work: Any, after: Any, opponent: Any, score: Any, first: int, last: int) -> None:
+def pool(player: Player, after: Player, games: BatchGames) -> None:
     """A new or partially rated player's list: the rating of pass 2, and the games behind it while it is partial."""
-    w = p // FIELDS * NOTES
-    after[p] = work[w + 1]
-    if work[w + IS_FULL] == 1.0:
-        after[p + STATUS] = FULL
-        for field in (POOL_GAMES, POOL_SCORE, POOL_OPPONENTS):
-            after[p + field] = 0.0
+    work = own_work(games)
+    after.rating = work.pass_2
+    if work.is_full == 1.0:
+        after.status = FULL
+        empty_pool(after)
         return
-    after[p + STATUS] = PARTIAL
-    after[p + POOL_GAMES] = state[p + POOL_GAMES] + (last - first)
-    for game in range(first, last):
-        after[p + POOL_SCORE] += score[game]
-        after[p + POOL_OPPONENTS] += work[opponent[game] * NOTES]
+    after.status = PARTIAL
+    after.pool_games = player.pool_games + (games.last - games.first)
+    after.pool_score = player.pool_score
+    after.pool_opponents = player.pool_opponents
+    for game in range(games.first, games.last):
+        after.pool_score += games.score[game]
+        after.pool_opponents += work_of(games, game).pass_1
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
+def rating_or_nominal(player: Player) -> float:
+    """The rating, or that of an unrated player's fictional opponent."""
+    return player.nominal if player.status == UNRATED else player.rating
+
+
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
     """Expected score 0..1 by the table; an unrated player counts with the nominal rating."""
-    own = state[p] if state[p + STATUS] != UNRATED else state[p + NOMINAL]
-    other = state[q] if state[q + STATUS] != UNRATED else state[q + NOMINAL]
-    return pd(counted(own, other, numbers))
+    return pd(counted(rating_or_nominal(player), rating_or_nominal(opponent), numbers))
 
 
-def provisional(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
+def provisional(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
     """True without a full rating."""
-    return bool(state[p + STATUS] != FULL)
+    return player.status != FULL
 
 
-def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
+def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
     """True for a partial or full rating."""
-    return bool(state[p + STATUS] != UNRATED)
+    return player.status != UNRATED
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's list with its numbers."""
     rounding = "to the nearest whole rating, one half upwards" if numbers.rounded else "none"
-    if own.before[STATUS] != FULL:
+    if own.before.status != FULL:
         return _explain_performance(own, meetings, rounding)
-    rating = own.before[RATING]
+    rating = own.before.rating
     parts = [
-        (1.0 if meeting.work[IS_FULL] else numbers.partial_weight, meeting.score, meeting.work[SECOND_PASS])
+        (1.0 if meeting.work.is_full else numbers.partial_weight, meeting.score, meeting.work.pass_2)
         for meeting in meetings
     ]
     scored = sum(weight * score for weight, score, _other in parts)
     expected = sum(weight * pd(counted(rating, other, numbers)) for weight, _score, other in parts)
-    k = k_factor(own.before[BIRTH_YEAR], when.day, numbers)
-    partial = sum(1.0 for meeting in meetings if not meeting.work[IS_FULL])
+    k = k_factor(own.before.birth_year, when.day, numbers)
+    partial = sum(1.0 for meeting in meetings if not meeting.work.is_full)
     terms = (
         Term("R0", rating, "rating of the month before"),
         Term("k", k, "K, by age"),
@@ -327,7 +360,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         "R0 + k·(W - We)",
         terms,
         rating + k * (scored - expected),
-        own.after[RATING],
+        own.after.rating,
         rounding,
         MONTHLY,
         tuple(other for _weight, _score, other in parts),
@@ -336,27 +369,27 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
 
 def _explain_performance(own: ExplainedPlayer, meetings: Sequence[MetOpponent], rounding: str) -> Explanation:
     """The performance of a new or partially rated player."""
-    games = own.before[POOL_GAMES] + len(meetings)
-    scored = own.before[POOL_SCORE] + sum(meeting.score for meeting in meetings)
-    opponents = own.before[POOL_OPPONENTS] + sum(meeting.work[FIRST_PASS] for meeting in meetings)
+    games = own.before.pool_games + len(meetings)
+    scored = own.before.pool_score + sum(meeting.score for meeting in meetings)
+    opponents = own.before.pool_opponents + sum(meeting.work.pass_1 for meeting in meetings)
     percent = percentage(scored + 0.5, games + 1.0)
     terms = (
         Term("n", games, "games since the player was new"),
         Term("W", scored, "score in them"),
         Term("S", opponents, "sum of the opponents' ratings, of pass 1 if they have no full one"),
-        Term("F", own.before[NOMINAL], "fictional opponent of the fictional draw"),
+        Term("F", own.before.nominal, "fictional opponent of the fictional draw"),
         Term("p", float(percent), "percentage (W + 1/2) / (n + 1)"),
         Term("dp", float(dp(percent)), "difference for p by table 8.1a"),
     )
-    unrounded = performance(opponents, scored, games, own.before[NOMINAL])
+    unrounded = performance(opponents, scored, games, own.before.nominal)
     return Explanation(
         "(S + F) / (n + 1) + dp",
         terms,
         unrounded,
-        own.after[RATING],
+        own.after.rating,
         rounding,
         f"{HELP}, P Rating",
-        tuple(meeting.work[FIRST_PASS] for meeting in meetings),
+        tuple(meeting.work.pass_1 for meeting in meetings),
     )
 
 
@@ -367,29 +400,16 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=(
-        "rating",
-        "results",
-        "status",
-        "nominal",
-        "birth_year",
-        "pool_games",
-        "pool_score",
-        "pool_opponents",
-        "played",
-        "month",
-        *(f"month_{slot}_games" for slot in range(YEAR)),
-    ),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,
     relist=relist,
-    rate_player=rate_player,
+    passes=(pass_1, pass_2, pass_3),
+    work=Work,
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,
-    steps=3,
-    work=("pass_1", "pass_2", "is_full"),
     at=at,
     carry=carry,
     provisional=provisional,

@@ -15,7 +15,6 @@ Only this scheme's rules live here; FIDE's own rating by period does not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 
@@ -31,6 +30,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
     seeds_stand,
+    state,
 )
 from ledger.schemes.settings import not_negative, numbers_of, setting
 
@@ -38,7 +38,6 @@ PAGE = "Chess Rating Change Calculator (ELO)"
 NEW = f"{PAGE}: 'typically used for new players or those with fewer than 30 games'"
 HIGH = f"{PAGE}: 'used for very high-rated players'"
 YOUNG = "FIDE B.02 8.3.3: juniors"
-RATING, GAMES, BIRTH_YEAR, PEAK = range(4)
 AGE_UNKNOWN = -1.0
 PLAIN, FIRST, SECOND, THIRD = range(4)  # rows of the table of K
 ROWS = ("first", "second", "third")
@@ -83,21 +82,32 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(rating, games, year of birth or 0, highest rating)``."""
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points")
+    games: float = state("rated games")
+    birth_year: float = state("year of birth; 0 if it is unknown")
+    peak: float = state("the highest rating so far, points")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return carry(rating, 0.0, newcomer, numbers)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting; the highest rating is the one that the player brings."""
-    return (rating, games, float(newcomer.birth_year or 0), rating)
+    return Player(rating, games, float(newcomer.birth_year or 0), rating)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past: its games and its highest rating count for the K of the table."""
-    rating, games, born, _ = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
-    return (rating, games, born, seed.peak)
+    player = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
+    player.peak = seed.peak
+    return player
 
 
 def age(birth_year: float, day: float) -> float:
@@ -193,15 +203,15 @@ def new_rating(own: float, opponent: float, score: float, k: float) -> float:
     return own + k * (score - expected(own, opponent))
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:
+def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:
     """Rate one game in place; both sides from their ratings before it."""
     # Sa - Ea; for Black the same with the other sign
-    surprise = score - expected(state[w], state[b])
-    move(state, w, k_now(state, w, day, numbers) * surprise)
-    move(state, b, k_now(state, b, day, numbers) * -surprise)
+    surprise = score - expected(white.rating, black.rating)
+    move(white, k_of(white, day, numbers) * surprise)
+    move(black, k_of(black, day, numbers) * -surprise)
 
 
-def k_now(state: Any, p: int, day: float, numbers: Settings) -> float:
+def k_of(player: Player, day: float, numbers: Settings) -> float:
     """K of a player in a game on *day*."""
     # By default there is one K: then neither a year of birth nor a row is looked at in a million games.
     # the answer of ``k_factor`` too, but here at once
@@ -209,8 +219,8 @@ def k_now(state: Any, p: int, day: float, numbers: Settings) -> float:
         return numbers.k
     years = AGE_UNKNOWN
     if numbers.first_age_to + numbers.second_age_to + numbers.third_age_to > 0.0:
-        years = age(state[p + 2], day)
-    return k_factor(state[p], state[p + 3], state[p + 1], years, numbers)
+        years = age(player.birth_year, day)
+    return k_factor(player.rating, player.peak, player.games, years, numbers)
 
 
 def without_rows(numbers: Settings) -> bool:
@@ -223,31 +233,29 @@ def without_rows(numbers: Settings) -> bool:
     return first + second + third == 0.0
 
 
-def move(state: Any, p: int, change: float) -> None:
+def move(player: Player, change: float) -> None:
     """Change one side's rating; a game more, and its highest rating."""
-    rating = state[p] + change
-    state[p] = rating
-    state[p + 1] += 1.0
-    state[p + 3] = max(state[p + 3], rating)
+    player.rating += change
+    player.games += 1.0
+    player.peak = max(player.peak, player.rating)
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
     """Expected score, 0..1."""
-    return expected(state[p], state[q])
+    return expected(player.rating, opponent.rating)
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one side of one game with its numbers."""
-    (opponent, score, *_) = meetings[0]
-    rating, games, birth_year, peak = own.before
-    years = age(birth_year, when.day)
-    row = k_row(rating, peak, games, years, numbers)
-    k = k_factor(rating, peak, games, years, numbers)
+    (opponent, score, *_), player = meetings[0], own.before
+    rating, years = player.rating, age(player.birth_year, when.day)
+    row = k_row(rating, player.peak, player.games, years, numbers)
+    k = k_factor(rating, player.peak, player.games, years, numbers)
     which = f"{ROWS[row - 1]} row of the table" if row else "no row of the table holds"
-    ea = expected(rating, opponent[RATING])
+    ea = expected(rating, opponent.rating)
     terms = (
         Term("Ra", rating, "rating before the game"),
-        Term("Rb", opponent[RATING], "opponent's rating before the game"),
+        Term("Rb", opponent.rating, "opponent's rating before the game"),
         Term("Sa", score, "score"),
         Term("Ea", ea, "expected score 1 / (1 + 10^((Rb - Ra) / 400))"),
         Term("K", k, f"K-factor: {which}"),
@@ -256,7 +264,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         "Ra + K·(Sa - Ea)",
         terms,
         rating + k * (score - ea),
-        own.after[RATING],
+        own.after.rating,
         "none; shown to the nearest point",
         f"{PAGE}, The ELO Rating Change Formula",
     )
@@ -269,7 +277,7 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "games", "birth_year", "peak"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,

@@ -34,6 +34,7 @@ import attrs
 
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.periods import DAY_MS, months_of, year_of
+from ledger.runtime.records import copy_of, number
 from ledger.schemes.formulas.fide_rules import (
     MARCH_2024,
     compressed,
@@ -59,6 +60,7 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -69,22 +71,14 @@ from ledger.schemes.scheme import (
     SeedsStand,
     Term,
     When,
+    opponent_of,
+    own_work,
     refuse_common,
+    state,
 )
 from ledger.schemes.settings import EventSettings, numbers_of, setting, whole_within
 
 B02 = "FIDE Rating Regulations B.02"
-
-STATE = (
-    "rating", "games", "highest", "birth_year", "pool_games", "pool_score", "pool_opponents", "pool_since", "day",
-    "since", "earlier", "earlier_since", "earliest",
-)  # fmt: skip
-RATING, GAMES, HIGHEST, BIRTH_YEAR, POOL_GAMES, POOL_SCORE, POOL_OPPONENTS, POOL_SINCE, DAY = range(9)
-SINCE, EARLIER, EARLIER_SINCE, EARLIEST = range(9, 13)  # the rating's first day, and the ratings in force before it
-FIELDS = len(STATE)
-WORK = ("counted", "scored", "expected_hundredths", "opponents", "k")
-COUNTED, SCORED, EXPECTED, OPPONENTS, K = range(5)
-NOTES = len(WORK)
 
 
 @attrs.frozen(kw_only=True)
@@ -135,27 +129,59 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State before the first rated game: with the declared rating, or that of ``start``, or unrated."""
+@attrs.define
+class Player:
+    """The state of a player. Days are counted from 1970; the rating is that of the last list, 0 of who is unrated."""
+
+    rating: float = state("points; 0 if unrated")
+    games: float = state("rated games")
+    highest: float = state("the highest rating published so far, points")
+    birth_year: float = state("year of birth; 0 if it is unknown")
+    pool_games: float = state("games against rated opponents pooled for a rating")
+    pool_score: float = state("points scored in the pooled games")
+    pool_opponents: float = state("sum of the opponents' ratings in the pooled games, points")
+    pool_since: float = state("when the first batch with a pooled game closed, days")
+    day: float = state("the day up to which time has changed the state, days")
+    since: float = state("the first day of the rating, days")
+    earlier: float = state("the rating before it, points")
+    earlier_since: float = state("the first day of the rating before, days")
+    earliest: float = state("the rating before that, points")
+
+
+@attrs.define
+class Work:
+    """What a period's games come to for one player, which explanations tell."""
+
+    counted: float = number(0.0, "games that count")
+    scored: float = number(0.0, "points scored in them")
+    expected_hundredths: float = number(0.0, "expected score of a rated player, hundredths of a point")
+    opponents: float = number(0.0, "sum of the ratings of an unrated player's opponents, points")
+    k: float = number(0.0, "K of a rated player, points")
+
+
+copy = copy_of(Player)
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A player before the first rated game: with the declared rating, or that of ``start``, or unrated."""
     return carry(newcomer.declared or numbers.start, 0.0, newcomer, numbers)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a rating is rated with the nearest whole number, if that is not below the floor."""
     # FIDE's lists carry whole points; that a half goes up is our reading, as for initial ratings (RULES 1.6).
     own = float(floor(rating + 0.5))
     if own < floor_of(rules_of(newcomer.day, numbers), numbers):
         own = 0.0
-    born, day = float(newcomer.birth_year or 0), float(newcomer.day)
-    return (own, float(games), own, born, 0.0, 0.0, 0.0, 0.0, day, 0.0, own, 0.0, own)
+    born = float(newcomer.birth_year or 0)
+    return Player(own, games, own, born, day=newcomer.day, earlier=own, earliest=own)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past: its games and its highest rating count for K (8.3.3)."""
     # A list of FIDE tells a player's K, and not how many games stand behind the rating. What it leaves out follows from
     # the K where that can be: below the K of a new player says that there are enough games, 10 that the rating was 2400
     # once, 20 of a junior that it was 2300. Without either there are none.
-    own, _, _, *rest = carry(seed.rating, 0.0, newcomer, numbers)
     rules = rules_of(newcomer.day, numbers)
     games, highest, k = seed.games, float(floor(seed.peak + 0.5)), seed.k_factor
     # rapid and blitz: K 20 for all tells nothing
@@ -166,7 +192,9 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ..
             highest = max(highest, numbers.high_from)
         elif k <= 20.0 and newcomer.birth_year and year_of(newcomer.day) - newcomer.birth_year <= numbers.junior_age:
             highest = max(highest, numbers.junior_below)
-    return (own, games or 0.0, highest, *rest)
+    player = carry(seed.rating, games or 0.0, newcomer, numbers)
+    player.highest = highest
+    return player
 
 
 def seeds_stand(day: float, numbers: Settings) -> SeedsStand:
@@ -175,22 +203,19 @@ def seeds_stand(day: float, numbers: Settings) -> SeedsStand:
     return SeedsStand(low=max(floor_of(rules_of(each, numbers), numbers) for each in (first, day)), whole=True)
 
 
-def relist(state: Sequence[float], fresh: tuple[float, ...], seed: Seed, numbers: Settings) -> tuple[float, ...]:
+def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:
     """A later list is the rating in force from its day on; its games, its K and its highest rating count for K."""
-    listed = list(state)
-    own, games, highest, *_, day = fresh[: DAY + 1]
-    before = state[HIGHEST]
+    before = player.highest
     # A K above 10 says that no published rating has reached 2400, whatever was calculated here.
     if seed.k_factor is not None and seed.k_factor > 10.0:
         before = min(before, numbers.high_from - 1.0)
-    listed[GAMES], listed[HIGHEST] = games, max(before, highest)
-    if own != state[RATING]:
-        remember(listed, 0)
-        listed[RATING], listed[SINCE] = own, day
-    if own > 0.0:
-        listed[POOL_GAMES:DAY] = [0.0] * (DAY - POOL_GAMES)
-    listed[DAY] = max(listed[DAY], day)
-    return tuple(listed)
+    listed = attrs.evolve(player, games=fresh.games, highest=max(before, fresh.highest), day=max(player.day, fresh.day))
+    if fresh.rating != player.rating:
+        remember(listed)
+        listed.rating, listed.since = fresh.rating, fresh.day
+    if fresh.rating > 0.0:
+        empty_pool(listed)
+    return listed
 
 
 # -- what the settings make of the rules of a day, and which of the ratings kept was in force when -------------------
@@ -211,85 +236,77 @@ def needed(day: float, numbers: Any) -> float:
     return numbers.initial_games if numbers.initial_games > 0.0 else games_needed(day)
 
 
-def remember(state: Any, p: int) -> None:
+def remember(player: Player) -> None:
     """The present rating becomes the one before."""
-    state[p + EARLIEST] = state[p + EARLIER]
-    state[p + EARLIER_SINCE] = state[p + SINCE]
-    state[p + EARLIER] = state[p]
+    player.earliest = player.earlier
+    player.earlier_since = player.since
+    player.earlier = player.rating
 
 
-def in_force(state: Any, p: int, day: float) -> float:
+def in_force(player: Player, day: float) -> float:
     """The rating in force on a day, points; of days long ago the oldest that is kept."""
-    if day >= state[p + SINCE]:
-        return state[p]  # type: ignore[no-any-return]
-    if day >= state[p + EARLIER_SINCE]:
-        return state[p + EARLIER]  # type: ignore[no-any-return]
-    return state[p + EARLIEST]  # type: ignore[no-any-return]
+    if day >= player.since:
+        return player.rating
+    if day >= player.earlier_since:
+        return player.earlier
+    return player.earliest
 
 
-def own_at_start(state: Any, p: int, day: float) -> float:
+def own_at_start(player: Player, day: float) -> float:
     """The rating with which a player is rated in a tournament that began on a day, points; 0 for who is unrated now."""
-    if state[p] == 0.0:
+    if player.rating == 0.0:
         return 0.0
-    own = in_force(state, p, day)
-    return own if own > 0.0 else state[p]  # 8.2.4: rated meanwhile
+    own = in_force(player, day)
+    return own if own > 0.0 else player.rating  # 8.2.4: rated meanwhile
 
 
-def begun_before(began: Any, first: int, g: int) -> bool:
-    """Whether one of the games *first* <= game < *g* belongs to the tournament of game *g*."""
-    for earlier in range(first, g):  # noqa: SIM110, a kernel has no generators
-        if began[earlier] == began[g]:
+def begun_before(games: BatchGames, g: int) -> bool:
+    """Whether one of the player's games before game *g* belongs to its tournament."""
+    for earlier in range(games.first, g):  # noqa: SIM110, a kernel has no generators
+        if games.began[earlier] == games.began[g]:
             return True
     return False
 
 
-def upgrades(state: Any, p: int, opponent: Any, began: Any, first: int, last: int, numbers: Any) -> int:
+def upgrades(player: Player, games: BatchGames, numbers: Any) -> int:
     """What the expected score falls by where each of several tournaments has its one upgrade, hundredths."""
     fall = 0
-    for g in range(first, last):
-        rules = rules_of(began[g], numbers)
-        if one_upgrade(rules, numbers.rapid) and not begun_before(began, first, g):
-            own, widest = own_at_start(state, p, began[g]), 0.0
-            for other in range(g, last):
-                if began[other] == began[g]:
-                    rating = in_force(state, opponent[other] * FIELDS, began[g])
+    for g in range(games.first, games.last):
+        start = games.began[g]
+        rules = rules_of(start, numbers)
+        if one_upgrade(rules, numbers.rapid) and not begun_before(games, g):
+            own, widest = own_at_start(player, start), 0.0
+            for other in range(g, games.last):
+                if games.began[other] == start:
+                    rating = in_force(opponent_of(games, other), start)
                     if is_rated(own, rating, rules, numbers.rapid):
                         widest = max(widest, own - rating)
             fall += upgrade(widest, rules, numbers.rapid)
     return fall
 
 
-def leave_out_pointless(
-    state: Any,
-    work: Any,
-    p: int,
-    w: int,
-    opponent: Any,
-    score: Any,
-    began: Any,
-    first: int,
-    last: int,
-    numbers: Any,
-) -> None:
+def leave_out_pointless(player: Player, games: BatchGames, numbers: Any) -> None:
     """8.2: of an unrated player's tournaments those without a point are disregarded until one has brought a point."""
     counted, scored, opponents = 0.0, 0.0, 0.0
-    for g in range(first, last):
-        if not begun_before(began, first, g):
-            rules, games, points, total = rules_of(began[g], numbers), 0.0, 0.0, 0.0
-            for other in range(g, last):
-                if began[other] == began[g]:
-                    rating = in_force(state, opponent[other] * FIELDS, began[g])
+    for g in range(games.first, games.last):
+        if not begun_before(games, g):
+            start = games.began[g]
+            rules, met, points, total = rules_of(start, numbers), 0.0, 0.0, 0.0
+            for other in range(g, games.last):
+                if games.began[other] == start:
+                    rating = in_force(opponent_of(games, other), start)
                     if is_rated(0.0, rating, rules, numbers.rapid):
-                        games += 1.0
-                        points += score[other]
+                        met += 1.0
+                        points += games.score[other]
                         total += rating
-            if points > 0.0 or counted > 0.0 or state[p + POOL_GAMES] > 0.0:
-                counted += games
+            if points > 0.0 or counted > 0.0 or player.pool_games > 0.0:
+                counted += met
                 scored += points
                 opponents += total
-    work[w + COUNTED] = counted
-    work[w + SCORED] = scored
-    work[w + OPPONENTS] = opponents
+    work = own_work(games)
+    work.counted = counted
+    work.scored = scored
+    work.opponents = opponents
 
 
 # -- the course of a player from period to period --------------------------------------------------------------------
@@ -313,26 +330,25 @@ def refuse(
     return COUNTS
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Bring a state to a later day: the rise of March 2024, and the end of a pool. Ratings never decay."""
+def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+    """Bring a player to a later day: the rise of March 2024, and the end of a pool. Ratings never decay."""
     # The list of 1 March 2024: R + 0.40·(2000 - R), then the new floor of 1400, which 1000 reaches by the rise (RULES
     # 1.7). Where one day's rules hold for all games that day never comes.
-    if state[p + DAY] < MARCH_2024 and day >= MARCH_2024 and numbers.rules_day == 0.0 and state[p] > 0.0:
-        own = compressed(state[p]) if numbers.compress else state[p]
+    if player.day < MARCH_2024 and day >= MARCH_2024 and numbers.rules_day == 0.0 and player.rating > 0.0:
+        own = compressed(player.rating) if numbers.compress else player.rating
         if own < floor_of(day, numbers):
             own = 0.0
-        if own != state[p]:
-            if state[p + SINCE] < MARCH_2024 - 1.0:
-                remember(state, p)
+        if own != player.rating:
+            if player.since < MARCH_2024 - 1.0:
+                remember(player)
             # a rating of the list of that day never was in force without the rise
-            state[p + SINCE] = MARCH_2024
-        state[p] = own
-        state[p + HIGHEST] = max(state[p + HIGHEST], own)
+            player.since = MARCH_2024
+        player.rating = own
+        player.highest = max(player.highest, own)
     # 7.1: pooled over at most 26 months
-    if state[p + POOL_GAMES] > 0.0 and months_of(day) - months_of(state[p + POOL_SINCE]) > numbers.pool_months:
-        for field in range(POOL_GAMES, DAY):
-            state[p + field] = 0.0
-    state[p + DAY] = max(state[p + DAY], day)
+    if player.pool_games > 0.0 and months_of(day) - months_of(player.pool_since) > numbers.pool_months:
+        empty_pool(player)
+    player.day = max(player.day, day)
 
 
 def stands_from(day: float, numbers: Settings) -> float:
@@ -349,126 +365,107 @@ def k_of(highest: float, games: float, birth_year: float, counted: float, day: f
     return k_capped(k, counted, rules, numbers.k_product)
 
 
-def rate_player(
-    step: int,  # noqa: ARG001
-    state: Any,
-    work: Any,
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    began: Any,
-    first: int,
-    last: int,
-    period: float,  # noqa: ARG001
-    day: float,
-    numbers: Settings,
-) -> None:
+def rate_period(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
     """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled."""
     # The loop of ``tests.vectors.published.tournament``, written out for columns.
-    p, w = player * FIELDS, player * NOTES
     counted, scored, opponents, widest = 0.0, 0.0, 0.0, 0.0
     start, rules, own, low, high = 0.0, 0.0, 0.0, 0.0, 0.0
     expected, several = 0, False
-    for g in range(first, last):
+    for g in range(games.first, games.last):
         # Games of one tournament stand together mostly: its rules and ratings are looked up where it changes.
-        if g == first or began[g] != start:
-            several = g > first
-            start = began[g]
+        if g == games.first or games.began[g] != start:
+            several = g > games.first
+            start = games.began[g]
             rules = rules_of(start, numbers)
-            own = own_at_start(state, p, start)
+            own = own_at_start(player, start)
             low = lowest(own, rules, numbers.rapid, numbers.full_from)
             high = greatest(own, rules, numbers.rapid, numbers.full_from)
-        other = in_force(state, opponent[g] * FIELDS, start)
+        other = in_force(opponent_of(games, g), start)
         if is_rated(own, other, rules, numbers.rapid):
             difference = within(own - other, low, high)
             widest = max(widest, difference)
             expected += expected_hundredths(difference)
             counted += 1.0
-            scored += score[g]
+            scored += games.score[g]
             opponents += other
-    for field in range(FIELDS):
-        after[p + field] = state[p + field]
-    work[w + COUNTED] = counted
-    work[w + SCORED] = scored
-    if state[p] == 0.0:
-        work[w + OPPONENTS] = opponents
+    copy(after, player)
+    work = own_work(games)
+    work.counted = counted
+    work.scored = scored
+    if player.rating == 0.0:
+        work.opponents = opponents
         if several:
-            leave_out_pointless(state, work, p, w, opponent, score, began, first, last, numbers)
-        pool(state, after, p, work[w + COUNTED], work[w + SCORED], work[w + OPPONENTS], day, numbers)
+            leave_out_pointless(player, games, numbers)
+        pool(after, work, when.day, numbers)
     elif counted > 0.0:
         if several:
-            expected -= upgrades(state, p, opponent, began, first, last, numbers)
+            expected -= upgrades(player, games, numbers)
         else:
             expected -= upgrade(widest, rules, numbers.rapid)
-        k = k_of(state[p + HIGHEST], state[p + GAMES], state[p + BIRTH_YEAR], counted, day, numbers)
-        work[w + EXPECTED] = float(expected)
-        work[w + K] = k
+        k = k_of(player.highest, player.games, player.birth_year, counted, when.day, numbers)
+        work.expected_hundredths = float(expected)
+        work.k = k
         # 8.3.4, in hundredths: rounded once, "0.5 away from zero", and added to the rating of the last list
         # Of 14 published periods with several events that can tell, 13 are rounded once and one by event (RULES 1.4).
-        own = state[p] + round_hundredths(int(k) * (int(100.0 * scored) - expected))
-        publish(after, p, own, counted, floor_of(rules_of(day, numbers), numbers), day)
+        own = player.rating + round_hundredths(int(k) * (int(100.0 * scored) - expected))
+        publish(after, own, counted, floor_of(rules_of(when.day, numbers), numbers), when.day)
 
 
-def publish(after: Any, p: int, own: float, games: float, lowest_published: float, day: float) -> None:
+def publish(player: Player, own: float, games: float, lowest_published: float, day: float) -> None:
     """Note a rating, and the games that made or changed it; unrated on the next list if it is below the floor."""
     published = own if own >= lowest_published else 0.0
-    if published != after[p]:
-        remember(after, p)
-        after[p + SINCE] = day
-    after[p] = published
-    after[p + GAMES] += games
+    if published != player.rating:
+        remember(player)
+        player.since = day
+    player.rating = published
+    player.games += games
     # "once a player's published rating has reached 2400" (8.3.3): as published
-    if after[p] > after[p + HIGHEST]:
-        after[p + HIGHEST] = own
+    player.highest = max(player.highest, published)
 
 
-def pool(
-    state: Any, after: Any, p: int, games: float, scored: float, opponents: float, day: float, numbers: Settings
-) -> None:
+def pool(player: Player, work: Work, day: float, numbers: Settings) -> None:
     """Pool an unrated player's games against rated opponents until there are enough for a rating."""
     # 8.2: a zero score in the first event is disregarded
-    if games == 0.0 or (state[p + POOL_GAMES] == 0.0 and scored == 0.0):
+    if work.counted == 0.0 or (player.pool_games == 0.0 and work.scored == 0.0):
         return
-    if state[p + POOL_GAMES] == 0.0:
-        after[p + POOL_SINCE] = day
-    games += state[p + POOL_GAMES]
-    scored += state[p + POOL_SCORE]
-    opponents += state[p + POOL_OPPONENTS]
-    after[p + POOL_GAMES] = games
-    after[p + POOL_SCORE] = scored
-    after[p + POOL_OPPONENTS] = opponents
-    rules = rules_of(day, numbers)
+    if player.pool_games == 0.0:
+        player.pool_since = day
+    player.pool_games += work.counted
+    player.pool_score += work.scored
+    player.pool_opponents += work.opponents
+    games, rules = player.pool_games, rules_of(day, numbers)
     if games < needed(rules, numbers):
         return
+    opponents, scored = player.pool_opponents, player.pool_score
     own = initial(opponents, scored, games, rules, numbers.hypothetical, numbers.initial_highest)
     if own >= floor_of(rules, numbers):
-        publish(after, p, own, games, own, day)
-        for field in range(POOL_GAMES, DAY):
-            after[p + field] = 0.0
+        publish(player, own, games, own, day)
+        empty_pool(player)
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
+def empty_pool(player: Player) -> None:
+    """No games are pooled any more."""
+    player.pool_games = 0.0
+    player.pool_score = 0.0
+    player.pool_opponents = 0.0
+    player.pool_since = 0.0
+
+
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
     """Expected score 0.08 to 0.92 by table 8.1.2 with differences up to 400; unrated players count as 1800."""
-    own = state[p] if state[p] > 0.0 else numbers.hypothetical
-    other = state[q] if state[q] > 0.0 else numbers.hypothetical
-    difference = own - other
-    if difference > 400.0:
-        difference = 400.0
-    elif difference < -400.0:
-        difference = -400.0
-    return expected_hundredths(difference) / 100.0
+    own = player.rating if player.rating > 0.0 else numbers.hypothetical
+    other = opponent.rating if opponent.rating > 0.0 else numbers.hypothetical
+    return expected_hundredths(within(own - other, -400.0, 400.0)) / 100.0
 
 
-def provisional(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
+def provisional(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
     """True while unrated."""
-    return bool(state[p] == 0.0)
+    return player.rating == 0.0
 
 
-def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
+def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
     """Rating lists show rated players."""
-    return bool(state[p] > 0.0)
+    return player.rating > 0.0
 
 
 # -- explained -------------------------------------------------------------------------------------------------------
@@ -476,15 +473,15 @@ def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
     """The formula of one player's period with its numbers."""
-    if own.before[RATING] > 0.0:
+    if own.before.rating > 0.0:
         return _explain_change(own, meetings, when, numbers)
     return _explain_unrated(own, len(meetings), when, numbers)
 
 
 def _explain_change(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
     """A rated player's period."""
-    before, games, scored = own.before[RATING], own.work[COUNTED], own.work[SCORED]
-    expected, k = own.work[EXPECTED] / 100.0, own.work[K]
+    before, games, scored = own.before.rating, own.work.counted, own.work.scored
+    expected, k = own.work.expected_hundredths / 100.0, own.work.k
     terms = (
         Term("Ro", before, "rating before the period"),
         *_starts(own, meetings, numbers),
@@ -494,18 +491,16 @@ def _explain_change(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when:
         Term("K", k, f"K-factor, lowered where K·n would exceed {numbers.k_product:g}"),
     )
     rounding = "the change of the period, once, to the nearest point, 0.5 away from zero"
-    if own.after[RATING] == 0.0:
+    if own.after.rating == 0.0:
         rounding += f"; below {floor_of(rules_of(when.day, numbers), numbers):g}, so unrated (0) from the next list on"
-    return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after[RATING], rounding, B02)
+    return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after.rating, rounding, B02)
 
 
 def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any) -> str:
     """By which rules great differences counted: each tournament has those of the day on which it began."""
     days = dict.fromkeys(meeting.began for meeting in meetings)
     rules = [
-        rule_of_differences(
-            own_at_start(own.before, 0, began), rules_of(began, numbers), numbers.rapid, numbers.full_from
-        )
+        rule_of_differences(own_at_start(own.before, began), rules_of(began, numbers), numbers.rapid, numbers.full_from)
         for began in days
     ]
     return " or ".join(dict.fromkeys(rules))
@@ -519,7 +514,7 @@ def _starts(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any)
     for place, began in enumerate(dict.fromkeys(meeting.began for meeting in meetings), 1):
         games = sum(meeting.began == began for meeting in meetings)
         day = instant_text(floor(began) * DAY_MS, Precision.DAY)
-        rating = own_at_start(own.before, 0, began)
+        rating = own_at_start(own.before, began)
         words = f"own rating for the {games} games of a tournament that began on {day}"
         terms.append(Term(f"R{place}", rating, f"{words}, opponents with those of that day"))
     return terms
@@ -528,18 +523,17 @@ def _starts(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any)
 def _explain_unrated(own: ExplainedPlayer, played: int, when: When, numbers: Any) -> Explanation:
     """A newcomer's period."""
     rules = rules_of(when.day, numbers)
-    games, scored, opponents = (
-        own.before[pooled] + own.work[noted]
-        for pooled, noted in ((POOL_GAMES, COUNTED), (POOL_SCORE, SCORED), (POOL_OPPONENTS, OPPONENTS))
-    )
+    before, work = own.before, own.work
+    games, scored = before.pool_games + work.counted, before.pool_score + work.scored
+    opponents = before.pool_opponents + work.opponents
     terms = [
-        Term("n", games, f"games pooled against rated opponents; this period {own.work[COUNTED]:g} of {played}"),
+        Term("n", games, f"games pooled against rated opponents; this period {work.counted:g} of {played}"),
         Term("W", scored, "score in them"),
         Term("S", opponents, "sum of the opponents' ratings"),
     ]
-    if games == 0.0 or scored == 0.0 == own.before[POOL_GAMES] or games < needed(rules, numbers):
+    if games == 0.0 or scored == 0.0 == before.pool_games or games < needed(rules, numbers):
         why = f"0, unrated until {needed(rules, numbers):g} games; a first event without a point does not count"
-        return Explanation(why, tuple(terms), 0.0, own.after[RATING], "none", f"{B02} 7.1")
+        return Explanation(why, tuple(terms), 0.0, own.after.rating, "none", f"{B02} 7.1")
     if rules >= MARCH_2024:
         rule = "(S + 2·H)/(n + 2) + dp"
         percent = percentage(scored + 1.0, games + 2.0)
@@ -558,9 +552,9 @@ def _explain_unrated(own: ExplainedPlayer, played: int, when: When, numbers: Any
         terms.append(Term("dp", float(dp(percent)), f"table 8.1.1 for W/n = {percent} %"))
         unrounded = opponents / games + dp(percent)
     rounding = f"to the nearest point; from March 2024 at most {numbers.initial_highest:g}"
-    if own.after[RATING] == 0.0:
+    if own.after.rating == 0.0:
         rounding += f"; below {floor_of(rules, numbers):g}, so not published (0), and the pool goes on"
-    return Explanation(rule, tuple(terms), unrounded, own.after[RATING], rounding, f"{B02} 8.2")
+    return Explanation(rule, tuple(terms), unrounded, own.after.rating, rounding, f"{B02} 8.2")
 
 
 SCHEME = Scheme(
@@ -570,7 +564,7 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=STATE,
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,
@@ -578,8 +572,8 @@ SCHEME = Scheme(
     carry=carry,
     refuse=refuse,
     rhythm=Rhythm.PERIOD,
-    rate_player=rate_player,
-    work=WORK,
+    passes=(rate_period,),
+    work=Work,
     at=at,
     stands_from=stands_from,
     expected_score=expected_score,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, pi, sqrt
-from typing import Any
 
 import attrs
 
@@ -19,6 +18,7 @@ from ledger.facts.periods import last_over
 from ledger.runtime.arith import LOG2_10, exp2
 from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
 from ledger.schemes.scheme import (
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -30,13 +30,13 @@ from ledger.schemes.scheme import (
     When,
     calendar_of,
     from_the_beginning,
+    opponent_of,
     seeds_stand,
+    state,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
 
 PAPER = "Glickman, The Glicko system"
-FIELDS = 3
-RATING, RD, PERIOD = range(FIELDS)
 NEVER = -1e9  # the period of a player who has not been rated
 Q = 0.005756462732485115  # q = ln(10)/400
 SPREAD = 3.0 * Q * Q / (pi * pi)  # of g: 3q²/π²
@@ -73,19 +73,28 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(rating, rd, last rated period)``; a declared rating is as uncertain as none."""
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points")
+    rd: float = state("rating deviation RD, points")
+    period: float = state("the last rated period, or the one that RD was brought to")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
-    return (rating, numbers.initial_rd, NEVER)
+    return Player(rating, numbers.initial_rd, NEVER)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past: the RD of its list, which grows from the end of the period before it; or that of none."""
     if seed.deviation is None:
-        return (seed.rating, numbers.initial_rd, NEVER)
+        return Player(seed.rating, numbers.initial_rd, NEVER)
     rd = min(max(seed.deviation, numbers.rd_floor), numbers.rd_cap)
     period = last_over(newcomer.day, calendar_of(numbers))
-    return (seed.rating, rd, NEVER if period is None else period)
+    return Player(seed.rating, rd, NEVER if period is None else period)
 
 
 def decayed(rd: float, c: float, periods: float, cap: float) -> float:
@@ -94,22 +103,18 @@ def decayed(rd: float, c: float, periods: float, cap: float) -> float:
     return grown if grown < cap else cap
 
 
-def relist(
-    state: Sequence[float],
-    fresh: tuple[float, ...],
-    seed: Seed,
-    numbers: Settings,  # noqa: ARG001
-) -> tuple[float, ...]:
+def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
     """A later list replaces the rating, and RD with the period from which it grows if it states one."""
-    return (seed.rating, *(state[RD:] if seed.deviation is None else fresh[RD:]))
+    grows = player if seed.deviation is None else fresh
+    return Player(seed.rating, grows.rd, grows.period)
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Let RD grow by the periods since it was last brought up: step 1, for every player of a period."""
     # Opponents' too: a library in use lets only the RD grow of the player who is rated (RULES 9).
-    if state[p + PERIOD] > NEVER and period > state[p + PERIOD]:
-        state[p + RD] = decayed(state[p + RD], numbers.c, period - state[p + PERIOD], numbers.rd_cap)
-        state[p + PERIOD] = period
+    if player.period > NEVER and period > player.period:
+        player.rd = decayed(player.rd, numbers.c, period - player.period, numbers.rd_cap)
+        player.period = period
 
 
 def impact(rd: float) -> float:
@@ -127,49 +132,33 @@ def expected_between(rating: float, rd: float, opponent: float, opponent_rd: flo
     return chance(rating - opponent, impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
-    """Expected score 0..1 of the player at *p*, both states as ``at`` left them."""
-    return expected_between(state[p], state[p + RD], state[q], state[q + RD])
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
+    """Expected score 0..1, both players as ``at`` left them."""
+    return expected_between(player.rating, player.rd, opponent.rating, opponent.rd)
 
 
-def rate_player(
-    step: int,  # noqa: ARG001
-    state: Any,
-    work: Any,  # noqa: ARG001
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    first: int,
-    last: int,
-    period: float,
-    day: float,  # noqa: ARG001
-    numbers: Settings,
-) -> None:
+def rate_period(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
     """One player's games of one period (step 2)."""
-    p = player * FIELDS
-    own = state[p]
     improvement = 0.0  # Σ g(s - E)
     information = 0.0  # Σ g²E(1 - E)
-    for game in range(first, last):
-        q = opponent[game] * FIELDS
-        weight = impact(state[q + RD])
-        expected = chance(own - state[q], weight)
-        improvement += weight * (score[game] - expected)
+    for game in range(games.first, games.last):
+        opponent = opponent_of(games, game)
+        weight = impact(opponent.rd)
+        expected = chance(player.rating - opponent.rating, weight)
+        improvement += weight * (games.score[game] - expected)
         information += weight * weight * expected * (1.0 - expected)
     # 1/RD² + 1/d², where d² = 1/(q² Σ g²E(1 - E))
-    precision = 1.0 / (state[p + RD] * state[p + RD]) + Q * Q * information
+    precision = 1.0 / (player.rd * player.rd) + Q * Q * information
     rd = sqrt(1.0 / precision)
-    after[p] = bounded(own + Q / precision * improvement, own, numbers)
-    after[p + RD] = rd if rd > numbers.rd_floor else numbers.rd_floor
-    after[p + PERIOD] = period
+    after.rating = bounded(player.rating + Q / precision * improvement, player.rating, numbers)
+    after.rd = rd if rd > numbers.rd_floor else numbers.rd_floor
+    after.period = when.period
 
 
-def rate_period(
+def after_period(
     rating: float, rd: float, games: Sequence[tuple[float, float, float]], numbers: Settings = DEFAULT
 ) -> tuple[float, float]:
-    """Rating and RD after a period that begins with the given ones, in points.
+    """Rating and RD after one period that begins with the given ones, in points.
 
     Args:
         rating: at the beginning of the period.
@@ -180,21 +169,19 @@ def rate_period(
     # The paper's worked example begins after step 1: its RD of 200 goes in as it stands (RULES 3).
     if not games:
         return rating, rd
-    state = [rating, rd, 0.0]
-    for opponent, opponent_rd, _score in games:
-        state += [opponent, opponent_rd, 0.0]
-    after, scores = list(state), [score for *_opponent, score in games]
-    count = len(games)
-    rate_player(0, state, (), after, 0, range(1, count + 1), scores, (), 0, count, 0.0, 0.0, numbers)
-    return after[RATING], after[RD]
+    players = [Player(rating, rd), *(Player(*opponent) for *opponent, _score in games)]
+    count, after, scores = len(games), Player(), [score for *_opponent, score in games]
+    batch = BatchGames(players, (), range(1, count + 1), scores, (), (), 0, 0, count)
+    rate_period(players[0], after, batch, When(), numbers)
+    return after.rating, after.rd
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of step 2 with a period's numbers, one term a game."""
-    rating, rd = own.before[RATING], own.before[RD]
+    rating, rd = own.before.rating, own.before.rd
     improvement, information, by_game = 0.0, 0.0, []
     for i, meeting in enumerate(meetings, 1):
-        opponent, opponent_rd = meeting.opponent[RATING], meeting.opponent[RD]
+        opponent, opponent_rd = meeting.opponent.rating, meeting.opponent.rd
         g = impact(opponent_rd)
         e = chance(rating - opponent, g)
         improvement += g * (meeting.score - e)
@@ -213,7 +200,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         "r + q/(1/RD^2 + 1/d²)·Σx",
         terms,
         rating + Q / (1.0 / (rd * rd) + 1.0 / d2) * improvement,
-        own.after[RATING],
+        own.after.rating,
         rounding(numbers),
         f"{PAPER}, step 2",
     )
@@ -221,7 +208,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
 
 def game_words(i: int, meeting: MetOpponent, g: float, e: float) -> str:
     """What a game's term g(s - E) is made of, for people."""
-    rating, rd = meeting.opponent[RATING], meeting.opponent[RD]
+    rating, rd = meeting.opponent.rating, meeting.opponent.rd
     return f"game {i}: g(s - E) with g {g:.4f}, s {meeting.score:g}, E {e:.4f} against {rating:.1f}, RD {rd:.1f}"
 
 
@@ -232,13 +219,13 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "rd", "period"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,
     relist=relist,
     rhythm=Rhythm.PERIOD,
-    rate_player=rate_player,
+    passes=(rate_period,),
     at=at,
     stands_from=from_the_beginning,
     expected_score=expected_score,

@@ -22,6 +22,7 @@ from ledger.facts.periods import last_over
 from ledger.runtime.arith import LOG2_E, exp2, log
 from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
 from ledger.schemes.scheme import (
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -33,7 +34,9 @@ from ledger.schemes.scheme import (
     When,
     calendar_of,
     from_the_beginning,
+    opponent_of,
     seeds_stand,
+    state,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
 
@@ -197,8 +200,6 @@ def new_volatilities(
 # -- the scheme ----------------------------------------------------------------------------------------------------
 
 PAPER = "Glickman, Example of the Glicko-2 system"
-FIELDS = 4
-RATING, RD, VOLATILITY, PERIOD = range(FIELDS)
 NEVER = -1e9  # the period of a player who has not been rated
 CENTRE = 1500.0
 SCALE = 173.7178  # points in one unit of mu and phi (step 2)
@@ -245,19 +246,30 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(rating, rd, volatility, period)``; a declared rating is as uncertain as none."""
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points")
+    rd: float = state("rating deviation RD, points")
+    volatility: float = state("1/173.7178 points")
+    period: float = state("the last period whose growth the RD contains")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
-    return (rating, numbers.initial_rd, numbers.initial_volatility, NEVER)
+    return Player(rating, numbers.initial_rd, numbers.initial_volatility, NEVER)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past: RD and volatility of its list, RD growing from then on; or those of a newcomer."""
     volatility = numbers.initial_volatility if seed.volatility is None else min(max(seed.volatility, 1e-4), 1.0)
     if seed.deviation is None:
-        return (seed.rating, numbers.initial_rd, volatility, NEVER)
+        return Player(seed.rating, numbers.initial_rd, volatility, NEVER)
     period = last_over(newcomer.day, calendar_of(numbers))
-    return (seed.rating, min(seed.deviation, numbers.initial_rd), volatility, NEVER if period is None else period)
+    rd = min(seed.deviation, numbers.initial_rd)
+    return Player(seed.rating, rd, volatility, NEVER if period is None else period)
 
 
 def grown(rd: float, volatility: float, periods: float) -> float:
@@ -266,24 +278,20 @@ def grown(rd: float, volatility: float, periods: float) -> float:
     return sqrt(rd * rd + periods * step * step)
 
 
-def relist(
-    state: Sequence[float],
-    fresh: tuple[float, ...],
-    seed: Seed,
-    numbers: Settings,  # noqa: ARG001
-) -> tuple[float, ...]:
+def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
     """A later list replaces the rating, and what it states of RD, with the period from which it grows, and of σ."""
-    rd, period = (state[RD], state[PERIOD]) if seed.deviation is None else (fresh[RD], fresh[PERIOD])
-    return (seed.rating, rd, state[VOLATILITY] if seed.volatility is None else fresh[VOLATILITY], period)
+    grows = player if seed.deviation is None else fresh
+    volatility = player.volatility if seed.volatility is None else fresh.volatility
+    return Player(seed.rating, grows.rd, volatility, grows.period)
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Let RD grow by the periods missed before *period*: without games only step 6, with the old σ."""
-    missed = period - 1.0 - state[p + PERIOD]
+    missed = period - 1.0 - player.period
     # A newcomer's RD is that of somebody of whom nothing is known: time cannot make it larger.
-    if missed > 0.0 and state[p + PERIOD] > NEVER:
-        state[p + RD] = grown(state[p + RD], state[p + VOLATILITY], missed)
-        state[p + PERIOD] = period - 1.0
+    if missed > 0.0 and player.period > NEVER:
+        player.rd = grown(player.rd, player.volatility, missed)
+        player.period = period - 1.0
 
 
 def impact(rd: float) -> float:
@@ -296,109 +304,70 @@ def chance(difference: float, weight: float) -> float:
     return 1.0 / (1.0 + exp2(-BITS * weight * difference))
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Any) -> float:  # noqa: ARG001
-    """Expected score 0..1 of the player at *p*, with the RD of both, as Glicko predicts (the paper is silent)."""
-    rd = state[p + RD]
-    opponent_rd = state[q + RD]
-    return chance(state[p] - state[q], impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
+def expected_score(player: Player, opponent: Player, numbers: Any) -> float:  # noqa: ARG001
+    """Expected score 0..1, with the RD of both, as Glicko predicts (the paper is silent)."""
+    rd, opponent_rd = player.rd, opponent.rd
+    return chance(player.rating - opponent.rating, impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
 
 
-def rate_player(
-    step: int,  # noqa: ARG001
-    state: Any,
-    work: Any,  # noqa: ARG001
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    first: int,
-    last: int,
-    period: float,
-    day: float,  # noqa: ARG001
-    numbers: Settings,
-) -> None:
+def rate_period(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
     """One player's games of one period (steps 3 to 8)."""
-    p = player * FIELDS
-    own = state[p]
     improvement = 0.0  # Σ g(s - E)
     information = 0.0  # 1/v = Σ g²E(1 - E)
-    for game in range(first, last):
-        q = opponent[game] * FIELDS
-        weight = impact(state[q + RD])
-        expected = chance(own - state[q], weight)
-        improvement += weight * (score[game] - expected)
+    for game in range(games.first, games.last):
+        opponent = opponent_of(games, game)
+        weight = impact(opponent.rd)
+        expected = chance(player.rating - opponent.rating, weight)
+        improvement += weight * (games.score[game] - expected)
         information += weight * weight * expected * (1.0 - expected)
-    rate_side(after, p, own, state[p + RD], state[p + VOLATILITY], improvement, information, 1.0, numbers.tau)
-    after[p] = bounded(after[p], own, numbers)
-    after[p + PERIOD] = period
+    rate_side(player, after, improvement, information, 1.0, numbers.tau)
+    after.rating = bounded(after.rating, player.rating, numbers)
+    after.period = when.period
 
 
-def rate_side(
-    after: Any,
-    p: int,
-    rating: float,
-    rd: float,
-    volatility: float,
-    improvement: float,
-    information: float,
-    periods: float,
-    tau: float,
-) -> None:
-    """Steps 4 to 8 for one player; fills rating, RD and volatility of *after* from *p*.
+def rate_side(player: Any, after: Any, improvement: float, information: float, periods: float, tau: float) -> None:
+    """Steps 4 to 8 for one player; fills rating, RD and volatility of *after*.
 
     Args:
-        after: flat states.
-        p: where the player's stands.
-        rating: before the games, points.
-        rd: before the games, points.
-        volatility: before the games.
+        player: before the games; may be *after*.
+        after: after them.
         improvement: Σ g(s - E) over the games.
         information: 1/v = Σ g²E(1 - E) over the games.
         periods: how many step 6 adds: 1, or 0 where RD grows by time elsewhere.
         tau: the system constant.
     """
-    phi2 = squared(rd)
-    sigma = volatility
+    phi2 = squared(player.rd)
+    sigma = player.volatility
     # else v would be infinite, and step 5 has no answer for it
     if information > NOTHING:
         v = 1.0 / information
         delta = v * improvement
-        sigma = new_volatility(volatility, phi2, v, delta * delta, tau)
-    move(after, p, rating, phi2, sigma, improvement, information, periods)
+        sigma = new_volatility(player.volatility, phi2, v, delta * delta, tau)
+    move(after, player.rating, phi2, sigma, improvement, information, periods)
 
 
 def rate_sides(
-    after: Any,
-    p: int,
-    q: int,
+    white: Any,
+    black: Any,
     improvement: float,
     information: float,
     other_improvement: float,
     other_information: float,
     tau: float,
 ) -> None:
-    """``rate_side`` of both players of a game from what stands in *after*, at *p* and *q*, with no period in step 6."""
+    """``rate_side`` of both players of a game in place, with no period in step 6."""
     # The searches for their volatilities run side by side; what comes of one without information is not taken.
     informed, other_informed = information > NOTHING, other_information > NOTHING
     v, other_v = 1.0 / (information if informed else 1.0), 1.0 / (other_information if other_informed else 1.0)
     delta, other_delta = v * improvement, other_v * other_improvement
-    phi2, other_phi2 = squared(after[p + RD]), squared(after[q + RD])
-    before, other_before = after[p + VOLATILITY], after[q + VOLATILITY]
+    phi2, other_phi2 = squared(white.rd), squared(black.rd)
+    before, other_before = white.volatility, black.volatility
     sigma, other_sigma = new_volatilities(
         before, phi2, v, delta * delta, other_before, other_phi2, other_v, other_delta * other_delta, tau
     )
-    move(after, p, after[p], phi2, sigma if informed else before, improvement, information, 0.0)
-    move(
-        after,
-        q,
-        after[q],
-        other_phi2,
-        other_sigma if other_informed else other_before,
-        other_improvement,
-        other_information,
-        0.0,
-    )
+    move(white, white.rating, phi2, sigma if informed else before, improvement, information, 0.0)
+    other_sigma = other_sigma if other_informed else other_before
+    move(black, black.rating, other_phi2, other_sigma, other_improvement, other_information, 0.0)
 
 
 def squared(rd: float) -> float:
@@ -408,19 +377,19 @@ def squared(rd: float) -> float:
 
 
 def move(
-    after: Any, p: int, rating: float, phi2: float, sigma: float, improvement: float, information: float, periods: float
+    player: Any, rating: float, phi2: float, sigma: float, improvement: float, information: float, periods: float
 ) -> None:
-    """Steps 6 to 8: fills rating, RD and volatility of *after* from *p*."""
+    """Steps 6 to 8: fills rating, RD and volatility of a player."""
     # step 7: φ'² = 1/(1/φ*² + 1/v), μ' = μ + φ'² Σ g(s - E)
     before2 = phi2 + periods * sigma * sigma
     # the same with one division, and none by 0 where 1/v is 0
     after2 = before2 / (1.0 + before2 * information)
-    after[p] = rating + SCALE * after2 * improvement
-    after[p + RD] = SCALE * sqrt(after2)
-    after[p + VOLATILITY] = sigma
+    player.rating = rating + SCALE * after2 * improvement
+    player.rd = SCALE * sqrt(after2)
+    player.volatility = sigma
 
 
-def rate_period(
+def after_period(
     rating: float,
     rd: float,
     volatility: float,
@@ -439,21 +408,19 @@ def rate_period(
     # The paper's example says 1464.06, for it rounds on the way; in full precision it is 1464.0507 (RULES 3).
     if not games:
         return rating, grown(rd, volatility, 1.0), volatility
-    state = [rating, rd, volatility, 0.0]
-    for opponent, opponent_rd, _score in games:
-        state += [opponent, opponent_rd, 0.0, 0.0]
-    after, scores = list(state), [score for *_opponent, score in games]
-    count = len(games)
-    rate_player(0, state, (), after, 0, range(1, count + 1), scores, (), 0, count, 0.0, 0.0, numbers)
-    return after[RATING], after[RD], after[VOLATILITY]
+    players = [Player(rating, rd, volatility), *(Player(*opponent) for *opponent, _score in games)]
+    count, after, scores = len(games), Player(), [score for *_opponent, score in games]
+    batch = BatchGames(players, (), range(1, count + 1), scores, (), (), 0, 0, count)
+    rate_period(players[0], after, batch, When(), numbers)
+    return after.rating, after.rd, after.volatility
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formulas of steps 3 to 8 with a period's numbers, one term a game."""
-    rating, rd, sigma = own.before[RATING], own.before[RD], own.after[VOLATILITY]
+    rating, rd, sigma = own.before.rating, own.before.rd, own.after.volatility
     improvement, information, by_game = 0.0, 0.0, []
     for i, meeting in enumerate(meetings, 1):
-        opponent, opponent_rd = meeting.opponent[RATING], meeting.opponent[RD]
+        opponent, opponent_rd = meeting.opponent.rating, meeting.opponent.rd
         g = impact(opponent_rd)
         e = chance(rating - opponent, g)
         improvement += g * (meeting.score - e)
@@ -466,7 +433,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
     terms = (
         Term("R", rating, "rating before the period"),
         Term("φ", phi, f"RD {rd:.4f} before the period over 173.7178"),
-        Term("σ'", sigma, f"volatility after the period, {own.before[VOLATILITY]:.8f} before it (step 5)"),
+        Term("σ'", sigma, f"volatility after the period, {own.before.volatility:.8f} before it (step 5)"),
         Term("v", v, "1/Σ g²E(1 - E) over the games (step 3)"),
         Term("Σx", improvement, "Σ g(s - E) over the games"),
         *by_game,
@@ -475,7 +442,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         "R + 173.7178·Σx/(1/(φ^2 + σ'^2) + 1/v)",
         terms,
         rating + SCALE * after2 * improvement,
-        own.after[RATING],
+        own.after.rating,
         rounding(numbers),
         f"{PAPER}, steps 3 to 8",
     )
@@ -488,13 +455,13 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "rd", "volatility", "period"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,
     relist=relist,
     rhythm=Rhythm.PERIOD,
-    rate_player=rate_player,
+    passes=(rate_period,),
     at=at,
     stands_from=from_the_beginning,
     expected_score=expected_score,

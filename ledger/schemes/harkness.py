@@ -10,11 +10,11 @@ rules live here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 
 from ledger.schemes.scheme import (
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -24,15 +24,15 @@ from ledger.schemes.scheme import (
     Seed,
     Term,
     When,
+    opponent_of,
     seeds_stand,
+    state,
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 BOOK = "Harkness, The Official Chess Handbook, 1967, 185-188"
 LIST = "Chess Life, 20 December 1953, rating list"
 SAVARD = "Savard, A Proposed Rating System: 'that player's rating will be taken as 1000'"
-RATING, EVENTS = range(2)
-FIELDS = 2
 
 
 @attrs.frozen(kw_only=True)
@@ -53,41 +53,47 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
-    """State of a newcomer: ``(rating, events)``; without a declared rating unrated, 0."""
-    return (float(newcomer.declared or 0), 0.0)
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points; 0 of who has none, if no event has been rated")
+    events: float = state("rated events")
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
+    """A newcomer; without a declared rating unrated, 0."""
+    return Player(newcomer.declared or 0.0)
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
     """Who comes with a rating is rated; it counts as one that stands on more than one event."""
-    return (rating, 2.0)
+    return Player(rating, 2.0)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past is rated, by more than one event."""
     return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
 
 
-def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
+def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
     """True for a player with a rating: a declared one, or one from an event."""
-    return bool(state[p + 1] > 0.0 or state[p] != 0.0)
+    return player.events > 0.0 or player.rating != 0.0
 
 
-def provisional(state: Any, p: int, numbers: Settings) -> bool:
+def provisional(player: Player, numbers: Settings) -> bool:
     """True for a rating "representing performance in only one tournament"."""
-    return bool(numbers.one_event and state[p + 1] == 1.0)
+    return numbers.one_event and player.events == 1.0
 
 
-def strength(state: Any, p: int, numbers: Settings) -> float:
+def strength(player: Player, numbers: Settings) -> float:
     """What a player counts as an opponent, points; 0 for an unrated one who does not count."""
-    if listed(state, p, numbers):
-        return float(state[p])
-    return numbers.unrated
+    return player.rating if listed(player, numbers) else numbers.unrated
 
 
-def counts(state: Any, p: int, numbers: Settings) -> bool:
+def counts(player: Player, numbers: Settings) -> bool:
     """Whether a game against the player counts."""
-    return numbers.unrated > 0.0 or listed(state, p, numbers)
+    return numbers.unrated > 0.0 or listed(player, numbers)
 
 
 def performance(competition: float, percentage: float, numbers: Settings) -> float:
@@ -102,46 +108,31 @@ def performance(competition: float, percentage: float, numbers: Settings) -> flo
     return competition + numbers.per_percent * (percentage - 50.0)
 
 
-def rate_player(
-    step: int,  # noqa: ARG001
-    state: Any,
-    work: Any,  # noqa: ARG001
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    first: int,
-    last: int,
-    period: float,  # noqa: ARG001
-    day: float,  # noqa: ARG001
-    numbers: Settings,
-) -> None:
+def rate_event(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one player's games of one event; who met no opponent that counts stays as before it."""
     total = 0.0
     points = 0.0
-    games = 0.0
-    for game in range(first, last):
-        other = opponent[game] * FIELDS
-        if counts(state, other, numbers):
-            total += strength(state, other, numbers)
-            points += score[game]
-            games += 1.0
-    own = player * FIELDS
-    if games == 0.0:
-        after[own] = state[own]
-        after[own + 1] = state[own + 1]
+    counted = 0.0
+    for game in range(games.first, games.last):
+        opponent = opponent_of(games, game)
+        if counts(opponent, numbers):
+            total += strength(opponent, numbers)
+            points += games.score[game]
+            counted += 1.0
+    if counted == 0.0:
+        after.rating = player.rating
+        after.events = player.events
     else:
         # "the average rating of their competition is calculated"
-        after[own] = performance(total / games, 100.0 * points / games, numbers)
-        after[own + 1] = state[own + 1] + 1.0
+        after.rating = performance(total / counted, 100.0 * points / counted, numbers)
+        after.events = player.events + 1.0
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
     """The score, 0..1, that would leave the rating as it is: 50 % and one point of it for each ``per_percent``."""
-    if not (counts(state, p, numbers) and counts(state, q, numbers)):
+    if not (counts(player, numbers) and counts(opponent, numbers)):
         return 0.5
-    difference = strength(state, p, numbers) - strength(state, q, numbers)
+    difference = strength(player, numbers) - strength(opponent, numbers)
     share = 0.5 + difference / (100.0 * numbers.per_percent)
     if share > 1.0:
         return 1.0
@@ -150,23 +141,21 @@ def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one event with its numbers."""
-    counted = [
-        (strength(opponent, 0, numbers), score) for opponent, score, *_ in meetings if counts(opponent, 0, numbers)
-    ]
+    counted = [(strength(opponent, numbers), score) for opponent, score, *_ in meetings if counts(opponent, numbers)]
     games = float(len(counted))
     source = f"{BOOK}, Harkness system"
     if not counted:
         return Explanation(
             "R, no opponent was rated",
-            (Term("R", own.before[RATING], "rating before the event"),),
-            own.before[RATING],
-            own.after[RATING],
+            (Term("R", own.before.rating, "rating before the event"),),
+            own.before.rating,
+            own.after.rating,
             "none",
             source,
         )
     competition = sum(rating for rating, _score in counted) / games
     points = sum(score for _rating, score in counted)
-    unrated = sum(1.0 for opponent, *_ in meetings if not listed(opponent, 0, numbers))
+    unrated = sum(1.0 for opponent, *_ in meetings if not listed(opponent, numbers))
     percentage = 100.0 * points / games
     what = f"each counted as {numbers.unrated:g}" if numbers.unrated else "not counted"
     terms = (
@@ -181,7 +170,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         "A + c·(P - 50)",
         terms,
         performance(competition, percentage, numbers),
-        own.after[RATING],
+        own.after.rating,
         "none; shown to the nearest point",
         source,
     )
@@ -194,11 +183,11 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "events"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,
-    rate_player=rate_player,
+    passes=(rate_event,),
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.EVENT,

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor, inf
-from typing import Any
 
 import attrs
 
 from ledger.runtime.arith import logistic
 from ledger.schemes.formulas.fide_rules import percentage
-from ledger.schemes.playchess import correction, counted, expected_score, g_factor, k_factor, r_factor
+from ledger.schemes.playchess import correction, counted, g_factor, k_factor, r_factor
 from ledger.schemes.scheme import (
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -39,14 +39,14 @@ from ledger.schemes.scheme import (
     Term,
     When,
     from_the_beginning,
+    opponent_of,
+    state,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
 IECG = "IECG Rating Rules 1.7"
 WELSH = "Welsh CCF, 'Rating Blues' (2017)"
 RULE_9_4 = "ICCF Tournament Rules 9.4 (Congress 2011)"
-FIELDS = 6
-RATING, GAMES, SCORE_SUM, OPPONENT_SUM, ENTRY_RATING, PERIOD = range(FIELDS)
 UNSEEN = -1e9  # no period noted yet; those in days before 1970 have numbers below 0
 # 1 December 2011, days since 1970: list 2012/2 rates the games ended from then to February 2012.
 FIRST_DAY_OF_2012_2 = 15_309.0
@@ -100,22 +100,36 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(entry rating, games, sum of scores, of opponents' ratings, entry rating, period)``."""
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("of the last list, before the first games the entry rating, points")
+    games: float = state("rated games")
+    score_sum: float = state("points in the games up to a fixed rating")
+    opponent_sum: float = state("sum of the opponents' ratings in the games up to a fixed rating, points")
+    entry_rating: float = state("rating with which tournaments that end now were entered, points")
+    period: float = state("the last period that was noted", UNSEEN)
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer with the entry rating."""
     # Rule 9.4: a player without an ICCF rating enters with that of FIDE (to be declared), else with the mean of the
     # tournament.
-    rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
-    return (rating, 0.0, 0.0, 0.0, rating, UNSEEN)
+    rating = numbers.initial if newcomer.declared is None else newcomer.declared
+    return Player(rating, entry_rating=rating)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting them; too few stand as even scores against equals."""
-    if games >= numbers.fixed_games:
-        return (rating, games, 0.0, 0.0, rating, UNSEEN)
-    return (rating, games, games / 2.0, rating * games, rating, UNSEEN)
+    player = Player(rating, games, entry_rating=rating)
+    if games < numbers.fixed_games:
+        player.score_sum = games / 2.0
+        player.opponent_sum = rating * games
+    return player
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past goes on counting; a rating on a list without a number of games is a fixed one."""
     return carry(seed.rating, numbers.fixed_games if seed.games is None else seed.games, newcomer, numbers)
 
@@ -125,16 +139,15 @@ def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
     return SeedsStand(low=0.0 if numbers.fixed_games >= numbers.listed_games else inf, games=numbers.listed_games)
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Keep the list rating in force as the entry rating where a new stretch of ``entry_lists`` lists begins."""
-    seen = state[p + PERIOD]
     if (
         numbers.entry_lists > 0.0
-        and seen != UNSEEN
-        and floor(seen / numbers.entry_lists) != floor(period / numbers.entry_lists)
+        and player.period != UNSEEN
+        and floor(player.period / numbers.entry_lists) != floor(period / numbers.entry_lists)
     ):
-        state[p + ENTRY_RATING] = state[p]
-    state[p + PERIOD] = period
+        player.entry_rating = player.rating
+    player.period = period
 
 
 def dp(score: float, games: float) -> float:
@@ -152,83 +165,70 @@ def performance(opponent_sum: float, score_sum: float, games: float, corrected: 
     return opponent_sum / games + dp(score_sum, games) * factor
 
 
-def own_rating(state: Any, p: int, day: float, numbers: Settings) -> float:
+def own_rating(player: Player, day: float, numbers: Settings) -> float:
     """The player's rating in the expected score, points: the current one from list 2012/2, else the entry rating."""
     if numbers.entry_lists == 0.0 or (numbers.higher_rating and day >= FIRST_DAY_OF_2012_2):
-        return float(state[p])
-    return float(state[p + ENTRY_RATING])
+        return player.rating
+    return player.entry_rating
 
 
-def opponent_rating(state: Any, q: int, day: float, numbers: Settings) -> float:
+def opponent_rating(opponent: Player, day: float, numbers: Settings) -> float:
     """The opponent's rating in the expected score, points."""
     # Rule 9.4, from list 2012/2: where the opponent's new rating is lower than that at the start of the tournament, the
     # latter counts; before, always the entry rating.
-    current = state[q]
     if numbers.entry_lists == 0.0:
-        return float(current)
-    entry = state[q + ENTRY_RATING]
-    if numbers.higher_rating and day >= FIRST_DAY_OF_2012_2 and current > entry:
-        return float(current)
-    return float(entry)
+        return opponent.rating
+    if numbers.higher_rating and day >= FIRST_DAY_OF_2012_2 and opponent.rating > opponent.entry_rating:
+        return opponent.rating
+    return opponent.entry_rating
 
 
-def rate_player(
-    step: int,  # noqa: ARG001
-    state: Any,
-    work: Any,  # noqa: ARG001
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    first: int,
-    last: int,
-    period: float,  # noqa: ARG001
-    day: float,
-    numbers: Settings,
-) -> None:
+def rate_period(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
     """Rate one player's games of one period: all games so far up to a fixed rating, the change by k after that."""
-    p = player * FIELDS
-    games = state[p + GAMES]
-    scores = state[p + SCORE_SUM]
-    opponents = state[p + OPPONENT_SUM]
-    own = own_rating(state, p, day, numbers)
-    if games < numbers.fixed_games:
+    before, scores, opponents = player.games, player.score_sum, player.opponent_sum
+    total = before + (games.last - games.first)
+    own = own_rating(player, when.day, numbers)
+    if before < numbers.fixed_games:
         # "If you have less than 30 games, you must include all your games" (ingram-braun.net)
-        for g in range(first, last):
-            other = opponent_rating(state, opponent[g] * FIELDS, day, numbers)
+        for g in range(games.first, games.last):
+            other = opponent_rating(opponent_of(games, g), when.day, numbers)
             # the limit is counted from a rating of one's own, which a newcomer has after the first period alone
-            opponents += counted(own, other, numbers.cut_off) if games > 0.0 else other
-            scores += score[g]
-        after[p] = performance(opponents, scores, games + (last - first), numbers.corrected)
+            opponents += counted(own, other, numbers.cut_off) if before > 0.0 else other
+            scores += games.score[g]
+        after.rating = performance(opponents, scores, total, numbers.corrected)
     else:
         missed = 0.0
-        for g in range(first, last):
-            other = opponent_rating(state, opponent[g] * FIELDS, day, numbers)
-            missed += score[g] - logistic(own - counted(own, other, numbers.cut_off))
-        after[p] = state[p] + k_factor(state[p], games) * missed
-    after[p + GAMES] = games + (last - first)
-    after[p + SCORE_SUM] = scores
-    after[p + OPPONENT_SUM] = opponents
-    after[p + ENTRY_RATING] = state[p + ENTRY_RATING]
-    after[p + PERIOD] = state[p + PERIOD]
+        for g in range(games.first, games.last):
+            other = opponent_rating(opponent_of(games, g), when.day, numbers)
+            missed += games.score[g] - logistic(own - counted(own, other, numbers.cut_off))
+        after.rating = player.rating + k_factor(player.rating, before) * missed
+    after.games = total
+    after.score_sum = scores
+    after.opponent_sum = opponents
+    after.entry_rating = player.entry_rating
+    after.period = player.period
 
 
-def provisional(state: Any, p: int, numbers: Settings) -> bool:
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
+    """Expected score, 0..1, with the limit on the difference."""
+    return logistic(player.rating - counted(player.rating, opponent.rating, numbers.cut_off))
+
+
+def provisional(player: Player, numbers: Settings) -> bool:
     """True until the rating is fixed."""
-    return bool(state[p + GAMES] < numbers.fixed_games)
+    return player.games < numbers.fixed_games
 
 
-def listed(state: Any, p: int, numbers: Settings) -> bool:
+def listed(player: Player, numbers: Settings) -> bool:
     """Whether the list shows the player."""
-    return bool(state[p + GAMES] >= numbers.listed_games)
+    return player.games >= numbers.listed_games
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's games in one period with its numbers."""
-    rating, games = own.before[RATING], own.before[GAMES]
-    current = own_rating(own.before, 0, when.day, numbers)
-    others = [opponent_rating(meeting.opponent, 0, when.day, numbers) for meeting in meetings]
+    rating, games = own.before.rating, own.before.games
+    current = own_rating(own.before, when.day, numbers)
+    others = [opponent_rating(meeting.opponent, when.day, numbers) for meeting in meetings]
     if games > 0 or games >= numbers.fixed_games:
         others = [counted(current, other, numbers.cut_off) for other in others]
     if games < numbers.fixed_games:
@@ -249,14 +249,14 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
     return _explained("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
 
 
-def _explain_performance(after: Sequence[float], others: Sequence[float], numbers: Settings) -> Explanation:
-    games = after[GAMES]
-    p = after[SCORE_SUM] / games
+def _explain_performance(after: Player, others: Sequence[float], numbers: Settings) -> Explanation:
+    games = after.games
+    p = after.score_sum / games
     terms = [
         Term("N", games, "rated games so far, this period included"),
-        Term("ΣR", after[OPPONENT_SUM], "sum of the opponents' ratings in them"),
+        Term("ΣR", after.opponent_sum, "sum of the opponents' ratings in them"),
         Term("P", p, "percentage score in them"),
-        Term("Dp", dp(after[SCORE_SUM], games), "difference for P by the table"),
+        Term("Dp", dp(after.score_sum, games), "difference for P by the table"),
         *(Term(f"R{i}", other, f"opponent {i} of this period as it counts") for i, other in enumerate(others, 1)),
     ]
     rule = "ΣR / N + Dp"
@@ -268,8 +268,8 @@ def _explain_performance(after: Sequence[float], others: Sequence[float], number
     )
 
 
-def _explained(rule: str, terms: tuple[Term, ...], after: Sequence[float], source: str) -> Explanation:
-    return Explanation(rule, terms, after[RATING], after[RATING], "none; lists show the nearest point", source)
+def _explained(rule: str, terms: tuple[Term, ...], after: Player, source: str) -> Explanation:
+    return Explanation(rule, terms, after.rating, after.rating, "none; lists show the nearest point", source)
 
 
 SCHEME = Scheme(
@@ -279,14 +279,14 @@ SCHEME = Scheme(
     version=3,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "games", "score_sum", "opponent_sum", "entry_rating", "period"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,
-    rate_player=rate_player,
+    passes=(rate_period,),
     at=at,
     stands_from=from_the_beginning,
     carry=carry,

@@ -4,10 +4,10 @@ Source: what scalachess (``rating/``) and lila (``modules/rating``) do. Each gam
 deviation in step 6; instead RD grows by the clock, by the same formula with 0.21436 periods a day.
 
 Lichess grows the stored RD whenever it reads it and takes the growth back when it writes, so that what is stored
-stays the RD at the last game. Here a state is ``(rating, rd, volatility, day)`` with *rd* as of *day*, the last game's
-in what is kept. Growth for d1 days and then for d2 is growth for d1 + d2, at the largest RD too, and the smallest
-never holds a growing RD; so ``at`` moves *rd* and *day* together, a game grows both sides' RD from their days to its
-own, and since what is only read is never kept, nothing has to be taken back.
+stays the RD at the last game. Here a player has *rd* as of *day*, the last game's in what is kept. Growth for d1 days
+and then for d2 is growth for d1 + d2, at the largest RD too, and the smallest never holds a growing RD; so ``at`` moves
+*rd* and *day* together, a game grows both sides' RD from their days to its own, and since what is only read is never
+kept, nothing has to be taken back.
 
 One pool is one speed: set ``regulator`` to 1.005 for blitz, 1.013 for ultraBullet, 1.02 for atomic and antichess, 1
 for what has none; its default 1.015 is that of bullet, rapid and classical. A human's change against a bot, which
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any
 
 import attrs
 
@@ -38,13 +37,12 @@ from ledger.schemes.scheme import (
     When,
     from_the_beginning,
     refuse_common,
+    state,
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 GLICKO = "lila, modules/rating, Glicko"
 CALCULATOR = "scalachess, rating, GlickoCalculator"
-FIELDS = 4
-RATING, RD, VOLATILITY, DAY = range(FIELDS)
 MOST_RD = 1000.0  # beyond these two a result is no rating, whatever the caps say
 VOLATILITY_LIMIT = 2.0  # times the cap
 
@@ -92,22 +90,32 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(rating, rd, volatility, day of rd)``."""
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points")
+    rd: float = state("rating deviation RD as of *day*, points")
+    volatility: float = state("1/173.7178 points")
+    day: float = state("days since 1970")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer, whose RD is that of the first game's day."""
     # A declared rating replaces 1500, unless it is below the floor, which then holds it, or fails the sanity check.
     declared = newcomer.declared
     rating = numbers.initial if declared is None or declared >= numbers.rating_limit else float(declared)
-    return (max(rating, numbers.rating_floor), numbers.initial_rd, numbers.initial_volatility, newcomer.day)
+    return Player(max(rating, numbers.rating_floor), numbers.initial_rd, numbers.initial_volatility, newcomer.day)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past: rating, RD and volatility within their limits; RD grows from the seed's day on."""
-    rating, rd, volatility, day = enter(newcomer._replace(declared=seed.rating), numbers)
+    player = enter(newcomer._replace(declared=seed.rating), numbers)
     if seed.deviation is not None:
-        rd = clipped(seed.deviation, numbers.rd_floor, numbers.rd_cap)
+        player.rd = clipped(seed.deviation, numbers.rd_floor, numbers.rd_cap)
     if seed.volatility is not None:
-        volatility = clipped(seed.volatility, 1e-4, numbers.volatility_cap)
-    return (rating, rd, volatility, day)
+        player.volatility = clipped(seed.volatility, 1e-4, numbers.volatility_cap)
+    return player
 
 
 def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
@@ -149,91 +157,70 @@ def clipped(value: float, low: float, high: float) -> float:
     return high if value > high else value
 
 
-def relist(
-    state: Sequence[float],
-    fresh: tuple[float, ...],
-    seed: Seed,
-    numbers: Settings,  # noqa: ARG001
-) -> tuple[float, ...]:
+def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
     """A later list replaces the rating, within its limits, and what it states of RD and volatility."""
-    rd = state[RD] if seed.deviation is None else fresh[RD]
-    return (fresh[0], rd, state[VOLATILITY] if seed.volatility is None else fresh[VOLATILITY], fresh[DAY])
+    rd = player.rd if seed.deviation is None else fresh.rd
+    volatility = player.volatility if seed.volatility is None else fresh.volatility
+    return Player(fresh.rating, rd, volatility, fresh.day)
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Make RD the live one of *day*."""
-    if day > state[p + DAY]:
-        state[p + RD] = live_rd(state[p + RD], state[p + VOLATILITY], day - state[p + DAY], numbers)
-        state[p + DAY] = day
+    if day > player.day:
+        player.rd = live_rd(player.rd, player.volatility, day - player.day, numbers)
+        player.day = day
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:
+def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:
     """Rate one game in place; both sides from what they were before it, with their live RD."""
-    at(state, w, 0.0, day, numbers)
-    at(state, b, 0.0, day, numbers)
-    white = state[w]
-    white_rd = state[w + RD]
-    black = state[b]
-    black_rd = state[b + RD]
-    improvement, information = evidence(white, black, black_rd, score, numbers.advantage)
-    to_black, of_black = evidence(black, white, white_rd, 1.0 - score, -numbers.advantage)
-    rate_sides(state, w, b, improvement, information, to_black, of_black, numbers.tau)
-    hold(state, w, white, numbers)
-    hold(state, b, black, numbers)
+    at(white, 0.0, day, numbers)
+    at(black, 0.0, day, numbers)
+    of_white, of_black = white.rating, black.rating
+    improvement, information = evidence(of_white, of_black, black.rd, score, numbers.advantage)
+    to_black, about_black = evidence(of_black, of_white, white.rd, 1.0 - score, -numbers.advantage)
+    rate_sides(white, black, improvement, information, to_black, about_black, numbers.tau)
+    hold(white, of_white, numbers)
+    hold(black, of_black, numbers)
 
 
 def evidence(rating: float, opponent: float, opponent_rd: float, score: float, advantage: float) -> tuple[float, float]:
-    """g(s - E) and g²E(1 - E) of one side; arguments as in ``play``."""
+    """g(s - E) and g²E(1 - E) of one side.
+
+    Args:
+        rating: before the game, points.
+        opponent: the opponent's rating, points.
+        opponent_rd: the opponent's live RD, points.
+        score: 0, 0.5 or 1.
+        advantage: points that the first move is worth to this side: half on its own rating, half off the other's.
+    """
     weight = impact(opponent_rd)
     expected = chance(rating - opponent + advantage, weight)
     return weight * (score - expected), weight * weight * expected * (1.0 - expected)
 
 
-def play(
-    after: Any,
-    p: int,
-    rating: float,
-    rd: float,
-    volatility: float,
-    opponent: float,
-    opponent_rd: float,
-    score: float,
-    advantage: float,
-    tau: float,
-) -> None:
-    """One side of one game by Glicko-2 with no period in step 6; fills rating, RD and volatility from *p*.
-
-    Args:
-        after: flat states.
-        p: where the player's stands.
-        rating: before the game, points.
-        rd: live RD before the game, points.
-        volatility: before the game.
-        opponent: the opponent's rating, points.
-        opponent_rd: the opponent's live RD, points.
-        score: 0, 0.5 or 1.
-        advantage: points that the first move is worth to this side: half on its own rating, half off the other's.
-        tau: the system constant.
-    """
-    improvement, information = evidence(rating, opponent, opponent_rd, score, advantage)
-    rate_side(after, p, rating, rd, volatility, improvement, information, 0.0, tau)
+def played(player: Player, opponent: Player, score: float, advantage: float, tau: float) -> Player:
+    """The player after one game by the calculator alone, without any limits; both with their live RD."""
+    after = attrs.evolve(player)
+    improvement, information = evidence(player.rating, opponent.rating, opponent.rd, score, advantage)
+    rate_side(player, after, improvement, information, 0.0, tau)
+    return after
 
 
-def hold(state: Any, p: int, before: float, numbers: Settings) -> None:
+def hold(player: Player, before: float, numbers: Settings) -> None:
     """Hold a result within the limits, in Lichess's order: change, sanity check, caps, regulator."""
-    rating = clipped(state[p], before - numbers.largest_change, before + numbers.largest_change)
-    if not sane(rating, state[p + RD], state[p + VOLATILITY], numbers):
-        state[p] = numbers.initial
-        state[p + RD] = numbers.initial_rd
-        state[p + VOLATILITY] = numbers.initial_volatility
+    rating = clipped(player.rating, before - numbers.largest_change, before + numbers.largest_change)
+    if not sane(rating, player.rd, player.volatility, numbers):
+        player.rating = numbers.initial
+        player.rd = numbers.initial_rd
+        player.volatility = numbers.initial_volatility
         return
     rating = max(rating, numbers.rating_floor)
     # the regulator: of gains only, after the caps
     if rating > before:
         rating += (rating - before) * (numbers.regulator - 1.0)
-    state[p] = rating
-    state[p + RD] = clipped(state[p + RD], numbers.rd_floor, numbers.rd_cap)
-    state[p + VOLATILITY] = min(state[p + VOLATILITY], numbers.volatility_cap)
+    player.rating = rating
+    player.rd = clipped(player.rd, numbers.rd_floor, numbers.rd_cap)
+    player.volatility = min(player.volatility, numbers.volatility_cap)
 
 
 def sane(rating: float, rd: float, volatility: float, numbers: Settings) -> bool:
@@ -245,9 +232,9 @@ def sane(rating: float, rd: float, volatility: float, numbers: Settings) -> bool
     )
 
 
-def provisional(state: Any, p: int, numbers: Settings) -> bool:
+def provisional(player: Player, numbers: Settings) -> bool:
     """True from an RD of 110 (``deviation >= 110`` in the code; the site says "above 110")."""
-    return bool(state[p + RD] >= numbers.provisional_rd)
+    return bool(player.rd >= numbers.provisional_rd)
 
 
 def shown(rating: float) -> int:
@@ -271,39 +258,38 @@ def game(
         advantage: worth of the first move in points.
         tau: the system constant.
     """
-    after = [0.0] * 6
-    play(after, 0, *white, *black[:2], score, advantage, tau)
-    play(after, 3, *black, *white[:2], 1.0 - score, -advantage, tau)
-    return (after[0], after[1], after[2]), (after[3], after[4], after[5])
+    own, opponent = Player(*white), Player(*black)
+    after = (played(own, opponent, score, advantage, tau), played(opponent, own, 1.0 - score, -advantage, tau))
+    of_white, of_black = ((player.rating, player.rd, player.volatility) for player in after)
+    return of_white, of_black
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one side of one game with its numbers."""
     opponent, score, colour, *_ = meetings[0]
-    live, opponent_live = list(own.before), list(opponent)
-    at(live, 0, when.period, when.day, numbers)
-    at(opponent_live, 0, when.period, when.day, numbers)
+    live, opponent_live = attrs.evolve(own.before), attrs.evolve(opponent)
+    at(live, when.period, when.day, numbers)
+    at(opponent_live, when.period, when.day, numbers)
     advantage = -numbers.advantage if colour else numbers.advantage
-    weight = impact(opponent_live[RD])
-    expected = chance(live[RATING] - opponent_live[RATING] + advantage, weight)
-    after = [0.0] * 3
-    play(after, 0, *live[:3], *opponent_live[:2], score, advantage, numbers.tau)  # type: ignore[call-arg]
-    gain = after[RATING] > live[RATING]
+    weight = impact(opponent_live.rd)
+    expected = chance(live.rating - opponent_live.rating + advantage, weight)
+    after = played(live, opponent_live, score, advantage, numbers.tau)
+    gain = after.rating > live.rating
     factor = numbers.regulator if gain else 1.0
     terms = (
-        Term("R", live[RATING], "rating before the game"),
-        Term("φ'", after[RD] / SCALE, f"RD {after[RD]:.4f} after the game over 173.7178; live before {live[RD]:.4f}"),
-        Term("g", weight, f"1/sqrt(1 + 3φ²/π²) with the opponent's live RD {opponent_live[RD]:.4f} over 173.7178"),
+        Term("R", live.rating, "rating before the game"),
+        Term("φ'", after.rd / SCALE, f"RD {after.rd:.4f} after the game over 173.7178; live before {live.rd:.4f}"),
+        Term("g", weight, f"1/sqrt(1 + 3φ²/π²) with the opponent's live RD {opponent_live.rd:.4f} over 173.7178"),
         Term("s", score, "score"),
-        Term("E", expected, f"expected score against {opponent_live[RATING]:.4f}"),
+        Term("E", expected, f"expected score against {opponent_live.rating:.4f}"),
         Term("m", factor, "regulator of gains" if gain else "1: the regulator is of gains only"),
     )
-    unrounded = live[RATING] + factor * SCALE * (after[RD] / SCALE) * (after[RD] / SCALE) * weight * (score - expected)
+    unrounded = live.rating + factor * SCALE * (after.rd / SCALE) * (after.rd / SCALE) * weight * (score - expected)
     # ``hold`` keeps no note: the result tells whether it limited the change or gave a newcomer's rating instead.
-    result, rounding = own.after[RATING], "none; shown cut off to whole points"
+    result, rounding = own.after.rating, "none; shown cut off to whole points"
     if abs(unrounded - result) >= 1e-6:
         rounding = (
-            f"{after[RATING]:.1f} fails the sanity check: a newcomer's rating instead"
+            f"{after.rating:.1f} fails the sanity check: a newcomer's rating instead"
             if result == numbers.initial
             else f"held to a change of at most {numbers.largest_change:g} and a rating of at least "
             f"{numbers.rating_floor:g}; shown cut off to whole points"
@@ -325,7 +311,7 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "rd", "volatility", "day"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
-from typing import Any
 
 import attrs
 
@@ -21,11 +20,11 @@ from ledger.schemes.scheme import (
     Term,
     When,
     seeds_stand,
+    state,
 )
 from ledger.schemes.settings import not_negative, numbers_of, setting
 
 PAGE = "nothingbutchess.com, player ratings"
-RATING = 0
 
 # "rating difference | win expectancy": the difference from which on the expectancy is .50, .51, ... .99. The page
 # prints the mirrored half too.
@@ -55,9 +54,16 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(rating,)``; a declared rating takes the place of the initial one."""
-    return (numbers.initial if newcomer.declared is None else float(newcomer.declared),)
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer; a declared rating takes the place of the initial one."""
+    return Player(numbers.initial if newcomer.declared is None else newcomer.declared)
 
 
 def expectancy_percent(difference: float) -> int:
@@ -98,28 +104,29 @@ def shown(rating: float, numbers: Settings) -> float:
     return floor(rating + 0.5) * 1.0 if numbers.rounded else rating
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
-    white = state[w]
-    black = state[b]
     # one look-up serves both: the table is its own mirror
-    percent = expectancy_percent(white - black)
-    surplus = score - percent / 100.0
-    state[w] = shown(white + k_factor(white, numbers) * surplus, numbers)
+    percent = expectancy_percent(white.rating - black.rating)
+    move(white, score - percent / 100.0, numbers)
     # Black's from the table again, not 1 minus White's: 1 - .07 is another float than .93.
-    surplus = (1.0 - score) - (100 - percent) / 100.0
-    state[b] = shown(black + k_factor(black, numbers) * surplus, numbers)
+    move(black, (1.0 - score) - (100 - percent) / 100.0, numbers)
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
+def move(player: Player, surplus: float, numbers: Settings) -> None:
+    """Change one side's rating by what it scored more than the expectancy."""
+    player.rating = shown(player.rating + k_factor(player.rating, numbers) * surplus, numbers)
+
+
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
     """Win expectancy by the table."""
-    return expectancy(state[p] - state[q])
+    return expectancy(player.rating - opponent.rating)
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The steps of the page for one side of one game."""
     (opponent, score, *_) = meetings[0]
-    old, other = own.before[RATING], opponent[RATING]
+    old, other = own.before.rating, opponent.rating
     terms = (
         Term("old", old, "rating before the game"),
         Term("opponent", other, "opponent's rating before the game"),
@@ -133,7 +140,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         "old + k·(score - expectancy)",
         terms,
         new_rating(old, other, score, numbers),
-        own.after[RATING],
+        own.after.rating,
         rounding,
         f"{PAGE}, Compute your new rating",
     )
@@ -150,7 +157,7 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=("rating",),
+    player=Player,
     enter=enter,
     rate_game=rate_game,
     expected_score=expected_score,

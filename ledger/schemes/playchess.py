@@ -23,6 +23,7 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -32,8 +33,10 @@ from ledger.schemes.scheme import (
     Seed,
     Term,
     When,
+    opponent_of,
     refuse_common,
     seeds_stand,
+    state,
 )
 from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
 
@@ -41,8 +44,6 @@ PAGE = "PlayChess rating page"
 GAMES_PAGE = "PlayChess games page"
 IECG = "IECG Rating Rules 1.7"
 LSS = "LSS document"
-FIELDS = 5
-RATING, GAMES, SCORE_SUM, OPPONENT_SUM, HAS_RATING = range(FIELDS)
 ENDED_RESIGNATION, ENDED_AGREEMENT = 1, 2  # places in ledger.model.Termination
 WIN = 1.0
 
@@ -85,22 +86,33 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: entry rating, games, sums of scores and of opponents' ratings, whether it is a rating."""
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points; the entry rating before the first run")
+    games: float = state("rated games")
+    score_sum: float = state("scores of the games up to an established rating")
+    opponent_sum: float = state("opponents' ratings in those games, points")
+    has_rating: float = state("1 if *rating* is one, 0 if it is a declared strength")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer, with the entry rating."""
     # The declared playing strength "does not influence your own rating. It influences the rating of your first
     # opponents" (PlayChess registration page).
-    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0, 0.0, 0.0)
+    return Player(numbers.initial if newcomer.declared is None else float(newcomer.declared))
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting them."""
     # Fewer than make an established rating stand in eq. (7) as even scores against opponents of *rating*.
     if games >= numbers.provisional_games:
-        return (rating, games, 0.0, 0.0, 1.0)
-    return (rating, games, games / 2.0, rating * games, 1.0)
+        return Player(rating, games, has_rating=1.0)
+    return Player(rating, games, games / 2.0, rating * games, 1.0)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past goes on counting; a rating on a list without a number of games is an established one."""
     return carry(seed.rating, numbers.provisional_games if seed.games is None else seed.games, newcomer, numbers)
 
@@ -228,75 +240,57 @@ def change(own: float, opponent: float, score: float, k: float, with_bonus: bool
     return moved
 
 
-def rate_player(
-    step: int,  # noqa: ARG001
-    state: Any,
-    work: Any,  # noqa: ARG001
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    first: int,
-    last: int,
-    period: float,  # noqa: ARG001
-    day: float,  # noqa: ARG001
-    numbers: Settings,
-) -> None:
+def rate_run(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one player's games of one rating run."""
     # Which formula rates them goes by the games up to the previous list, as Ro and Pn do: who had no established rating
     # gets eq. (7) over all games so far, however many the run brings. The page says "more than 10" games and "at least
     # 10"; the latter stands in the scheme itself, the former in that for dummies (RULES 8).
-    p = player * FIELDS
-    own = state[p]
-    games = state[p + GAMES]
-    scores = state[p + SCORE_SUM]
-    opponents = state[p + OPPONENT_SUM]
-    if games < numbers.provisional_games:
-        for g in range(first, last):
-            other = state[opponent[g] * FIELDS]
+    own, scores, opponents = player.rating, player.score_sum, player.opponent_sum
+    after.games = player.games + (games.last - games.first)
+    if player.games < numbers.provisional_games:
+        for game in range(games.first, games.last):
+            other = opponent_of(games, game).rating
             # "anytime", also without a game; but a declared strength, which "does not influence your own rating", is
             # no rating of one's own
-            opponents += counted(own, other, numbers.cut_off) if state[p + HAS_RATING] > 0.0 else other
-            scores += score[g]
-        after[p] = provisional_rating(opponents, scores, games + (last - first), numbers.largest_change)
+            opponents += counted(own, other, numbers.cut_off) if player.has_rating > 0.0 else other
+            scores += games.score[game]
+        after.rating = provisional_rating(opponents, scores, after.games, numbers.largest_change)
     else:
-        k = (lss_r(own) if numbers.low_end else r_factor(own)) * g_factor(games)
+        k = (lss_r(own) if numbers.low_end else r_factor(own)) * g_factor(player.games)
         moved = 0.0
-        for g in range(first, last):
-            other = counted(own, state[opponent[g] * FIELDS], numbers.cut_off)
-            moved += change(own, other, score[g], k, numbers.win_bonus)
+        for game in range(games.first, games.last):
+            other = counted(own, opponent_of(games, game).rating, numbers.cut_off)
+            moved += change(own, other, games.score[game], k, numbers.win_bonus)
         # eq. (6): "Rn = Ro + SUM(dR)"
-        after[p] = own + moved
-    after[p + GAMES] = games + (last - first)
-    after[p + SCORE_SUM] = scores
-    after[p + OPPONENT_SUM] = opponents
-    after[p + HAS_RATING] = 1.0
+        after.rating = own + moved
+    after.score_sum = scores
+    after.opponent_sum = opponents
+    after.has_rating = 1.0
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Any) -> float:
+def expected_score(player: Any, opponent: Any, numbers: Any) -> float:
     """Expected score 0..1 by eq. (1) with the cut-off."""
-    return logistic(state[p] - counted(state[p], state[q], numbers.cut_off))
+    return logistic(player.rating - counted(player.rating, opponent.rating, numbers.cut_off))
 
 
-def provisional(state: Any, p: int, numbers: Any) -> bool:
+def provisional(player: Player, numbers: Settings) -> bool:
     """True up to the game that makes the rating established."""
-    return bool(state[p + GAMES] < numbers.provisional_games)
+    return bool(player.games < numbers.provisional_games)
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one player's games in one rating run with its numbers."""
     before = own.before
-    if before[GAMES] < numbers.provisional_games:
-        others = [meeting.opponent[RATING] for meeting in meetings]
-        if before[HAS_RATING]:
-            others = [counted(before[RATING], other, numbers.cut_off) for other in others]
+    if before.games < numbers.provisional_games:
+        others = [meeting.opponent.rating for meeting in meetings]
+        if before.has_rating:
+            others = [counted(before.rating, other, numbers.cut_off) for other in others]
         source = f"{PAGE}, eq. (7): fewer than {numbers.provisional_games:g} games up to the previous list"
-        return explain_provisional(own.after, before[GAMES] + len(meetings), others, source, numbers.largest_change)
-    r = lss_r(before[RATING]) if numbers.low_end else r_factor(before[RATING])
-    others = [counted(before[RATING], meeting.opponent[RATING], numbers.cut_off) for meeting in meetings]
+        return explain_provisional(own.after, before.games + len(meetings), others, source, numbers.largest_change)
+    r = lss_r(before.rating) if numbers.low_end else r_factor(before.rating)
+    others = [counted(before.rating, meeting.opponent.rating, numbers.cut_off) for meeting in meetings]
     pairs = zip(others, meetings, strict=True)
-    won = [bonus(before[RATING], other) for other, meeting in pairs if meeting.score == WIN]
+    won = [bonus(before.rating, other) for other, meeting in pairs if meeting.score == WIN]
     explanation = explain_established(own, meetings, others, r, f"{PAGE}, eq. (4) to (6)")
     if not numbers.win_bonus:
         return explanation
@@ -307,28 +301,26 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
 
 
 def explain_provisional(
-    after: Sequence[float], games: float, others: Sequence[float], source: str, largest: float
+    after: Player, games: float, others: Sequence[float], source: str, largest: float
 ) -> Explanation:
-    """Eq. (7) with its numbers; *others* are the run's opponents as they count, *after* the state that it led to."""
-    p = after[SCORE_SUM] / games
+    """Eq. (7) with its numbers; *others* are the run's opponents as they count, *after* the player that it led to."""
+    p = after.score_sum / games
     terms = (
         Term("N", games, "rated games so far, this run included"),
-        Term("ΣR", after[OPPONENT_SUM], "sum of the opponents' ratings in them"),
+        Term("ΣR", after.opponent_sum, "sum of the opponents' ratings in them"),
         Term("p", p, "percentage result in them, points by games"),
         Term("D(p)", rating_difference(p, largest), f"-400·log10((1-p)/p), at most {largest:g} either way"),
         Term("F", correction(p), "correction -2·p·p + 2·p + 0.5"),
         *(Term(f"R{i}", other, f"opponent {i} of this run as it counts") for i, other in enumerate(others, 1)),
     )
-    return Explanation(
-        "ΣR / N + D(p)·F", terms, after[RATING], after[RATING], "none; shown to the nearest point", source
-    )
+    return Explanation("ΣR / N + D(p)·F", terms, after.rating, after.rating, "none; shown to the nearest point", source)
 
 
 def explain_established(
     own: ExplainedPlayer, meetings: Sequence[MetOpponent], others: Sequence[float], r: float, source: str
 ) -> Explanation:
     """Eq. (4) to (6) with their numbers; *others* are the run's opponents as they count."""
-    rating, games = own.before[RATING], own.before[GAMES]
+    rating, games = own.before.rating, own.before.games
     expected = [logistic(rating - other) for other in others]
     g, scores = g_factor(games), [meeting.score for meeting in meetings]
     terms = (
@@ -344,7 +336,7 @@ def explain_established(
         ),
     )
     return Explanation(
-        "Ro + r·g·(W - We)", terms, own.after[RATING], own.after[RATING], "none; shown to the nearest point", source
+        "Ro + r·g·(W - We)", terms, own.after.rating, own.after.rating, "none; shown to the nearest point", source
     )
 
 
@@ -361,7 +353,7 @@ SCHEME = Scheme(
     version=2,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "games", "score_sum", "opponent_sum", "has_rating"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,
@@ -369,7 +361,7 @@ SCHEME = Scheme(
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,
-    rate_player=rate_player,
+    passes=(rate_run,),
     carry=carry,
     provisional=provisional,
 )

@@ -10,7 +10,6 @@ of those of the previous list; a larger ``mean_games`` keeps the mean. Only this
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 
@@ -35,11 +34,10 @@ from ledger.schemes.scheme import (
     Term,
     When,
     seeds_stand,
+    state,
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
 
-FIELDS = 3
-RATING, GAMES, HAS_RATING = range(FIELDS)
 _SHOWN = "none; shown to the nearest point"
 
 
@@ -72,17 +70,26 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: entry rating, games, whether it is a rating. The first game replaces it."""
-    return (numbers.initial if newcomer.declared is None else float(newcomer.declared), 0.0, 0.0)
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points; the entry rating before the first game, which replaces it")
+    games: float = state("rated games")
+    has_rating: float = state("1 if *rating* is one, 0 if it is a declared strength")
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer, with the entry rating."""
+    return Player(numbers.initial if newcomer.declared is None else float(newcomer.declared))
+
+
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
     """Who comes with *games* rated games goes on counting them."""
-    return (rating, games, 1.0)
+    return Player(rating, games, 1.0)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past goes on counting; a rating on a list without a number of games is beyond the mean."""
     return carry(seed.rating, numbers.mean_games if seed.games is None else seed.games, newcomer, numbers)
 
@@ -99,33 +106,34 @@ def mean_with(rating: float, games: float, performed: float) -> float:
     return (games * rating + performed) / (games + 1.0)
 
 
-def rated(own: float, games: float, has_rating: float, opponent: float, score: float, numbers: Settings) -> float:
-    """One side's new rating, points, from *own* after *games*."""
+def rated(player: Player, opponent: float, score: float, numbers: Settings) -> float:
+    """One side's new rating, points, by a game against an *opponent* of that rating."""
+    own, games = player.rating, player.games
     if games < numbers.mean_games:
-        return mean_with(own, games, performance(own, has_rating, opponent, score, numbers))
+        return mean_with(own, games, performance(own, player.has_rating, opponent, score, numbers))
     return own + change(own, counted(own, opponent, numbers.cut_off), score, k_factor(own, games), False)  # noqa: FBT003
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their ratings before it."""
-    white = state[w]
-    black = state[b]
-    state[w] = rated(white, state[w + GAMES], state[w + HAS_RATING], black, score, numbers)
-    state[b] = rated(black, state[b + GAMES], state[b + HAS_RATING], white, 1.0 - score, numbers)
-    state[w + GAMES] += 1.0
-    state[b + GAMES] += 1.0
-    state[w + HAS_RATING] = state[b + HAS_RATING] = 1.0
+    after_white = rated(white, black.rating, score, numbers)
+    after_black = rated(black, white.rating, 1.0 - score, numbers)
+    white.rating = after_white
+    black.rating = after_black
+    white.games += 1.0
+    black.games += 1.0
+    white.has_rating = black.has_rating = 1.0
 
 
-def provisional(state: Any, p: int, numbers: Settings) -> bool:
+def provisional(player: Player, numbers: Settings) -> bool:
     """True while the mean rates the player."""
-    return bool(state[p + GAMES] < numbers.mean_games)
+    return bool(player.games < numbers.mean_games)
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
-    rating, games = own.before[RATING], own.before[GAMES]
-    opponent, score = meetings[0].opponent[RATING], meetings[0].score
+    rating, games = own.before.rating, own.before.games
+    opponent, score = meetings[0].opponent.rating, meetings[0].score
     if games >= numbers.mean_games:
         others = [counted(rating, opponent, numbers.cut_off)]
         return explain_established(
@@ -137,13 +145,13 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         Term("R2", opponent, "opponent's rating before the game"),
         Term(
             "P",
-            performance(rating, own.before[HAS_RATING], opponent, score, numbers),
+            performance(rating, own.before.has_rating, opponent, score, numbers),
             f"rating performance, R2 within {numbers.cut_off:g} points of R if rated, + {numbers.worth:g}·(2W - 1)",
         ),
         Term("W", score, "score"),
     )
     return Explanation(
-        "(n·R + P) / (n + 1)", terms, own.after[RATING], own.after[RATING], _SHOWN, f"{PAGE}, scheme for dummies"
+        "(n·R + P) / (n + 1)", terms, own.after.rating, own.after.rating, _SHOWN, f"{PAGE}, scheme for dummies"
     )
 
 
@@ -158,7 +166,7 @@ SCHEME = Scheme(
     version=2,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "games", "has_rating"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,

@@ -10,7 +10,6 @@ FIDE's (30 games, 2400 once reached). Only this scheme's rules live here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 
@@ -25,6 +24,7 @@ from ledger.schemes.scheme import (
     Term,
     When,
     seeds_stand,
+    state,
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
 
@@ -32,7 +32,6 @@ PAPER = "Savard, A Proposed Rating System"
 TABLE = f"{PAPER}, Preliminaries"
 RANK = f"{PAPER}: 'as done by FIDE'; B.02 8.3.3"
 START = f"{PAPER}, Assignment of Initial Ratings"
-RATING, H, GAMES, LEFT, POINTS, PEAK = range(6)
 BEGINNING, ORDINARY, ESTABLISHED = range(3)
 RANKS = ("beginning", "ordinary", "established")
 
@@ -82,22 +81,35 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer: ``(E, H, rated games, games left to an initial rating, sum of their worths, highest E)``."""
-    # Without a declared rating E and H are 0 until the initial rating stands.
+@attrs.define
+class Player:
+    """The state of a player; E and H are 0 until the initial rating stands."""
+
+    rating: float = state("E, points")
+    h: float = state("H, points")
+    games: float = state("rated games")
+    left: float = state("games left to the initial rating")
+    points: float = state("sum of the worths of the first games, points")
+    peak: float = state("the highest E so far, points")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer; a declared rating needs no first games."""
     if newcomer.declared is not None:
-        return carry(float(newcomer.declared), 0.0, newcomer, numbers)
-    return (0.0, 0.0, 0.0, numbers.first_games, 0.0, 0.0)
+        return carry(newcomer.declared, 0.0, newcomer, numbers)
+    return Player(left=numbers.first_games)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:  # noqa: ARG001
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
     """Who comes with a rating has it as E and H and needs no initial one."""
-    return (rating, rating, games, 0.0, 0.0, rating)
+    return Player(rating, rating, games, peak=rating)
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past needs no initial rating; the highest rating counts for the rank."""
-    return (*carry(seed.rating, seed.games or 0.0, newcomer, numbers)[:-1], seed.peak)
+    player = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
+    player.peak = seed.peak
+    return player
 
 
 def rank_of(rating: float, peak: float, games: float, numbers: Settings) -> int:
@@ -207,113 +219,113 @@ def game_worth(opponent: float, score: float, numbers: Settings) -> float:
     return opponent + numbers.per_percent * (100.0 * score - 50.0)
 
 
-def estimate(state: Any, p: int, opponent: float, score: float, numbers: Settings) -> float:
+def estimate(newcomer: Player, opponent: float, score: float, numbers: Settings) -> float:
     """The mean over a newcomer's games, one more included; the initial rating, if it is the last of them."""
-    games = numbers.first_games - state[p + 3] + 1.0
-    return float((state[p + 4] + game_worth(opponent, score, numbers)) / games)
+    games = numbers.first_games - newcomer.left + 1.0
+    return (newcomer.points + game_worth(opponent, score, numbers)) / games
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one game in place; both sides from their states before it."""
-    white_e = state[w]
-    black_e = state[b]
+    white_e = white.rating
+    black_e = black.rating
     lost = 1.0 - score  # Black's score
-    if state[w + 3] == 0.0 and state[b + 3] == 0.0:
-        white_h = state[w + 1]
-        move(state, w, black_e, state[b + 1], score, numbers)
-        move(state, b, white_e, white_h, lost, numbers)
-    elif state[w + 3] == 0.0:
+    if white.left == 0.0 and black.left == 0.0:
+        white_h = white.h
+        move(white, black_e, black.h, score, numbers)
+        move(black, white_e, white_h, lost, numbers)
+    elif white.left == 0.0:
         # "When a rated player plays against a player playing one of his first ten games:" - here the copy breaks off
         if numbers.rate_newcomers:
-            newcomer = estimate(state, b, white_e, lost, numbers)
-            move(state, w, newcomer, newcomer, score, numbers)
-        start(state, b, white_e, lost, numbers)
-    elif state[b + 3] == 0.0:
+            newcomer = estimate(black, white_e, lost, numbers)
+            move(white, newcomer, newcomer, score, numbers)
+        start(black, white_e, lost, numbers)
+    elif black.left == 0.0:
         if numbers.rate_newcomers:
-            newcomer = estimate(state, w, black_e, score, numbers)
-            move(state, b, newcomer, newcomer, lost, numbers)
-        start(state, w, black_e, score, numbers)
+            newcomer = estimate(white, black_e, score, numbers)
+            move(black, newcomer, newcomer, lost, numbers)
+        start(white, black_e, score, numbers)
     else:
         # "if he plays against another player who is playing one of his first ten games, [...] 1000"
-        start(state, w, numbers.unrated, score, numbers)
-        start(state, b, numbers.unrated, lost, numbers)
+        start(white, numbers.unrated, score, numbers)
+        start(black, numbers.unrated, lost, numbers)
 
 
-def move(state: Any, p: int, opponent_e: float, opponent_h: float, score: float, numbers: Settings) -> None:
+def move(player: Player, opponent_e: float, opponent_h: float, score: float, numbers: Settings) -> None:
     """One rated side of a game."""
-    e = state[p]
-    rank = rank_of(e, state[p + 5], state[p + 2], numbers)
-    e, h = updated(e, state[p + 1], opponent_e, opponent_h, score, rank, numbers)
-    state[p] = e
-    state[p + 1] = h
-    state[p + 2] += 1.0
-    state[p + 5] = max(state[p + 5], e)
+    e = player.rating
+    rank = rank_of(e, player.peak, player.games, numbers)
+    e, h = updated(e, player.h, opponent_e, opponent_h, score, rank, numbers)
+    player.rating = e
+    player.h = h
+    player.games += 1.0
+    player.peak = max(player.peak, e)
 
 
-def start(state: Any, p: int, opponent: float, score: float, numbers: Settings) -> None:
+def start(newcomer: Player, opponent: float, score: float, numbers: Settings) -> None:
     """One of the first games of a newcomer; the last of them gives E, and H as the same."""
-    mean = estimate(state, p, opponent, score, numbers)
-    state[p + 2] += 1.0
-    state[p + 3] -= 1.0
-    state[p + 4] += game_worth(opponent, score, numbers)
-    if state[p + 3] == 0.0:
-        state[p] = mean
-        state[p + 1] = mean
-        state[p + 5] = mean
+    mean = estimate(newcomer, opponent, score, numbers)
+    newcomer.games += 1.0
+    newcomer.left -= 1.0
+    newcomer.points += game_worth(opponent, score, numbers)
+    if newcomer.left == 0.0:
+        newcomer.rating = mean
+        newcomer.h = mean
+        newcomer.peak = mean
 
 
-def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
+def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
     """True once the initial rating stands."""
-    return bool(state[p + 3] == 0.0)
+    return player.left == 0.0
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
     """Expected score, 0..1, by the two E; an unrated player counts as at the start."""
-    own = state[p] if listed(state, p, numbers) else numbers.unrated
-    return logistic(own - (state[q] if listed(state, q, numbers) else numbers.unrated))
+    own = player.rating if listed(player, numbers) else numbers.unrated
+    return logistic(own - (opponent.rating if listed(opponent, numbers) else numbers.unrated))
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """The formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
-    if own.before[LEFT]:
+    if own.before.left:
         return _explain_start(own, opponent, score, numbers)
-    other_e, other_h = opponent[RATING], opponent[H]
-    if opponent[LEFT]:
+    other_e, other_h = opponent.rating, opponent.h
+    if opponent.left:
         if not numbers.rate_newcomers:
             return Explanation(
                 "E, unchanged against a player in his first games",
-                (Term("E", own.before[RATING], "rating before the game"),),
-                own.before[RATING],
-                own.after[RATING],
+                (Term("E", own.before.rating, "rating before the game"),),
+                own.before.rating,
+                own.after.rating,
                 "none; shown to the nearest point",
                 START,
             )
-        other_e = other_h = estimate(opponent, 0, own.before[RATING], 1.0 - score, numbers)
+        other_e = other_h = estimate(opponent, own.before.rating, 1.0 - score, numbers)
     return _explain_game(own, other_e, other_h, score, numbers)
 
 
-def _explain_start(own: ExplainedPlayer, opponent: tuple[float, ...], score: float, numbers: Settings) -> Explanation:
-    other = numbers.unrated if opponent[LEFT] else opponent[RATING]
-    games = numbers.first_games - own.before[LEFT] + 1.0
+def _explain_start(own: ExplainedPlayer, opponent: Player, score: float, numbers: Settings) -> Explanation:
+    other = numbers.unrated if opponent.left else opponent.rating
+    games = numbers.first_games - own.before.left + 1.0
     terms = (
         Term("R", other, f"opponent's rating, {numbers.unrated:g} for one in his first games"),
         Term("W", score, "score"),
         Term("p", game_worth(other, score, numbers), f"worth of the game R + {numbers.per_percent:g}·(100·W - 50)"),
-        Term("S", own.before[POINTS], "sum of the worths before this game"),
+        Term("S", own.before.points, "sum of the worths before this game"),
         Term("n", games, f"games of the first {numbers.first_games:g}, this one included"),
     )
     rounding = "none; shown to the nearest point"
-    if own.before[LEFT] > 1.0:
+    if own.before.left > 1.0:
         rounding = f"no rating before game {numbers.first_games:g}; this is the mean so far"
     return Explanation(
-        "(S + p) / n", terms, estimate(own.before, 0, other, score, numbers), own.after[RATING], rounding, START
+        "(S + p) / n", terms, estimate(own.before, other, score, numbers), own.after.rating, rounding, START
     )
 
 
 def _explain_game(own: ExplainedPlayer, other_e: float, other_h: float, score: float, numbers: Settings) -> Explanation:
-    e, h, games, _left, _points, peak = own.before
-    rank = rank_of(e, peak, games, numbers)
+    e, h = own.before.rating, own.before.h
+    rank = rank_of(e, own.before.peak, own.before.games, numbers)
     r, s = opponent_rating(e, other_e, other_h, score), single_game(e, other_e, score, numbers)
     y, z, m = share(rank, score, numbers), step_size(rank, score, numbers), mixing(rank, numbers)
     which = "own E: the opponent's E and H lie on both sides of it" if undecided(e, other_e, other_h, score) else ""
@@ -342,7 +354,7 @@ def _explain_game(own: ExplainedPlayer, other_e: float, other_h: float, score: f
         rule,
         tuple(terms),
         unrounded,
-        own.after[RATING],
+        own.after.rating,
         "none; shown to the nearest point",
         f"{PAPER}, Updating E and The Mixing Step",
     )
@@ -360,7 +372,7 @@ SCHEME = Scheme(
     version=1,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "h", "games", "left", "points", "peak"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,

@@ -1,12 +1,11 @@
 """What a rating scheme is: settings with their sources, a state for each player, kernels, and words for people.
 
-A *kernel* is a plain function of numbers that works on the flat list ``state``; the player at ``p`` has the fields
-``state[p]``, ``state[p + 1]``, ... in the order of ``Scheme.state`` (rating first). It is written once and runs
-as ordinary Python for a few games and compiled by Numba for many, with the same bits, so it may use only float
-and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such functions at module level, and
-``runtime.arith``. Time is given to kernels as ``day`` (days since 1970-01-01 UTC, with fraction) and ``period``
-(number of the rating period). What is known of a player before the first rated game, and of the past of a player from
-a list, is told to a scheme as ``Newcomer``. No scheme's rules here.
+A *kernel* is a plain function that reads and writes the numbers of players by their names. It is written once and runs
+as ordinary Python on objects for a few games and compiled by Numba on records for many, with the same bits, so it may
+use only float and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such functions at module
+level, and ``runtime.arith``. Time is given to kernels as ``day`` (days since 1970-01-01 UTC, with fraction) and
+``period`` (number of the rating period). What is known of a player before the first rated game, and of the past of a
+player from a list, is told to a scheme as ``Newcomer``. No scheme's rules here.
 """
 
 from __future__ import annotations
@@ -15,15 +14,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
+from functools import cache
 from math import inf
 from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.errors import MalformedError
+from ledger.errors import MalformedError, ProjectionError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.runtime.nearest import choice_of
+from ledger.runtime.records import flat_of, number, objects_of
+from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, as_written
 
 # Settings that every pool takes beside those of its scheme: switches, which are off where an adoption does not say.
@@ -36,6 +38,11 @@ POOL_SETTINGS: Mapping[str, str] = {
 SHOWN_SCALE = "Elo points"  # what sources show beside games
 # By scale. 4000 is "what no sane rating reaches" on Lichess; grades are an eighth of ratings (Clarke).
 PLAUSIBLE: Mapping[str, tuple[float, float]] = {SHOWN_SCALE: (-1000.0, 4000.0), "ECF points": (-200.0, 425.0)}
+
+
+def state(doc: str, start: float = 0.0) -> Any:
+    """Return a field of a player's state, with what it means and its unit."""
+    return number(start, doc)
 
 
 class Seed(NamedTuple):
@@ -142,25 +149,74 @@ class When(NamedTuple):
 
 
 class ExplainedPlayer(NamedTuple):
-    """One player in what is to be explained: the state before and after it, and the batch's work numbers, if any."""
+    """One player in what is to be explained: as before and after it, and the work numbers of the batch, if any."""
 
-    before: tuple[float, ...]
-    after: tuple[float, ...]
-    work: tuple[float, ...] = ()
+    before: Any
+    after: Any
+    work: Any = None
 
 
 class MetOpponent(NamedTuple):
-    """One game of that player: the opponent's state before it, the score 0, 0.5 or 1, the colour (0 White, 1 Black).
+    """One game of that player: the opponent before it, the score 0, 0.5 or 1, the colour (0 White, 1 Black).
 
     ``work`` holds the opponent's work numbers of the batch, if any; ``began`` is the day on which the tournament began,
     days since 1970, for a scheme that rates from the ratings in force then.
     """
 
-    opponent: tuple[float, ...]
+    opponent: Any
     score: float
     colour: int = 0
-    work: tuple[float, ...] = ()
+    work: Any = None
     began: float = 0.0
+
+
+class BatchGames(NamedTuple):
+    """One player's games of a batch: *first* <= g < *last* of the columns.
+
+    Attributes:
+        players: by place in the batch, each player as it begins; only read.
+        work: by place, the work numbers.
+        opponent: by game, the place of the opponent.
+        score: by game, the player's own score 0, 0.5 or 1.
+        colour: by game, 0 White, 1 Black.
+        began: by game, when its tournament began, days since 1970: the same for two games of a batch if they are of
+            one tournament, and that of the batch where tournaments are not rated whole. Only for schemes that ask.
+        place: the player's own place.
+        first: the first game.
+        last: the one after the last.
+    """
+
+    players: Any
+    work: Any
+    opponent: Any
+    score: Any
+    colour: Any
+    began: Any
+    place: int
+    first: int
+    last: int
+
+
+def opponent_of(games: BatchGames, game: int) -> Any:
+    """The opponent of a game, as the batch begins."""
+    return games.players[games.opponent[game]]
+
+
+def work_of(games: BatchGames, game: int) -> Any:
+    """The work numbers of the opponent of a game."""
+    return games.work[games.opponent[game]]
+
+
+def own_work(games: BatchGames) -> Any:
+    """The player's own work numbers, which others may read in a later pass."""
+    return games.work[games.place]
+
+
+@attrs.define
+class NoWork:
+    """The work numbers of a scheme that has none."""
+
+    nothing: float = number(0.0, "nothing")
 
 
 class Term(NamedTuple):
@@ -224,7 +280,7 @@ def refuse_by_common_reasons(
 
 
 # Engine and rankings compare with this very function: with another one that does nothing each player is looked up.
-def as_it_stands(state: Any, p: int, period: float, day: float, numbers: Any) -> None:
+def as_it_stands(player: Any, period: float, day: float, numbers: Any) -> None:
     """Kernel ``at`` of a scheme whose ratings do not change by time alone."""
 
 
@@ -238,7 +294,7 @@ def seeds_stand(day: float, numbers: Any) -> SeedsStand:  # noqa: ARG001
     return SeedsStand()
 
 
-def never(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
+def never(player: Any, numbers: Any) -> bool:  # noqa: ARG001
     """Kernel ``provisional`` of a scheme that has no provisional ratings."""
     return False
 
@@ -249,7 +305,7 @@ def nowhere(tournament: str, numbers: Any) -> bool:  # noqa: ARG001
 
 
 # ``lists_everybody`` of a pool compares with this very function, and only by it rows are read without the states.
-def always(state: Any, p: int, numbers: Any) -> bool:  # noqa: ARG001
+def always(player: Any, numbers: Any) -> bool:  # noqa: ARG001
     """Kernel ``listed`` of a scheme that lists everybody who has played."""
     return True
 
@@ -269,52 +325,45 @@ class Scheme:
         version: counts changes that alter any number.
         settings: attrs class of its constants, each made by ``setting``.
         numbers: the settings as kernels take them: ``numbers_of(settings)``.
-        state: names of a player's state fields; the first is ``rating``.
-        enter: ``(newcomer, numbers) -> state`` of a player without a seed; ``begin`` is what others call.
-        refuse: kernel ``(outcome, termination, half_moves, rated, white standing, black standing, numbers) -> code``
+        player: the class of a player's state: a record (``runtime.records``) whose first number is the rating.
+        enter: ``(newcomer, numbers) -> player`` without a seed; ``begin`` is what others call.
+        refuse: kernel ``(outcome, termination, half_moves, rated, white, black, numbers) -> code``: a code is a place
             into ``REASONS``; by default the reasons that hold in every scheme.
-        expected_score: kernel ``(state, own p, opponent's p, numbers) -> 0..1``, both brought to the time by ``at``.
+        expected_score: kernel ``(player, opponent, numbers) -> 0..1``, both brought to the time by ``at``.
         mirrored: whether what is expected of Black is, to the bit, 1 minus what is expected of White, so that one of
             the two need not be worked out.
         explain: ``(own side, meetings, when, numbers) -> Explanation``; one meeting for a scheme by game.
         rhythm: how many games are rated together.
-        rate_game: kernel ``(state, w, b, score, day, numbers)``: one game, White's *score* 0, 0.5 or 1, in place.
-        rate_player: kernel ``(step, state, work, after, player, opponent, score, colour, first, last, period, day,
-            numbers)``: one player's games of one batch, called for every player of the batch in each of ``steps``
-            rounds. A player is a number that holds for this batch alone. *state* holds the fields of all who play in
-            it as they were before it, brought to it by ``at``, and is only read; player *i*'s fields stand from
-            ``i * len(state fields)``, the work numbers from ``i * len(work)`` of *work* (to be read by others in a
-            later round; zero at the start of a batch). The games are *first* <= g < *last*: ``opponent[g]`` is a
-            player, ``score[g]`` the player's own score, ``colour[g]`` 0 for White. The last round fills the player's
-            fields in *after*.
-        in_force: kernel ``(state, p, day) -> rating``: the rating in force on a day not after that of the state; for a
+        rate_game: kernel ``(white, black, score, day, numbers)``: one game, White's *score* 0, 0.5 or 1, in place.
+        passes: kernels ``(player, after, games, when, numbers)`` over one player's games of one batch, called one after
+            the other, each for every player of the batch. *player* is as before the batch, brought to it by ``at``, and
+            is only read; *games* are ``BatchGames``; the last pass fills *after*.
+        in_force: kernel ``(player, day) -> rating``: the rating in force on a day not after that of the state; for a
             scheme that rates from the ratings in force when a tournament began. Its state counts time in days: it stays
             as it is when the pool goes on with other settings. It may keep the ratings of the last three lists
-            (``timeline.LISTS_KEPT``). Its ``rate_player`` takes one more column, ``began``, after ``colour``: by game
-            when its tournament began, the same for two games of a batch if they are of one tournament, and that of the
-            batch where tournaments are not rated whole.
+            (``timeline.LISTS_KEPT``), and its passes may read ``games.began``.
         welcomes: ``(tournament, numbers) -> bool``: whether guests are rated in a tournament of that name, where
             everybody is to ``refuse`` what a Welcomer is.
         for_new_pools: settings with which a pool begins that adopts the scheme now, where they differ from those that
             an adoption of earlier days meant by saying nothing.
-        steps: number of rounds.
-        work: names of the work numbers.
-        at: kernel ``(state, p, period, day, numbers)``: bring a state to a later time, in place. Called before a batch
+        work: the class of the work numbers: a record that a pass fills and later passes of others read.
+        at: kernel ``(player, period, day, numbers)``: bring a player to a later time, in place. Called before a batch
             and before a state is shown or predicts; not before ``rate_game``, which does it by itself.
         stands_from: ``(day, numbers) -> day``: who was rated from that day on has at *day* the rating given then, and
             is listed or not as then, whatever else ``at`` changes; -inf for everybody. None: nobody knows, so that
             rankings bring every player to their day (in a scheme without an ``at`` every rating stands).
-        carry: ``(rating, rated games, newcomer, numbers) -> state`` of a player who comes from another scheme.
-        seeded: ``(seed, newcomer, numbers) -> state`` of a player with a past; by default that of ``carry`` after its
+        carry: ``(rating, rated games, newcomer, numbers) -> player`` who comes from another scheme; by default who
+            enters with that rating declared, with the number of games if the state has ``games``.
+        seeded: ``(seed, newcomer, numbers) -> player`` with a past; by default that of ``carry`` after its
             games, or of ``enter`` with its rating declared where their number is unknown.
         seeds_stand: ``(day, numbers) -> SeedsStand``: whoever comes with such a rating of a list is listed with that
             very rating, from the day of the list up to *day*, unless time has changed it (``stands_from``). Players who
             have not played are counted by it. None: nobody knows, so that each is looked up.
-        relist: ``(state, fresh, seed, numbers) -> state`` of a player who has played and gets the rating of a list:
-            from the state on the day of the list, and that of a player who comes with it; by default the latter,
+        relist: ``(player, fresh, seed, numbers) -> player`` who has played and gets the rating of a list: from the
+            player on the day of the list, and one who comes with it; by default the latter,
             with the higher one of both highest ratings (``peak``, ``highest``).
-        provisional: kernel ``(state, p, numbers) -> bool``.
-        listed: kernel ``(state, p, numbers) -> bool``: whether a rating list shows the player; an unrated player
+        provisional: kernel ``(player, numbers) -> bool``.
+        listed: kernel ``(player, numbers) -> bool``: whether a rating list shows the player; an unrated player
             has the rating ``UNRATED``.
         scale: what its ratings count in; a rating means the same in two schemes of one scale.
     """
@@ -325,36 +374,34 @@ class Scheme:
     version: int
     settings: type[Any]
     numbers: Callable[..., Any]
-    state: tuple[str, ...]
-    enter: Callable[[Newcomer, Any], tuple[float, ...]]
+    player: type
+    enter: Callable[[Newcomer, Any], Any]
     expected_score: Callable[..., float]
     explain: Callable[[ExplainedPlayer, Sequence[MetOpponent], When, Any], Explanation]
     refuse: Callable[..., int] = refuse_by_common_reasons
     mirrored: bool = False
     rhythm: Rhythm = Rhythm.GAME
     rate_game: Callable[..., None] | None = None
-    rate_player: Callable[..., None] | None = None
+    passes: tuple[Callable[..., None], ...] = ()
     in_force: Callable[..., float] | None = None
     welcomes: Callable[[str, Any], bool] = nowhere
     # Without the hash, which a dictionary has not: loops that were compiled are kept by scheme.
     for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
     readings: tuple[str, ...] = ()
-    steps: int = 1
-    work: tuple[str, ...] = ()
+    work: type = NoWork
     at: Callable[..., None] = as_it_stands
     stands_from: Callable[[float, Any], float] | None = None
-    carry: Callable[[float, float, Newcomer, Any], tuple[float, ...]] | None = None
-    seeded: Callable[[Seed, Newcomer, Any], tuple[float, ...]] | None = None
+    carry: Callable[[float, float, Newcomer, Any], Any] | None = None
+    seeded: Callable[[Seed, Newcomer, Any], Any] | None = None
     seeds_stand: Callable[[float, Any], SeedsStand] | None = None
-    relist: Callable[[Sequence[float], tuple[float, ...], Seed, Any], tuple[float, ...]] | None = None
+    relist: Callable[[Any, Any, Seed, Any], Any] | None = None
     provisional: Callable[..., bool] = never
     listed: Callable[..., bool] = always
     scale: str = "Elo points"
 
     def __attrs_post_init__(self) -> None:
         """Refuse a scheme without the kernel of its rhythm."""
-        kernel = self.rate_game if self.rhythm is Rhythm.GAME else self.rate_player
-        if kernel is None:
+        if not (self.passes if self.rhythm is not Rhythm.GAME else self.rate_game):
             raise ValueError(f"scheme {self.name!r} rates by {self.rhythm.value} and lacks the kernel for it")
 
     @property
@@ -376,14 +423,58 @@ class Scheme:
             numbers.in_force_after,
         )
 
+    @property
+    def state(self) -> tuple[str, ...]:
+        """Names of the numbers of a player's state, in their order; the first is ``rating``."""
+        return _names_of(self.player)
+
+    def player_of(self, state: Sequence[float]) -> Any:
+        """The player of a state as rows keep it."""
+        return objects_of(self.player)(state, 0)
+
+    def player_at(self, state: Sequence[float], when: When, numbers: Any) -> Any:
+        """The player of a state as it stands at a time."""
+        player = self.player_of(state)
+        self.at(player, when.period, when.day, numbers)
+        return player
+
+    def lists(self, state: Sequence[float], numbers: Any) -> bool:
+        """Whether a rating list shows the player of a state."""
+        return self.listed is always or bool(self.listed(self.player_of(state), numbers))
+
+    def calls_provisional(self, state: Sequence[float], numbers: Any) -> bool:
+        """Whether the rating of a state is provisional."""
+        return self.provisional is not never and bool(self.provisional(self.player_of(state), numbers))
+
     def carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
         """The state of a player who comes from another scheme with *rating* after *games* rated games."""
+        return self._state_of(self._carried(rating, games, newcomer, numbers))
+
+    def _carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> Any:
         if self.carry is None:
-            return self.enter(newcomer._replace(declared=rating), numbers)
+            return self._entered(rating, games, newcomer, numbers)
         return self.carry(rating, games, newcomer, numbers)
+
+    def _entered(self, rating: float, games: float | None, newcomer: Newcomer, numbers: Any) -> Any:
+        """The player who enters with a rating, and with a number of games if the scheme counts them."""
+        player = self.enter(newcomer._replace(declared=rating), numbers)
+        # An author's ``enter`` that asks for no declared rating would begin everybody anew.
+        if player.rating != rating and player == self.enter(newcomer._replace(declared=None), numbers):
+            player.rating = rating
+        if games is not None and "games" in self.state:
+            player.games = games
+        return player
+
+    def _state_of(self, player: Any) -> tuple[float, ...]:
+        if not isinstance(player, self.player):
+            raise ProjectionError(self.name, f"gives {player!r}, where a {self.player.__name__} should stand")
+        return tuple(flat_of(player))
 
     def begin(self, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
         """The state with which a player begins: from the seed, where there is one, as of its day."""
+        return self._state_of(self._begin(newcomer, numbers))
+
+    def _begin(self, newcomer: Newcomer, numbers: Any) -> Any:
         seed = newcomer.seed
         if seed is None:
             return self.enter(newcomer, numbers)
@@ -393,8 +484,8 @@ class Scheme:
         if self.seeded is not None:
             return self.seeded(seed, newcomer, numbers)
         if seed.games is None:
-            return self.enter(newcomer._replace(declared=seed.rating), numbers)
-        return self.carried(seed.rating, seed.games, newcomer, numbers)
+            return self._entered(seed.rating, None, newcomer, numbers)
+        return self._carried(seed.rating, seed.games, newcomer, numbers)
 
     def relisted(self, state: Sequence[float], listed: Newcomer, numbers: Any) -> tuple[float, ...]:
         """Return the state of a player from the day of a later list on: only what the list states takes its place.
@@ -406,19 +497,17 @@ class Scheme:
             listed: what is known of the player then, with the rating of the list.
             numbers: the settings.
         """
-        seed = listed.seed
+        seed, player = listed.seed, self.player_of(state)
         assert seed is not None
-        fresh = self.begin(listed, numbers)
-        if seed.games is None and "games" in self.state:
-            games = self.state.index("games")
-            if state[games] > fresh[games]:
-                fresh = self.begin(listed._replace(seed=seed._replace(games=state[games])), numbers)
+        fresh = self._begin(listed, numbers)
+        if seed.games is None and "games" in self.state and player.games > fresh.games:
+            fresh = self._begin(listed._replace(seed=seed._replace(games=player.games)), numbers)
         if self.relist is not None:
-            return self.relist(state, fresh, seed, numbers)
+            return self._state_of(self.relist(player, fresh, seed, numbers))
         goes_on = {"peak", "highest", "birth_year"}
         return tuple(
             max(own, listed_value) if name in goes_on else listed_value
-            for name, own, listed_value in zip(self.state, state, fresh, strict=True)
+            for name, own, listed_value in zip(self.state, state, self._state_of(fresh), strict=True)
         )
 
     def in_full(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
@@ -476,8 +565,11 @@ class Scheme:
         raise MalformedError(problems)
 
 
+@cache
+def _names_of(player: type) -> tuple[str, ...]:
+    return tuple(each.name for each in record_numbers(player))
+
+
 def at_time(scheme: Scheme, numbers: Any, state: Sequence[float], when: When) -> tuple[float, ...]:
     """A player's state as it stands at a time."""
-    later = list(state)
-    scheme.at(later, 0, when.period, when.day, numbers)
-    return tuple(later)
+    return tuple(state) if scheme.at is as_it_stands else tuple(flat_of(scheme.player_at(state, when, numbers)))

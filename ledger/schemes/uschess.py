@@ -7,7 +7,6 @@ The scheme: settings, a player's state, the rounds of a section, and words for p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 
@@ -20,6 +19,7 @@ from ledger.schemes.formulas.uschess import (
     NO_GAMES,
     UNKNOWN_ADULT,
     UNKNOWN_AGE,
+    Work,
     age_on,
     bonus,
     bonus_b,
@@ -39,6 +39,7 @@ from ledger.schemes.formulas.uschess import (
     strength,
 )
 from ledger.schemes.scheme import (
+    BatchGames,
     ExplainedPlayer,
     Explanation,
     MetOpponent,
@@ -50,17 +51,17 @@ from ledger.schemes.scheme import (
     Term,
     When,
     from_the_beginning,
+    opponent_of,
+    own_work,
+    state,
+    work_of,
 )
 from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 DOCUMENT = "Glickman & Doan, The US Chess Rating System (6 April 2026)"
-RATING, GAMES, RECORD, FLOOR, PEAK, BIRTH_YEAR, START = range(7)
-FIELDS = 7
 # With which anybody may come: no rating is so high, but a list may have a number of something else in that column. From
 # 123,200 points on the strength of a player is no number any more, and from 10^9 on no knot is found.
 HIGHEST = 100_000.0
-YARDSTICK, FIRST, STEP_4, OPPONENTS, BONUS, WINS, DRAWS, FIRST_STRENGTH, STEP_4_STRENGTH = range(9)
-WORK = 9
 
 
 @attrs.frozen(kw_only=True)
@@ -101,13 +102,25 @@ Numbers = numbers_of(Settings)
 DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    """State of a newcomer ``(rating, games, record, floor, peak, birth_year, start)``; rating 0.0 is unrated."""
+@attrs.define
+class Player:
+    """The state of a player."""
+
+    rating: float = state("points; 0 is unrated")
+    games: float = state("N, rated games")
+    record: float = state("results so far: 0 no games, 1 all won, 2 all lost, 3 mixed")
+    floor: float = state("absolute floor, points", 100.0)
+    peak: float = state("highest established rating, points; 0 for none")
+    birth_year: float = state("year of birth; 0 if it is unknown")
+    start: float = state("start rating of who is unrated, points")
+
+
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    """A newcomer."""
     # A declared rating counts as based on some games, a FIDE rating is converted by the formula of the day.
     if newcomer.declared is None:
         born = 0.0 if newcomer.birth_year is None else float(newcomer.birth_year)
-        start = start_rating(born, newcomer.day, numbers)
-        return (0.0, 0.0, NO_GAMES, 100.0, 0.0, born, start)
+        return Player(birth_year=born, start=start_rating(born, newcomer.day, numbers))
     declared, games = float(newcomer.declared), numbers.declared_games
     if numbers.declared_fide:
         games = formulas.games_behind_fide(declared)
@@ -115,21 +128,25 @@ def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
     return carry(declared, games, newcomer, numbers)
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a rating after *games* games: neither all won nor all lost, no merit towards a floor yet."""
     rating = min(max(float(rating), numbers.lower_bound), HIGHEST)
-    born = 0.0 if newcomer.birth_year is None else float(newcomer.birth_year)
-    # floors go by the highest established rating alone
-    peak = rating if games > numbers.established_games else 0.0
-    return (rating, float(games), MIXED if games > 0 else NO_GAMES, 100.0, peak, born, 0.0)
+    return Player(
+        rating,
+        games,
+        MIXED if games > 0 else NO_GAMES,
+        peak=rating if games > numbers.established_games else 0.0,  # floors go by the highest established rating alone
+        birth_year=0.0 if newcomer.birth_year is None else newcomer.birth_year,
+    )
 
 
-def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
+def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Who comes with a past: N is its number of games, without one that of a declared rating; no conversion."""
+    player = carry(seed.rating, numbers.declared_games if seed.games is None else seed.games, newcomer, numbers)
     # The highest rating is the peak of the floors once the rating is established.
-    games = numbers.declared_games if seed.games is None else seed.games
-    rating, played, record, floor, peak, *rest = carry(seed.rating, games, newcomer, numbers)
-    return (rating, played, record, floor, max(seed.peak, peak) if peak else 0.0, *rest)
+    if player.peak:
+        player.peak = max(seed.peak, player.peak)
+    return player
 
 
 def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
@@ -137,16 +154,12 @@ def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
     return SeedsStand(low=numbers.lower_bound)
 
 
-def relist(
-    state: Sequence[float],
-    fresh: tuple[float, ...],
-    seed: Seed,
-    numbers: Settings,  # noqa: ARG001
-) -> tuple[float, ...]:
+def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
     """A later list replaces rating and N; record, merits towards the floor and the highest rating go on."""
-    record = state[RECORD] if state[GAMES] > 0.0 and seed.games is None else fresh[RECORD]
-    peak = max(state[PEAK], fresh[PEAK])
-    return (*fresh[:RECORD], record, state[FLOOR], peak, state[BIRTH_YEAR], state[START])
+    record = player.record if player.games > 0.0 and seed.games is None else fresh.record
+    return attrs.evolve(
+        player, rating=fresh.rating, games=fresh.games, record=record, peak=max(player.peak, fresh.peak)
+    )
 
 
 def start_rating(birth_year: float, day: float, numbers: Settings) -> float:
@@ -157,30 +170,30 @@ def start_rating(birth_year: float, day: float, numbers: Settings) -> float:
     return start_by_age_before_2008(age) if numbers.old_starts else start_by_age(age)
 
 
-def at(state: Any, p: int, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
+def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Only the unrated change by time: their start rating goes by their age."""
-    if state[p] == 0.0:
-        state[p + START] = start_rating(state[p + BIRTH_YEAR], day, numbers)
+    if player.rating == 0.0:
+        player.start = start_rating(player.birth_year, day, numbers)
 
 
-def rating_or_start(state: Any, p: int) -> float:
+def rating_or_start(player: Player) -> float:
     """The rating, or the start rating of an unrated player."""
-    return state[p] if state[p] > 0.0 else state[p + START]  # type: ignore[no-any-return]
+    return player.rating if player.rating > 0.0 else player.start
 
 
-def expected_score(state: Any, p: int, q: int, numbers: Settings) -> float:  # noqa: ARG001
+def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
     """Expected score 0..1 by the standard formula; the unrated by their start ratings."""
-    return logistic(rating_or_start(state, p) - rating_or_start(state, q))
+    return logistic(rating_or_start(player) - rating_or_start(opponent))
 
 
-def provisional(state: Any, p: int, numbers: Settings) -> bool:
+def provisional(player: Player, numbers: Settings) -> bool:
     """True until the rating is "established", based on more than 25 games."""
-    return state[p + GAMES] <= numbers.established_games  # type: ignore[no-any-return]
+    return player.games <= numbers.established_games
 
 
-def listed(state: Any, p: int, numbers: Settings) -> bool:  # noqa: ARG001
+def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
     """True for who has a rating."""
-    return state[p] > 0.0  # type: ignore[no-any-return]
+    return player.rating > 0.0
 
 
 def is_special(games: float, record: float, numbers: Settings) -> bool:
@@ -189,17 +202,17 @@ def is_special(games: float, record: float, numbers: Settings) -> bool:
     return games <= numbers.special_games or record in (ALL_WON, ALL_LOST)
 
 
-def is_match(state: Any, p: int, q: int, numbers: Settings) -> bool:
+def is_match(player: Player, opponent: Player, numbers: Settings) -> bool:
     """Whether the rule for matches holds for two players who met nobody else."""
     # "both established, within 400 points"
-    apart = state[p] - state[q]
-    both = state[p + GAMES] > numbers.established_games and state[q + GAMES] > numbers.established_games
+    apart = player.rating - opponent.rating
+    both = player.games > numbers.established_games and opponent.games > numbers.established_games
     return both and numbers.match_limit > 0.0 and -numbers.match_range <= apart <= numbers.match_range
 
 
-def points(work: Any, w: int) -> float:
+def points(work: Work) -> float:
     """S: the player's points in the section."""
-    return work[w + WINS] + 0.5 * work[w + DRAWS]  # type: ignore[no-any-return]
+    return work.wins + 0.5 * work.draws
 
 
 def bounded(rating: float, own: float, numbers: Settings) -> float:
@@ -211,81 +224,58 @@ def bounded(rating: float, own: float, numbers: Settings) -> float:
     return rating if rating > numbers.lower_bound else numbers.lower_bound
 
 
-def rate_player(
-    step: int,
-    state: Any,
-    work: Any,
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,  # noqa: ARG001
-    first: int,
-    last: int,
-    period: float,  # noqa: ARG001
-    day: float,
-    numbers: Settings,
-) -> None:
-    """One player of a section in four rounds: steps 1, 3, 4 of the document, then step 5 with the floors."""
-    p = player * FIELDS
-    w = player * WORK
-    if step == 0:
-        work[w + YARDSTICK] = rating_or_start(state, p)
-        work[w + WINS], work[w + DRAWS], work[w + OPPONENTS] = looked_over(opponent, score, first, last)
-    elif step == 1:
-        # Step 3: "special formula with effective count 1 from their start rating, only as the opponents' yardstick"
-        estimate = work[w + YARDSTICK]
-        if state[p + GAMES] == 0.0:
-            total = points(work, w)
-            estimate = bounded(
-                special(estimate, NO_GAMES, 1.0, total, work, WORK, YARDSTICK, opponent, first, last), estimate, numbers
-            )
-        work[w + FIRST] = estimate
-        work[w + FIRST_STRENGTH] = strength(estimate)
-    else:
-        # Step 5: "own rating and N' still pre-event, opponents at their step-4 values"
-        rating = rated(state, p, work, w, step - 2, opponent, first, last, day, numbers)
-        if step == 2:
-            work[w + STEP_4] = rating
-            work[w + STEP_4_STRENGTH] = strength(rating)
-        else:
-            q = opponent[first]
-            alone = work[w + OPPONENTS] == 1.0 and work[q * WORK + OPPONENTS] == 1.0
-            if alone and is_match(state, p, q * FIELDS, numbers):
-                rating = limited(rating, state[p], numbers.match_limit)
-            finish(state, p, after, rating, work[w + WINS], work[w + DRAWS], float(last - first), numbers)
+def step_1(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
+    """Step 1: the rating before the section, or the start rating; and what the section tells without a formula."""
+    work = own_work(games)
+    work.yardstick = rating_or_start(player)
+    work.wins, work.draws, work.opponents = looked_over(games)
 
 
-def rated(
-    state: Any,
-    p: int,
-    work: Any,
-    w: int,
-    later: int,
-    opponent: Any,
-    first: int,
-    last: int,
-    day: float,
-    numbers: Settings,
-) -> float:
-    """A rating by the opponents' work numbers ``FIRST``, *later* 0, or ``STEP_4``, 1, before limits and floors."""
+def step_3(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
+    """Step 3: a first estimate of those without games, against everybody's ratings of step 1."""
+    work = own_work(games)
+    estimate = work.yardstick
+    if player.games == 0.0:
+        # "special formula with effective count 1 from their start rating, only as the opponents' yardstick"
+        estimate = bounded(special(estimate, NO_GAMES, 1.0, points(work), games, step=1), estimate, numbers)
+    work.first = estimate
+    work.first_strength = strength(estimate)
+
+
+def step_4(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
+    """Step 4: everybody against the estimates of step 3."""
+    work = own_work(games)
+    work.step_4 = rated(player, games, when.day, numbers, step=3)
+    work.step_4_strength = strength(work.step_4)
+
+
+def step_5(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
+    """Step 5: "own rating and N' still pre-event, opponents at their step-4 values"; then limits and floors."""
+    work = own_work(games)
+    rating = rated(player, games, when.day, numbers, step=4)
+    alone = work.opponents == 1.0 and work_of(games, games.first).opponents == 1.0
+    if alone and is_match(player, opponent_of(games, games.first), numbers):
+        rating = limited(rating, player.rating, numbers.match_limit)
+    finish(player, after, rating, work, float(games.last - games.first), numbers)
+
+
+def rated(player: Player, games: BatchGames, day: float, numbers: Settings, step: int) -> float:
+    """A rating against the opponents' ratings by step 3 or 4, without limits and floors."""
     # Notes the bonus.
-    own = work[w + YARDSTICK]
-    effective_n = effective_games(state[p + GAMES], own)
-    total = points(work, w)
-    if is_special(state[p + GAMES], state[p + RECORD], numbers):
-        field = FIRST + later
-        estimate = special(own, state[p + RECORD], effective_n, total, work, WORK, field, opponent, first, last)
-        return bounded(estimate, own, numbers)
-    m = float(last - first)
-    # "R = R0 + K(S-E) + bonus"; who has games is known by the rating, so FIRST is R0
-    field = FIRST_STRENGTH + later
-    expected = expected_by_strength(work[w + FIRST_STRENGTH], work, WORK, field, opponent, first, last)
+    work = own_work(games)
+    own = work.yardstick
+    effective_n = effective_games(player.games, own)
+    total = points(work)
+    if is_special(player.games, player.record, numbers):
+        return bounded(special(own, player.record, effective_n, total, games, step), own, numbers)
+    m = float(games.last - games.first)
+    # "R = R0 + K(S-E) + bonus"; who has games is known by the rating, so ``first`` is R0
+    expected = expected_by_strength(work.first_strength, games, step)
     gain = k_factor(effective_n, m, own, numbers.dual_rated) * (total - expected)
     more = bonus(gain, m, numbers.bonus_b if numbers.bonus_b > 0.0 else bonus_b(day))
-    if more > 0.0 and not bonus_eligible(opponent, first, last):
+    if more > 0.0 and not bonus_eligible(games.opponent, games.first, games.last):
         more = 0.0
-    work[w + BONUS] = more
+    work.bonus = more
     return own + gain + more  # type: ignore[no-any-return]
 
 
@@ -297,41 +287,35 @@ def lowest(absolute: float, peak: float, numbers: Settings) -> float:
     return low if low > numbers.lower_bound else numbers.lower_bound
 
 
-def finish(
-    state: Any, p: int, after: Any, rating: float, wins: float, draws: float, m: float, numbers: Settings
-) -> None:
-    """Fill a player's fields after a section of *m* games: the counts, then the floors, "this event included"."""
+def finish(player: Player, after: Player, rating: float, work: Work, m: float, numbers: Settings) -> None:
+    """Fill *after* a section of *m* games: the counts, then the floors, "this event included"."""
     # an event counts towards the floor from three games on (RULES 2)
-    absolute = floor_raised(state[p + FLOOR], wins, draws, 1.0 if m >= 3.0 else 0.0)
-    games = state[p + GAMES] + m
-    peak = state[p + PEAK]
-    rating = max(rating, lowest(absolute, peak, numbers))
-    if games > numbers.established_games and rating > peak:
-        peak = rating
-    after[p] = rating
-    after[p + GAMES] = games
-    after[p + RECORD] = record_after(state[p + RECORD], wins, draws, m)
-    after[p + FLOOR] = absolute
-    after[p + PEAK] = peak
-    after[p + BIRTH_YEAR] = state[p + BIRTH_YEAR]
-    after[p + START] = state[p + START]
+    after.floor = floor_raised(player.floor, work.wins, work.draws, 1.0 if m >= 3.0 else 0.0)
+    after.games = player.games + m
+    after.rating = max(rating, lowest(after.floor, player.peak, numbers))
+    after.record = record_after(player.record, work.wins, work.draws, m)
+    after.peak = player.peak
+    if after.games > numbers.established_games:
+        after.peak = max(after.rating, player.peak)
+    after.birth_year = player.birth_year
+    after.start = player.start
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
     """The formula of one player's section with its numbers; opponents as rated by step 4."""
     # Without these nobody can reckon one player of a section again (RULES 2).
-    table = [meeting.work[STEP_4] for meeting in meetings]
-    games, r0 = own.before[GAMES], own.work[YARDSTICK]
+    table = [meeting.work.step_4 for meeting in meetings]
+    games, r0 = own.before.games, own.work.yardstick
     counted, score = effective_games(games, r0), sum(meeting.score for meeting in meetings)
     terms = [
-        Term("R0", r0, "rating before the section" if own.before[RATING] else "start rating by age"),
+        Term("R0", r0, "rating before the section" if own.before.rating else "start rating by age"),
         Term("N", games, "games before the section"),
         Term("N'", counted, "effective games, min(N, N*) with N* by R0"),
         Term("m", float(len(meetings)), "games of the section"),
         Term("S", score, "points scored"),
     ]
-    if is_special(games, own.before[RECORD], numbers):
-        rule, more, unrounded = _special_terms(own.before[RECORD], r0, counted, score, table)
+    if is_special(games, own.before.record, numbers):
+        rule, more, unrounded = _special_terms(own.before.record, r0, counted, score, meetings)
         source = f"{DOCUMENT}, special rating formula"
     else:
         rule, more, unrounded = _standard_terms(own, r0, counted, score, table, when, numbers)
@@ -344,7 +328,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         rule,
         (*terms, *more, *opponents),
         unrounded,
-        own.after[RATING],
+        own.after.rating,
         _from_there(own, meetings, unrounded, numbers),
         source,
         tuple(table),
@@ -355,24 +339,24 @@ def _standard_terms(
     own: ExplainedPlayer, r0: float, counted: float, score: float, table: list[float], when: When, numbers: Settings
 ) -> tuple[str, list[Term], float]:
     m = len(table)
-    expected = expected_total(r0, table, 1, 0, range(m), 0, m)
+    expected = expected_total(r0, table)
     k, b = k_factor(counted, float(m), r0, numbers.dual_rated), numbers.bonus_b or bonus_b(when.day)
     terms = [
         Term("K", k, "800 / (N' + m), less from 2200 in dual-rated events" if numbers.dual_rated else "800 / (N' + m)"),
         Term("E", expected, "expected points Σ 1 / (1 + 10^(-(R0-Ri)/400))"),
         Term("B", b, "factor of the bonus threshold"),
-        Term("b", own.work[BONUS], "bonus K·(S - E) - B·√max(m, 4), if above 0 and nobody was met too often"),
+        Term("b", own.work.bonus, "bonus K·(S - E) - B·√max(m, 4), if above 0 and nobody was met too often"),
     ]
-    return "R0 + K·(S - E) + b", terms, r0 + k * (score - expected) + own.work[BONUS]
+    return "R0 + K·(S - E) + b", terms, r0 + k * (score - expected) + own.work.bonus
 
 
 def _special_terms(
-    record: float, r0: float, counted: float, score: float, table: list[float]
+    record: float, r0: float, counted: float, score: float, meetings: Sequence[MetOpponent]
 ) -> tuple[str, list[Term], float]:
-    m = len(table)
-    rating = special(r0, record, counted, score, table, 1, 0, range(m), 0, m)
+    games = formulas.games_against([meeting.work for meeting in meetings])
+    rating = special(r0, record, counted, score, games, step=4)
     centre, points = formulas.special_centre(r0, record), formulas.special_points(score, counted, record)
-    weighed = [(counted, centre), *((1.0, other) for other in table)]
+    weighed = [(counted, centre), *((1.0, meeting.work.step_4) for meeting in meetings)]
     edge = formulas.RANGE + 1e-6
     weight = sum(n for n, other in weighed if abs(rating - other) <= edge)
     terms = [
@@ -392,12 +376,12 @@ def _special_terms(
 
 def _from_there(own: ExplainedPlayer, meetings: Sequence[MetOpponent], unrounded: float, numbers: Settings) -> str:
     """How the rating comes from what the formula gives."""
-    result, r0 = own.after[RATING], own.work[YARDSTICK]
+    result, r0 = own.after.rating, own.work.yardstick
     if abs(result - unrounded) < 1e-6:
         return "none; shown to the nearest point"
-    if result > unrounded and result == lowest(own.after[FLOOR], own.before[PEAK], numbers):
+    if result > unrounded and result == lowest(own.after.floor, own.before.peak, numbers):
         return f"raised to the player's floor {result:g}; shown to the nearest point"
-    if {own.work[OPPONENTS], *(meeting.work[OPPONENTS] for meeting in meetings)} == {1.0} and abs(result - r0) > 0:
+    if {own.work.opponents, *(meeting.work.opponents for meeting in meetings)} == {1.0} and abs(result - r0) > 0:
         return f"a match changes a rating by {numbers.match_limit:g} points at most; shown to the nearest point"
     if result == r0 > numbers.special_cap and unrounded > result:
         return (
@@ -414,25 +398,14 @@ SCHEME = Scheme(
     version=3,
     settings=Settings,
     numbers=Numbers,
-    state=("rating", "games", "record", "floor", "peak", "birth_year", "start"),
+    player=Player,
     enter=enter,
     seeded=seeded,
     seeds_stand=seeds_stand,
     relist=relist,
     rhythm=Rhythm.EVENT,
-    rate_player=rate_player,
-    steps=4,
-    work=(
-        "yardstick",
-        "first",
-        "step_4",
-        "opponents",
-        "bonus",
-        "wins",
-        "draws",
-        "first_strength",
-        "step_4_strength",
-    ),
+    passes=(step_1, step_3, step_4, step_5),
+    work=Work,
     expected_score=expected_score,
     mirrored=True,
     explain=explain,

@@ -22,6 +22,7 @@ from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
+from ledger.runtime.records import flat_of
 from ledger.schemes.scheme import (
     HALF_MOVES_UNKNOWN,
     REASONS,
@@ -188,15 +189,13 @@ class SchemeContract:
         scheme = self.make()
         declared_ratings = (None, 0.0, 1.0, 1400.0, 5000.0)
         for numbers, declared, born in itertools.product(self.numbers(), declared_ratings, (None, 1999)):
-            state = scheme.enter(Newcomer(declared, born, FIRST_DAY), numbers)
-            assert len(state) == len(scheme.state)
+            state = scheme.begin(Newcomer(declared, born, FIRST_DAY), numbers)  # says what is no player
             assert all(type(value) is float and math.isfinite(value) for value in state)
 
     def test_players_from_another_scheme_enter_with_every_field(self) -> None:
         scheme = self.make()
         for numbers, rating, games in itertools.product(self.numbers(), (100.0, 1400.5, 2800.0), (0.0, 3.0, 500.0)):
             state = scheme.carried(rating, games, Newcomer(None, 1980, FIRST_DAY), numbers)
-            assert len(state) == len(scheme.state)
             assert all(type(value) is float and math.isfinite(value) for value in state)
 
     def test_ratings_are_the_same_bits_interpreted_and_compiled(self) -> None:
@@ -219,19 +218,15 @@ class SchemeContract:
 
     def test_what_is_asked_of_a_state_is_the_same_interpreted_and_compiled(self) -> None:
         scheme = self.make()
-        fields = len(scheme.state)
+        ask, compiled_ask = _asking(scheme), compiled(_asking(scheme))
         for numbers in self.numbers():
             for case in itertools.islice(self._cases(numbers), 60):
-                both = [*case.side.before, *case.meetings[0].opponent]
-                arrays = MANY.floats(both)
+                flat = [*flat_of(case.side.before), *flat_of(case.meetings[0].opponent)]
+                few, many = engine.records(FEW, scheme.player, flat), MANY.floats(flat)
                 later = When(case.when.period + 3.0, case.when.day + 100.0)
-                scheme.at(both, fields, later.period, later.day, numbers)
-                compiled(scheme.at)(arrays, fields, later.period, later.day, numbers)
-                assert bits(both) == bits(arrays.tolist())
-                expected = scheme.expected_score(both, 0, fields, numbers)
-                assert bits([expected]) == bits([compiled(scheme.expected_score)(arrays, 0, fields, numbers)])
-                for kernel in (scheme.provisional, scheme.listed):
-                    assert bool(compiled(kernel)(arrays, 0, numbers)) == kernel(both, 0, numbers)
+                answers = ask(few, later, numbers)
+                assert bits(answers) == bits(compiled_ask(engine.records(MANY, scheme.player, many), later, numbers))
+                assert bits([value for player in few for value in flat_of(player)]) == bits(many.tolist())
 
     def test_ratings_that_are_said_to_stand_are_not_moved_by_time(self) -> None:
         scheme = self.make()
@@ -242,9 +237,9 @@ class SchemeContract:
                 if not stands and scheme.stands_from is not None:
                     stands = scheme.stands_from(when.day, numbers) <= case.when.day
                 if stands:
-                    state = at_time(scheme, numbers, case.side.after, when)
-                    assert bits([state[0]]) == bits([case.side.after[0]])
-                    assert scheme.listed(state, 0, numbers) == scheme.listed(case.side.after, 0, numbers)
+                    state = at_time(scheme, numbers, flat_of(case.side.after), when)
+                    assert bits([state[0]]) == bits([case.side.after.rating])
+                    assert scheme.lists(state, numbers) == bool(scheme.listed(case.side.after, numbers))
 
     def test_ratings_of_lists_that_are_said_to_stand_are_listed_as_they_are(self) -> None:
         scheme = self.make()
@@ -260,7 +255,7 @@ class SchemeContract:
                 since = None if ago is None else day - ago
                 seed = Seed(rating, games, deviation, None, highest, k, since)
                 state = scheme.begin(Newcomer(1500.0, 1990, day, seed), numbers)
-                assert (state[0], bool(scheme.listed(state, 0, numbers))) == (rating, True), (numbers, seed)
+                assert (state[0], scheme.lists(state, numbers)) == (rating, True), (numbers, seed)
 
     def test_a_game_changes_its_two_players_only(self) -> None:
         scheme = self.make()
@@ -299,7 +294,7 @@ class SchemeContract:
         scheme = self.make()
         for numbers in self.numbers():
             for case in self._cases(numbers):
-                own, opponent = case.side.before, case.meetings[0].opponent
+                own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
                 expected = engine.expected(scheme, numbers, own, opponent, case.when)
                 assert 0.0 <= expected <= 1.0
                 if self.complementary:
@@ -313,7 +308,7 @@ class SchemeContract:
             return
         for numbers in self.numbers():
             for case in self._cases(numbers):
-                own, opponent = case.side.before, case.meetings[0].opponent
+                own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
                 expected = engine.expected(scheme, numbers, own, opponent, case.when)
                 back = engine.expected(scheme, numbers, opponent, own, case.when)
                 assert bits([1.0 - expected, 1.0 - back]) == bits([back, expected])
@@ -323,7 +318,7 @@ class SchemeContract:
         fields = len(scheme.state)
         for numbers in self.numbers():
             for case in self._cases(numbers):
-                own, opponent = case.side.before, case.meetings[0].opponent
+                own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
                 predicted = engine.predict(scheme, numbers, own, opponent, case.when)
                 for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
                     as_black = [*opponent, *own]
@@ -337,7 +332,7 @@ class SchemeContract:
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 explained = scheme.explain(case.side, case.meetings, case.when, numbers)
-                assert bits([explained.result]) == bits([case.side.after[0]])
+                assert bits([explained.result]) == bits([case.side.after.rating])
                 assert explained.source
                 assert explained.rounding
                 assert all(term.symbol and term.meaning for term in explained.terms)
@@ -379,31 +374,47 @@ class SchemeContract:
 
     def _played(self, numbers: Any) -> Iterator[Case]:
         scheme = self.make()
-        fields, games, state = len(scheme.state), self._games(4), self._start(numbers)
+        games, state = self._games(4), self._start(numbers)
         batches = list(itertools.pairwise(games.starts)) or [(game, game + 1) for game in range(GAMES)]
         for batch, (first, last) in enumerate(batches):
             part = _part(games, first, last)
             when = When(part.period[0], part.closing[0]) if games.starts else When(0.0, part.day[0])
             begins = part.began or [when.day] * len(part.white)
+            players = engine.records(FEW, scheme.player, state)
             if scheme.rhythm is Rhythm.GAME:
-                work: list[float] = []
-                before, after = list(state), list(state)
-                engine.rate(FEW, scheme, numbers, part, after, [0] * PLAYERS)
+                later = list(state)
+                engine.rate(FEW, scheme, numbers, part, later, [0] * PLAYERS)
+                sides = list(map(ExplainedPlayer, players, engine.records(FEW, scheme.player, later)))
             else:
-                before, after, work = engine.rate_one_batch(scheme, numbers, part, list(state))
+                sides = engine.rate_one_batch(scheme, numbers, part, players)
             if games.starts or batch % 5 == 0 or batch < PLAYERS:
-                sides = [tuple(row[p * fields : (p + 1) * fields] for row in (before, after)) for p in range(PLAYERS)]
-                noted = [tuple(work[p * len(scheme.work) : (p + 1) * len(scheme.work)]) for p in range(PLAYERS)]
                 for player in list(dict.fromkeys([*part.white, *part.black]))[:4]:
                     meetings = [
-                        MetOpponent(tuple(sides[other][0]), points, colour, noted[other], began)
+                        MetOpponent(sides[other].before, points, colour, sides[other].work, began)
                         for w, b, score, began in zip(part.white, part.black, part.score, begins, strict=True)
                         for me, other, points, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
                         if me == player
                     ]
-                    own, then = sides[player]
-                    yield Case(ExplainedPlayer(tuple(own), tuple(then), noted[player]), tuple(meetings), when)
+                    yield Case(sides[player], tuple(meetings), when)
             engine.rate(FEW, scheme, numbers, part, state, [0] * PLAYERS)
+
+
+# Names that ``scheme_loop`` gives to the function below.
+at: Callable[..., None]
+expected_score: Callable[..., float]
+listed: Callable[..., bool]
+provisional: Callable[..., bool]
+
+
+def ask(players: Any, when: Any, numbers: Any) -> tuple[float, float, float]:
+    """Bring the second of two players to a time, and ask all that a scheme answers of both."""
+    at(players[1], when.period, when.day, numbers)  # noqa: F821
+    expected = expected_score(players[0], players[1], numbers)  # noqa: F821
+    return expected, 1.0 if provisional(players[0], numbers) else 0.0, 1.0 if listed(players[0], numbers) else 0.0  # noqa: F821
+
+
+def _asking(scheme: Scheme) -> Callable[..., tuple[float, float, float]]:
+    return engine.scheme_loop(ask, scheme)
 
 
 class Case(NamedTuple):

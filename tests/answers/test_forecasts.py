@@ -12,6 +12,7 @@ from ledger.answers.comparing.forecasts import Foresight, foresee
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW, MANY
+from ledger.runtime.records import flat_of
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
 from ledger.testing.kit import bits
 
@@ -38,6 +39,11 @@ def beginning(scheme: Scheme, numbers: Any) -> list[float]:
     return engine.newcomers(
         scheme, numbers, [Newcomer(declared[i % 4], 1950 + 5 * i, FIRST_DAY) for i in range(PLAYERS)]
     )
+
+
+def players(scheme: Scheme, numbers: Any) -> list[Any]:
+    flat, width = beginning(scheme, numbers), len(scheme.state)
+    return [scheme.player_of(flat[first : first + width]) for first in range(0, len(flat), width)]
 
 
 def as_arrays(told: Rateable) -> Rateable:
@@ -75,18 +81,18 @@ def test_the_ratings_are_those_that_the_engine_gives(name: str) -> None:
     width = len(scheme.state)
     for side, rating in enumerate(told.rating):
         after = history[side * width : (side + 1) * width]
-        assert bits([rating]) == bits([after[0] if scheme.listed(after, 0, numbers) else math.nan])
+        assert bits([rating]) == bits([after[0] if scheme.lists(after, numbers) else math.nan])
 
 
 def test_a_game_is_predicted_from_the_states_before_it_brought_to_its_time() -> None:
     scheme, numbers, played, told = foreseen("lichess")
-    state, width = beginning(scheme, numbers), len(scheme.state)
+    everybody = players(scheme, numbers)
     for game, day in enumerate(played.day):
-        w, b = played.white[game] * width, played.black[game] * width
-        own, other = state[w : w + width], state[b : b + width]
-        assert told.expected[game] == engine.expected(scheme, numbers, own, other, When(0.0, day))
+        white, black = everybody[played.white[game]], everybody[played.black[game]]
+        before = engine.expected(scheme, numbers, flat_of(white), flat_of(black), When(0.0, day))
+        assert told.expected[game] == before
         assert scheme.rate_game is not None
-        scheme.rate_game(state, w, b, played.score[game], day, numbers)
+        scheme.rate_game(white, black, played.score[game], day, numbers)
 
 
 @pytest.mark.parametrize("name", ["glicko2", "uschess", "fide"])
@@ -124,14 +130,14 @@ def test_two_equal_newcomers_are_expected_to_draw_and_then_the_winner_to_win() -
 
 def test_a_game_is_unsettled_while_either_side_is_provisional() -> None:
     scheme, numbers, played, told = foreseen("chessworld")
-    state, width, met = beginning(scheme, numbers), len(scheme.state), set()
+    everybody, met = players(scheme, numbers), set()
     for game, unsettled in enumerate(told.unsettled):
-        w, b = played.white[game] * width, played.black[game] * width
-        sides = [bool(scheme.provisional(state, p, numbers)) for p in (w, b)]
-        assert unsettled == any(sides)
-        met.add((unsettled, all(sides)))
+        sides = everybody[played.white[game]], everybody[played.black[game]]
+        provisional = [bool(scheme.provisional(player, numbers)) for player in sides]
+        assert unsettled == any(provisional)
+        met.add((unsettled, all(provisional)))
         assert scheme.rate_game is not None
-        scheme.rate_game(state, w, b, played.score[game], played.day[game], numbers)
+        scheme.rate_game(*sides, played.score[game], played.day[game], numbers)
     assert met == {(0, False), (1, False), (1, True)}
 
 
@@ -150,9 +156,9 @@ def test_who_is_not_listed_has_no_rating() -> None:
     assert all(math.isnan(rating) for rating in (*told.rating, *told.final))
 
 
-def fade(state: Any, p: int, period: float, day: float, numbers: Any) -> None:
+def fade(player: Any, period: float, day: float, numbers: Any) -> None:
     """Kernel ``at`` by which a rating is the day."""
-    state[p] = day
+    player.rating = day
 
 
 def test_the_final_ratings_are_brought_to_the_last_game() -> None:

@@ -18,7 +18,7 @@ from ledger.ledger import Ledger
 from ledger.schemes import built_in
 from ledger.schemes.scheme import Newcomer, Scheme
 from tests.kit.games import game_recorded, scheme_adopted, seeded
-from tests.kit.small_schemes import BY_GAME, install
+from tests.kit.small_schemes import BY_GAME, Player, install
 from tools.cli import main
 
 NOW = datetime(2024, 6, 15, tzinfo=UTC)
@@ -178,8 +178,8 @@ def test_a_scheme_that_makes_another_rating_of_a_list_is_ranked_by_its_own(
 ) -> None:
     """No index knows that order: all of them are asked."""
 
-    def enter(newcomer: Newcomer, _: Any) -> tuple[float, ...]:
-        return (3000.0 - (newcomer.declared or 0.0), 0.0)
+    def enter(newcomer: Newcomer, _: Any) -> Player:
+        return Player(3000.0 - (newcomer.declared or 0.0), 0.0)
 
     install(monkeypatch, attrs.evolve(BY_GAME, enter=enter))
     with Ledger.create(tmp_path / "club.db", scheme=BY_GAME.name, clock=lambda: NOW) as ledger:

@@ -1,5 +1,7 @@
 """What a player brings into the next era, and what the state is at an instant."""
 
+from typing import Any
+
 import attrs
 import pytest
 from hypothesis import given
@@ -11,9 +13,9 @@ from ledger.facts.events import ConversionRange
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import MONTHLY
 from ledger.facts.words import Carry
-from ledger.schemes.scheme import Newcomer, Scheme
+from ledger.schemes.scheme import Newcomer, Scheme, Seed, always, state
 from tests.kit import strategies
-from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, FORGETFUL
+from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, FORGETFUL, Player
 from tests.kit.strategies import era, map_of, nobody, pool
 
 MAPS = (map_of("0.6", "800"), map_of("1", "0", "2000"), map_of("-0.5", "3600.25", "2400.5"))
@@ -74,15 +76,29 @@ def test_another_scheme_keeps_rating_and_games_as_of_the_last_moment_before_it()
     assert where.carried(EraState(0, (1600.5, 12.0, december), 99), 1, nobody) == (1600.5, 12.0)
 
 
+@attrs.define
+class InForm:
+    rating: float = state("points")
+    form: float = state("games won of the last ten")
+
+
 def test_a_state_without_a_number_of_games_brings_those_of_the_pool() -> None:
-    bare = attrs.evolve(BY_GAME, name="bare", state=("rating", "form"))
+    bare = attrs.evolve(BY_GAME, name="bare", player=InForm, listed=always)
     where = pool(era(bare), era(BY_GAME, "2006"))
     assert where.carried(EraState(0, (1600.5, 7.0), 99), 1, nobody) == (1600.5, 99.0)
 
 
-def test_a_scheme_that_takes_no_number_of_games_is_entered_with_the_rating_as_a_declared_one() -> None:
-    where = pool(era(BY_GAME), era(FORGETFUL, "2006"))
-    assert where.carried(EraState(0, (1600.5, 12.0), 12), 1, lambda _: Newcomer(declared=1800.0)) == (1600.5, 0.0)
+def everybody_at_1000(newcomer: Newcomer, numbers: Any) -> Player:
+    return Player(1000.0)
+
+
+@pytest.mark.parametrize("scheme", [FORGETFUL, attrs.evolve(FORGETFUL, enter=everybody_at_1000)])
+def test_a_scheme_that_says_nothing_of_players_of_another_one_keeps_their_ratings_and_games(scheme: Scheme) -> None:
+    where = pool(era(BY_GAME), era(scheme, "2006"))
+    assert where.carried(EraState(0, (1600.5, 12.0), 12), 1, lambda _: Newcomer(declared=1800.0)) == (1600.5, 12.0)
+    seeds = [Seed(1700.0, games) for games in (None, 5.0)]
+    numbers = scheme.numbers_from({})
+    assert [scheme.begin(Newcomer(seed=seed), numbers) for seed in seeds] == [(1700.0, 0.0), (1700.0, 5.0)]
 
 
 def test_a_restart_begins_anew_with_what_is_known_of_the_player_then() -> None:
@@ -138,10 +154,10 @@ def test_a_player_is_carried_over_every_change_in_between() -> None:
         (1700.0, 12.0),
         (1700.0, 12.0, -1.0),
         (850.0, 12.0),
-        (850.0, 0.0),
+        (850.0, 12.0),
         (1234.0, 0.0),
     ]
-    assert where.carried(EraState(2, (1800.0, 20.0, -1.0), 20), 4, nobody) == (900.0, 0.0)
+    assert where.carried(EraState(2, (1800.0, 20.0, -1.0), 20), 4, nobody) == (900.0, 20.0)
 
 
 def test_eras_that_begin_together_are_gone_through_one_after_the_other() -> None:

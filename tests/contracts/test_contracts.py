@@ -296,8 +296,8 @@ def test_a_projector_that_breaks_its_contract_is_found(made: type[Projector], te
         run(tmp_path) if "rows" in test else run()
 
 
-def overconfident(state: Any, p: int, q: int, numbers: Any) -> float:
-    return chessworld.expected_score(state, p, q, numbers) * 1.5
+def overconfident(player: Any, opponent: Any, numbers: Any) -> float:
+    return chessworld.expected_score(player, opponent, numbers) * 1.5
 
 
 def explained_before(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:

@@ -116,7 +116,7 @@ class Rule:
         if last is None or last["rated_ms"] < ms:
             then = ms if last is None else max([ms, *(later.ms for later in lists)])
             state = at_time(era.scheme, era.numbers, state, self.pool.when(number, then, then))
-        listed = state[0] if era.scheme.listed(state, 0, era.numbers) else None
+        listed = state[0] if era.scheme.lists(state, era.numbers) else None
         begins = newcomer is None or newcomer.seed is not None or (newcomer.has_rating and player in self.rows)
         return listed, listed if begins else None
 
@@ -135,7 +135,7 @@ class Rule:
             same = new.carry is Carry.KEEP and old.scheme.name == new.scheme.name
             if same and old.scheme.rhythm is Rhythm.PERIOD:  # periods that are cut otherwise are another scheme
                 same = old.scheme.calendar(old.numbers) == new.scheme.calendar(new.numbers)
-            if new.carry is Carry.RESTART or not (same or old.scheme.listed(until, 0, old.numbers)):
+            if new.carry is Carry.RESTART or not (same or old.scheme.lists(until, old.numbers)):
                 newcomer = self.who(player, new.since_ms)
         for later in lists:
             state, newcomer = self._relisted(number, state, later), None
@@ -210,7 +210,7 @@ class Rule:
     def after_game(self, row: Row) -> float | None:
         era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
         state = [row[name] for name in era.scheme.state]
-        return state[0] if era.scheme.listed(state, 0, era.numbers) else None
+        return state[0] if era.scheme.lists(state, era.numbers) else None
 
 
 def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:

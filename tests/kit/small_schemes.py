@@ -11,7 +11,17 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Newcomer, Rhythm, Scheme, When
+from ledger.schemes.scheme import (
+    BatchGames,
+    ExplainedPlayer,
+    Explanation,
+    MetOpponent,
+    Newcomer,
+    Rhythm,
+    Scheme,
+    When,
+    state,
+)
 from ledger.schemes.settings import PeriodSettings, numbers_of, setting
 
 
@@ -30,88 +40,75 @@ class Settings(PeriodSettings):
 Numbers = numbers_of(Settings)
 
 
-def enter(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    return (numbers.initial if newcomer.declared is None else newcomer.declared, 0.0)
+@attrs.define
+class Player:
+    """Who is rated by game or by event."""
+
+    rating: float = state("points")
+    games: float = state("rated games")
 
 
-def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    return (rating, games)
+@attrs.define
+class Rusty(Player):
+    """Who is rated by period."""
+
+    last_period: float = state("the last period with a game; -1 for none", -1.0)
 
 
-def rate_game(state: Any, w: int, b: int, score: float, day: float, numbers: Any) -> None:
-    state[w] += numbers.worth * (2.0 * score - 1.0)
-    state[b] -= numbers.worth * (2.0 * score - 1.0)
-    state[w + 1] += 1.0
-    state[b + 1] += 1.0
+def enter(newcomer: Newcomer, numbers: Settings) -> Player:
+    return Player(numbers.initial if newcomer.declared is None else newcomer.declared, 0.0)
 
 
-def rate_event(
-    step: int,
-    state: Any,
-    work: Any,
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,
-    first: int,
-    last: int,
-    period: float,
-    day: float,
-    numbers: Any,
-) -> None:
+def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:
+    return Player(rating, games)
+
+
+def rate_game(white: Player, black: Player, score: float, day: float, numbers: Any) -> None:
+    white.rating += numbers.worth * (2.0 * score - 1.0)
+    black.rating -= numbers.worth * (2.0 * score - 1.0)
+    white.games += 1.0
+    black.games += 1.0
+
+
+def rate_event(player: Player, after: Player, games: BatchGames, when: When, numbers: Any) -> None:
     total = 0.0
-    for game in range(first, last):
-        total += 2.0 * score[game] - 1.0
-    after[player * 2] = state[player * 2] + numbers.worth * total
-    after[player * 2 + 1] = state[player * 2 + 1] + (last - first)
+    for game in range(games.first, games.last):
+        total += 2.0 * games.score[game] - 1.0
+    after.rating = player.rating + numbers.worth * total
+    after.games = player.games + (games.last - games.first)
 
 
-def rate_period(
-    step: int,
-    state: Any,
-    work: Any,
-    after: Any,
-    player: int,
-    opponent: Any,
-    score: Any,
-    colour: Any,
-    first: int,
-    last: int,
-    period: float,
-    day: float,
-    numbers: Any,
-) -> None:
-    after[player * 3] = state[player * 3] + numbers.worth * (last - first)
-    after[player * 3 + 1] = state[player * 3 + 1] + (last - first)
-    after[player * 3 + 2] = period
+def rate_period(player: Rusty, after: Rusty, games: BatchGames, when: When, numbers: Any) -> None:
+    after.rating = player.rating + numbers.worth * (games.last - games.first)
+    after.games = player.games + (games.last - games.first)
+    after.last_period = when.period
 
 
-def rust(state: Any, p: int, period: float, day: float, numbers: Any) -> None:
-    """A point for each period since the last one; -1 stands for nobody's."""
-    if 0.0 <= state[p + 2] < period:
-        state[p] -= period - state[p + 2]
-        state[p + 2] = period
+def rust(player: Rusty, period: float, day: float, numbers: Any) -> None:
+    """A point for each period since the last one."""
+    if 0.0 <= player.last_period < period:
+        player.rating -= period - player.last_period
+        player.last_period = period
 
 
-def listed(state: Any, p: int, numbers: Any) -> bool:
-    return bool(state[p + 1] >= numbers.min_listed)
+def listed(player: Player, numbers: Any) -> bool:
+    return bool(player.games >= numbers.min_listed)
 
 
-def expected_score(state: Any, p: int, opponent: int, numbers: Any) -> float:
+def expected_score(player: Player, opponent: Player, numbers: Any) -> float:
     return 0.5
 
 
 def explain(side: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
-    return Explanation("R + worth", (), side.after[0], side.after[0], "none", "this file")
+    return Explanation("R + worth", (), side.after.rating, side.after.rating, "none", "this file")
 
 
-def enter_period(newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    return (*enter(newcomer, numbers), -1.0)
+def enter_period(newcomer: Newcomer, numbers: Settings) -> Rusty:
+    return Rusty(enter(newcomer, numbers).rating)
 
 
-def carry_period(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> tuple[float, ...]:
-    return (rating, games, -1.0)
+def carry_period(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Rusty:
+    return Rusty(rating, games)
 
 
 COMMON: dict[str, Any] = {
@@ -126,7 +123,7 @@ COMMON: dict[str, Any] = {
 BY_GAME = Scheme(
     name="small-game",
     title="by game",
-    state=("rating", "games"),
+    player=Player,
     enter=enter,
     carry=carry,
     rate_game=rate_game,
@@ -135,16 +132,16 @@ BY_GAME = Scheme(
 BY_EVENT = Scheme(
     name="small-event",
     title="by event",
-    state=("rating", "games"),
+    player=Player,
     enter=enter,
     carry=carry,
     rhythm=Rhythm.EVENT,
-    rate_player=rate_event,
+    passes=(rate_event,),
     **COMMON,
 )
 BY_PERIOD = Scheme(
-    name="small-period", title="by period", state=("rating", "games", "last_period"), enter=enter_period,
-    carry=carry_period, rhythm=Rhythm.PERIOD, rate_player=rate_period, at=rust, **COMMON,
+    name="small-period", title="by period", player=Rusty, enter=enter_period,
+    carry=carry_period, rhythm=Rhythm.PERIOD, passes=(rate_period,), at=rust, **COMMON,
 )  # fmt: skip
 FORGETFUL = attrs.evolve(BY_GAME, name="small-forgetful", carry=None)  # takes a rating, no number of games
 SMALL = (BY_GAME, BY_EVENT, BY_PERIOD, FORGETFUL)

@@ -12,6 +12,7 @@ from ledger.errors import ProjectionError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW, MANY, Columns
 from ledger.runtime.kernels import compiled
+from ledger.runtime.records import flat_of
 from ledger.schemes import named
 from ledger.schemes.scheme import Newcomer
 from tests.kit.small_schemes import BY_GAME
@@ -73,19 +74,20 @@ def test_who_sits_a_batch_out_stays_as_before_it() -> None:
     scheme = named("glicko")
     numbers = scheme.numbers_from({})
     state = [1500.0, 200.0, 3.0, 1600.0, 80.0, 3.0, 1700.0, 90.0, 3.0]
+    players = engine.records(FEW, scheme.player, state)
     games = engine.Rateable([2], [0], [1.0], [0.0], [0, 1], [9.0], [0.0])
-    before, after, _work = engine.rate_one_batch(scheme, numbers, games, state)
-    assert before[3:6] == after[3:6] == state[3:6]
-    assert after[6] > 1700.0
-    assert before[1] > 200.0, "brought to the batch"
+    first, idle, winner = engine.rate_one_batch(scheme, numbers, games, players)
+    assert flat_of(idle.before) == flat_of(idle.after) == state[3:6]
+    assert winner.after.rating > 1700.0
+    assert first.before.rd > 200.0, "brought to the batch"
 
 
-def rate_to_nothing(state: Any, w: int, b: int, score: float, day: float, numbers: Any) -> None:
-    state[w] = (1e308 * 10.0) - (1e308 * 10.0)
+def rate_to_nothing(white: Any, black: Any, score: float, day: float, numbers: Any) -> None:
+    white.rating = (1e308 * 10.0) - (1e308 * 10.0)
 
 
-def rate_to_infinity(state: Any, w: int, b: int, score: float, day: float, numbers: Any) -> None:
-    state[b] = -1e308 * 10.0
+def rate_to_infinity(white: Any, black: Any, score: float, day: float, numbers: Any) -> None:
+    black.rating = -1e308 * 10.0
 
 
 @pytest.mark.parametrize("cols", [FEW, MANY], ids=["few", "many"])

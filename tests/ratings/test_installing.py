@@ -278,6 +278,31 @@ def test_other_columns_under_the_same_version_are_made_anew(plain_club: Path) ->
 
 
 @attrs.define
+class Counting(Projector):
+    games: float = column(0.0, "INTEGER", "games")
+
+    def step(self, game: RatedSide) -> None:
+        self.games = game.n
+
+
+@attrs.define
+class CountingTwice(Counting):
+    def step(self, game: RatedSide) -> None:
+        self.games = doubled(game.n)
+
+
+def doubled(n: float) -> float:
+    return 2.0 * n
+
+
+def test_another_step_under_the_same_version_makes_the_table_anew(plain_club: Path) -> None:
+    first, second = (declare(made, name="counts", version=1, reads=("n",)) for made in (Counting, CountingTwice))
+    assert first.identity != second.identity
+    once, twice = (max(dict(row)["games"] for row in rows_of(plain_club, "counts", made)) for made in (first, second))
+    assert twice == 2 * once
+
+
+@attrs.define
 class Failing(Projector):
     games: float = column(0.0, "INTEGER", "games")
 

@@ -144,14 +144,14 @@ def test_every_scheme_begins_a_player_at_the_rating_of_the_list(scheme: str) -> 
         if not (scheme == "ecf-monthly" and games == 0.0):  # no game: no rating
             assert state[0] == 1234.0, games
     established = rated_by.begin(Newcomer(None, None, 19_000.0, Seed(1234.0, 60.0, 50.0, day=18_990.0)), numbers)
-    assert not rated_by.provisional(established, 0, numbers)
+    assert not rated_by.provisional(rated_by.player_of(established), numbers)
 
 
 def test_a_player_of_the_english_lists_keeps_the_grade_by_even_results(seeded_ledger: Make) -> None:
     listed = named("ecf-grade")
     numbers = listed.numbers_from({})
     state = listed.begin(Newcomer(seed=Seed(150.0, 40.0, day=16_600.0)), numbers)
-    assert listed.listed(state, 0, numbers)
+    assert listed.lists(state, numbers)
     seeds = [seeded(player, "150", games=40, effective_at="2015-06-01") for player in (1, 2)]
     ledger = seeded_ledger("ecf-grade", [*seeds, game_recorded("g", ended_at="2015-09-01", outcome=Outcome.DRAW)])
     assert (after(ledger, 1), after(ledger, 2)) == (150.0, 150.0)

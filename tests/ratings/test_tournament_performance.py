@@ -14,8 +14,8 @@ from ledger.answers.rows import as_rows
 from ledger.errors import ProjectionError
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
-from ledger.ratings import view_tables
 from ledger.ratings.installed_projectors import BUILT_IN, NO_LONGER, available
+from ledger.ratings.projectors import tournament_performance
 from ledger.runtime.lazy import pl
 from tests.kit.clubs import NOW, ClubOfTwo
 from tests.kit.corrections import approve
@@ -92,13 +92,13 @@ def test_a_ledger_without_read_models_has_it_too(corrected_cup: Ledger) -> None:
 
 
 def test_it_is_told_of_and_exported_with_the_types_of_its_columns(corrected_cup: Ledger, tmp_path: Path) -> None:
-    (table,) = (row for row in as_rows(querying.tables(corrected_cup)) if row["table"] == view_tables.PERFORMANCE)
+    (table,) = (row for row in as_rows(querying.tables(corrected_cup)) if row["table"] == tournament_performance.NAME)
     assert table["rows"] is None
-    columns = [row for row in as_rows(querying.columns(corrected_cup)) if row["table"] == view_tables.PERFORMANCE]
-    assert {row["column"]: row["type"] for row in columns} == view_tables.PERFORMANCE_TYPES
-    stored = corrected_cup.views.connection.execute(f"PRAGMA table_info({view_tables.PERFORMANCE})").fetchall()
+    columns = [row for row in as_rows(querying.columns(corrected_cup)) if row["table"] == tournament_performance.NAME]
+    assert {row["column"]: row["type"] for row in columns} == tournament_performance.TYPES
+    stored = corrected_cup.views.connection.execute(f"PRAGMA table_info({tournament_performance.NAME})").fetchall()
     assert [row[1] for row in stored] == [row["column"] for row in columns]
-    export(corrected_cup, [view_tables.PERFORMANCE], tmp_path / "performances.parquet")
+    export(corrected_cup, [tournament_performance.NAME], tmp_path / "performances.parquet")
     frame = pl.read_parquet(tmp_path / "performances.parquet")
     assert frame.columns == [row["column"] for row in columns]
     assert frame.rows() == [tuple(row.values()) for row in asked(corrected_cup, "1")]
@@ -113,7 +113,7 @@ def test_the_rows_of_a_player_are_found_by_the_history_alone(corrected_cup: Ledg
 
 
 def test_no_plug_in_takes_its_name_and_an_older_installation_offers_none(corrected_cup: Ledger) -> None:
-    taken = attrs.evolve(WIN_STREAKS, name=view_tables.PERFORMANCE)
+    taken = attrs.evolve(WIN_STREAKS, name=tournament_performance.NAME)
     with pytest.raises(ProjectionError, match="takes the name of a table of the ledger"):
         Ledger.open(corrected_cup.path, projectors=(taken,))
     assert NO_LONGER.isdisjoint(projector.name for projector in available())

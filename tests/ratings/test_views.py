@@ -38,11 +38,11 @@ def adopted(scheme: str, since: str | None = None, **more: Any) -> SchemeAdopted
     return scheme_adopted(scheme, effective_from=since, **more)
 
 
-def generous(state: list[float], w: int, b: int, score: float, day: float, numbers: object) -> None:
+def generous(white: Any, black: Any, score: float, day: float, numbers: object) -> None:
     """A kernel: whoever plays gains a point and counts the game."""
-    for p in (w, b):
-        state[p] += 1.0
-        state[p + 1] += 1.0
+    for player in (white, black):
+        player.rating += 1.0
+        player.games += 1.0
 
 
 @pytest.fixture(name="club_of_five_games")

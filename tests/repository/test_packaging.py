@@ -74,7 +74,7 @@ import attrs
 
 from ledger import Scheme
 from ledger.runtime.arith import logistic
-from ledger.schemes.scheme import Explanation, Term
+from ledger.schemes.scheme import Explanation, Term, state
 from ledger.schemes.settings import numbers_of, setting
 
 
@@ -87,32 +87,37 @@ class Settings:
 Numbers = numbers_of(Settings)
 
 
+@attrs.define
+class Player:
+    rating: float = state("points")
+
+
 def enter(newcomer, numbers):
-    return (numbers.initial if newcomer.declared is None else newcomer.declared,)
+    return Player(numbers.initial if newcomer.declared is None else newcomer.declared)
 
 
-def rate_game(state, w, b, score, day, numbers):
-    gain = numbers.k * (score - logistic(state[w] - state[b]))
-    state[w] += gain
-    state[b] -= gain
+def rate_game(white, black, score, day, numbers):
+    gain = numbers.k * (score - logistic(white.rating - black.rating))
+    white.rating += gain
+    black.rating -= gain
 
 
-def expected_score(state, p, q, numbers):
-    return logistic(state[p] - state[q])
+def expected_score(player, opponent, numbers):
+    return logistic(player.rating - opponent.rating)
 
 
 def explain(own, meetings, when, numbers):
-    r, (met,) = own.before[0], meetings
+    r, (met,) = own.before.rating, meetings
     terms = (
         Term("r", r, "rating before"), Term("K", numbers.k, "K-factor"), Term("w", met.score, "score"),
-        Term("E", logistic(r - met.opponent[0]), "expected score"),
+        Term("E", logistic(r - met.opponent.rating), "expected score"),
     )
-    return Explanation("r + K·(w - E)", terms, own.after[0], own.after[0], "none", "our club")
+    return Explanation("r + K·(w - E)", terms, own.after.rating, own.after.rating, "none", "our club")
 
 
 SCHEME = Scheme(
     name="plain-elo", title="Plain Elo", source="our club", version=1, settings=Settings, numbers=Numbers,
-    state=("rating",), enter=enter, rate_game=rate_game, expected_score=expected_score, explain=explain,
+    player=Player, enter=enter, rate_game=rate_game, expected_score=expected_score, explain=explain,
 )
 '''
 

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
+from ledger.runtime.records import flat_of
 from ledger.schemes.chessworld import (
     DEFAULT,
     SCHEME,
+    Player,
     Settings,
     capped,
     carry,
@@ -67,9 +69,14 @@ class TestReadings(SchemeContract):
 
 def played(own: State, opponent: State, score: float, numbers: Settings = DEFAULT) -> tuple[State, State]:
     """Both states after a game of the first with White."""
-    state = [*own, *opponent]
-    rate_game(state, 0, 3, score, THEN.day, numbers)
-    return (state[0], state[1], state[2]), (state[3], state[4], state[5])
+    white, black = Player(*own), Player(*opponent)
+    rate_game(white, black, score, THEN.day, numbers)
+    return state_of(white), state_of(black)
+
+
+def state_of(player: Player) -> State:
+    rating, games, points = flat_of(player)
+    return rating, games, points
 
 
 def after(own: State, opponent: State, score: float, numbers: Settings = DEFAULT) -> State:
@@ -78,8 +85,7 @@ def after(own: State, opponent: State, score: float, numbers: Settings = DEFAULT
 
 def run(games: Sequence[tuple[float, float]], numbers: Settings = DEFAULT, declared: int | None = None) -> list[float]:
     """Ratings of a newcomer after each of his games: (opponent's rating, score)."""
-    rating, count, points = enter(Newcomer(declared), numbers)
-    state = (rating, count, points)
+    state = state_of(enter(Newcomer(declared), numbers))
     shown = []
     for opponent, score in games:
         state = after(state, (opponent, 99.0, 0.0), score, numbers)
@@ -190,9 +196,9 @@ def test_a_full_elo_game_of_unequal_players() -> None:
     ("difference", "expected"), [(0, 0.5), (400, 10 / 11), (-400, 1 / 11), (800, 100 / 101), (-200, 0.2402530733520421)]
 )
 def test_expected_score(difference: float, expected: float) -> None:
-    state = [2000.0 + difference, 0.0, 0.0, 2000.0, 0.0, 0.0]
-    assert expected_score(state, 0, 3, DEFAULT) == pytest.approx(expected, abs=EXACT)
-    assert expected_score(state, 3, 0, DEFAULT) == pytest.approx(1 - expected, abs=EXACT)
+    own, opponent = Player(2000.0 + difference), Player(2000.0)
+    assert expected_score(own, opponent, DEFAULT) == pytest.approx(expected, abs=EXACT)
+    assert expected_score(opponent, own, DEFAULT) == pytest.approx(1 - expected, abs=EXACT)
 
 
 @pytest.mark.parametrize(
@@ -306,18 +312,18 @@ def test_n_of_51_grows_to_one_without_a_jump() -> None:
 
 
 def test_a_newcomer_enters_at_1400_or_at_the_rating_he_declares() -> None:
-    assert enter(Newcomer(), DEFAULT) == (1400.0, 0.0, 0.0)
-    assert enter(Newcomer(1150, 1990, 13_149.0), DEFAULT) == (1150.0, 0.0, 0.0)
+    assert enter(Newcomer(), DEFAULT) == Player(1400.0, 0.0, 0.0)
+    assert enter(Newcomer(1150, 1990, 13_149.0), DEFAULT) == Player(1150.0, 0.0, 0.0)
     # it serves as his own rating for the cap, and as the opponent's for others
     assert run([(2700, 0.0)], declared=1150) == [1150 + 320 - 400]
     assert after((2000.0, 99.0, 0.0), (1150.0, 0.0, 0.0), DRAWN)[0] < 2000
 
 
 def test_a_rating_is_provisional_until_50_games_are_rated() -> None:
-    state = [1400.0, 49.0, 49 * 1400.0, 1400.0, 50.0, 50 * 1400.0]
-    assert [is_provisional(state, p, DEFAULT) for p in (0, 3)] == [True, False]
+    players = Player(1400.0, 49.0, 49 * 1400.0), Player(1400.0, 50.0, 50 * 1400.0)
+    assert [is_provisional(player, DEFAULT) for player in players] == [True, False]
     longer = SCHEME.numbers_from({"provisional_games": 51})
-    assert [is_provisional(state, p, longer) for p in (0, 3)] == [True, True]
+    assert [is_provisional(player, longer) for player in players] == [True, True]
 
 
 @pytest.mark.parametrize("settings", [{}, {"include_initial": True}])
@@ -326,10 +332,10 @@ def test_who_comes_from_another_scheme_keeps_rating_and_count_and_the_mean_goes_
     games: float, settings: dict[str, int | bool | str]
 ) -> None:
     numbers = SCHEME.numbers_from(settings)
-    rating, count, points = carry(1700.0, games, Newcomer(), numbers)
-    assert (rating, count) == (1700.0, games)
+    player = carry(1700.0, games, Newcomer(), numbers)
+    assert (player.rating, player.games) == (1700.0, games)
     # a draw with an equal opponent is worth 1700 points, and moves neither a mean of 1700 nor an Elo rating of 1700
-    assert after((rating, count, points), (1700.0, 99.0, 0.0), DRAWN, numbers)[0] == pytest.approx(1700.0)
+    assert after(state_of(player), (1700.0, 99.0, 0.0), DRAWN, numbers)[0] == pytest.approx(1700.0)
 
 
 def test_with_the_initial_rating_in_the_mean_one_win_gives_half_as_much() -> None:
@@ -358,7 +364,8 @@ def test_the_terms_of_an_explanation_give_its_result(
 ) -> None:
     numbers = SCHEME.numbers_from(settings)
     mine = after(own, opponent, score, numbers)
-    told = explain(ExplainedPlayer(own, mine), [MetOpponent(opponent, score)], THEN, numbers)
+    explained = ExplainedPlayer(Player(*own), Player(*mine))
+    told = explain(explained, [MetOpponent(Player(*opponent), score)], THEN, numbers)
     assert told.rule == rule
     assert told.result == told.unrounded == mine[0]
     assert evaluated(told) == pytest.approx(told.result, abs=EXACT)
@@ -369,9 +376,8 @@ def test_the_terms_of_an_explanation_give_its_result(
 
 def test_a_capped_opponent_is_shown_with_both_numbers() -> None:
     own, opponent = (1200.0, 5.0, 6000.0), (2700.0, 99.0, 0.0)
-    told = explain(
-        ExplainedPlayer(own, after(own, opponent, 0.0)), [MetOpponent(opponent, 0.0, colour=1)], THEN, DEFAULT
-    )
+    explained = ExplainedPlayer(Player(*own), Player(*after(own, opponent, 0.0)))
+    told = explain(explained, [MetOpponent(Player(*opponent), 0.0, colour=1)], THEN, DEFAULT)
     values = {term.symbol: term.value for term in told.terms}
     assert (values["r2"], values["r2'"], values["p"], values["n"]) == (2700, 1520, 1120, 6)
 

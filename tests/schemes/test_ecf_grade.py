@@ -6,6 +6,7 @@ Published: camberleychess.co.uk/articles/grading.htm (game points of 110 against
 
 from collections.abc import Sequence
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.schemes import ecf_grade
-from ledger.schemes.ecf_grade import DEFAULT, FIELDS, POINTS, SCHEME, category, counted, expected_score, game_points
+from ledger.schemes.ecf_grade import DEFAULT, SCHEME, Player, category, counted, expected_score, game_points
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.testing import SchemeContract
 from tests.vectors.published import elo_2020, season_grade, season_grade_by_percentage
@@ -34,8 +35,8 @@ class TestEcfGrade(SchemeContract):
         return SCHEME
 
 
-def seasons(own: int | None, *lists: Sequence[Game], begins: int = 50, **settings: int | bool) -> list[float]:
-    """Player 0's state after lists of games against ever new opponents; an empty list is a period without games."""
+def seasons(own: int | None, *lists: Sequence[Game], begins: int = 50, **settings: int | bool) -> Player:
+    """Player 0 after lists of games against ever new opponents; an empty list is a period without games."""
     numbers = SCHEME.numbers_from(settings)
     opponents = [opponent for games in lists for opponent, _score in games]
     state = engine.newcomers(SCHEME, numbers, [Newcomer(own), *map(Newcomer, opponents)])
@@ -49,19 +50,19 @@ def seasons(own: int | None, *lists: Sequence[Game], begins: int = 50, **setting
                 [0] * n, others, [score for _other, score in games], [0.0] * n, [0, n], [float(period)], [0.0]
             )
             engine.rate(FEW, SCHEME, numbers, part, state, [0] * (len(opponents) + 1))
-    return state[:FIELDS]
+    player: Player = SCHEME.player_of(state)
+    return player
 
 
 def grade(own: int | None, *lists: Sequence[Game], **settings: int | bool) -> float:
-    return seasons(own, *lists, **settings)[0]
+    return seasons(own, *lists, **settings).rating
 
 
 def test_lists_of_days_before_1970_whose_numbers_lie_below_zero_grow_old_as_all_do() -> None:
     games: tuple[list[Game], ...] = ([(150, 1.0)] * 30, [], [], [], [(150, 0.5)])
     late, early = (seasons(150, *games, begins=begins, period_days=365) for begins in (50, -50))
-    assert early[:2] == late[:2]
-    assert (early[ecf_grade.PERIOD], late[ecf_grade.PERIOD]) == (-46.0, 54.0)
-    assert early[ecf_grade.PERIOD + 1 :] == late[ecf_grade.PERIOD + 1 :]
+    assert (early.period, late.period) == (-46.0, 54.0)
+    assert attrs.evolve(early, period=54.0) == late
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_thirty_games_of_a_season_stand_alone() -> None:
 def test_fewer_than_thirty_are_made_up_by_the_most_recent_earlier_ones() -> None:
     # 10 losses, then 20 wins: 20 games of the next season are joined by 10 of those wins.
     first = [(100, 0.0)] * 10 + [(100, 1.0)] * 20
-    assert seasons(100, first)[0] == 117.0  # (10·50 + 20·150) / 30 = 116.67
+    assert seasons(100, first).rating == 117.0  # (10·50 + 20·150) / 30 = 116.67
     assert grade(100, first, [(117, 0.5)] * 20) == 128.0  # (20·117 + 10·150) / 30
     assert grade(100, first, [(117, 0.5)] * 29) == 118.0  # (29·117 + 150) / 30 = 118.1
     assert grade(100, first, [(117, 0.5)]) == 119.0  # (117 + 20·150 + 9·50) / 30 = 118.9
@@ -160,8 +161,8 @@ def test_half_yearly_lists_count_the_last_twelve_months() -> None:
 
 
 def test_the_latest_game_is_remembered_first() -> None:
-    state = seasons(100, [(100, 1.0), (100, 0.0)])
-    assert state[POINTS : POINTS + 3] == [50.0, 150.0, 0.0]
+    player = seasons(100, [(100, 1.0), (100, 0.0)])
+    assert player.points[:3] == [50.0, 150.0, 0.0]
 
 
 def test_an_ungraded_player_starts_from_the_plain_performance() -> None:
@@ -179,7 +180,7 @@ def test_two_ungraded_players_know_of_each_other_only_that_they_are_ungraded() -
     state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(), Newcomer()])
     engine.rate(FEW, SCHEME, DEFAULT, engine.Rateable([0], [1], [1.0], [0.0], [0, 1], [7.0], [0.0]), state, [0, 0])
     # starting grades 150 and 50, each at most 40 from the other
-    assert (state[0], state[FIELDS]) == (160.0, 40.0)
+    assert (state[0], state[len(SCHEME.state)]) == (160.0, 40.0)
 
 
 def test_a_graded_player_meets_an_ungraded_one_at_the_starting_grade() -> None:
@@ -187,7 +188,7 @@ def test_a_graded_player_meets_an_ungraded_one_at_the_starting_grade() -> None:
     games = engine.Rateable([0, 1], [1, 2], [1.0, 0.5], [0.0, 0.0], [0, 2], [7.0], [0.0])
     engine.rate(FEW, SCHEME, DEFAULT, games, state, [0, 0, 0])
     # the newcomer: 140 - 25 = 115; the winner: 115 + 50; the other: 115 + 0
-    assert (state[0], state[2 * FIELDS]) == (165.0, 115.0)
+    assert (state[0], state[2 * len(SCHEME.state)]) == (165.0, 115.0)
 
 
 @pytest.mark.parametrize(
@@ -207,30 +208,30 @@ def test_categories_of_earlier_years() -> None:
 
 def test_a_list_shows_who_has_ten_games_in_three_seasons_and_one_in_the_latest() -> None:
     nine, one = [(100, 0.5)] * 9, [(100, 0.5)]
-    assert not SCHEME.listed(seasons(100, nine), 0, DEFAULT)
-    state = seasons(100, nine, one)
-    assert SCHEME.listed(state, 0, DEFAULT)
-    assert SCHEME.provisional(state, 0, DEFAULT)
-    SCHEME.at(state, 0, 52.0, 0.0, DEFAULT)  # the list of the latest season is in force all through the next
-    assert SCHEME.listed(state, 0, DEFAULT)
-    SCHEME.at(state, 0, 53.0, 0.0, DEFAULT)
-    assert not SCHEME.listed(state, 0, DEFAULT)
-    assert state[0] == 100.0
-    assert not SCHEME.provisional(seasons(100, nine * 4), 0, DEFAULT)
+    assert not SCHEME.listed(seasons(100, nine), DEFAULT)
+    player = seasons(100, nine, one)
+    assert SCHEME.listed(player, DEFAULT)
+    assert SCHEME.provisional(player, DEFAULT)
+    SCHEME.at(player, 52.0, 0.0, DEFAULT)  # the list of the latest season is in force all through the next
+    assert SCHEME.listed(player, DEFAULT)
+    SCHEME.at(player, 53.0, 0.0, DEFAULT)
+    assert not SCHEME.listed(player, DEFAULT)
+    assert player.rating == 100.0
+    assert not SCHEME.provisional(seasons(100, nine * 4), DEFAULT)
 
 
 def test_time_passed_in_steps_is_time_passed_at_once() -> None:
     at_once, in_steps = (seasons(100, FIVE, FIVE) for _ in range(2))
-    SCHEME.at(at_once, 0, 55.0, 0.0, DEFAULT)
+    SCHEME.at(at_once, 55.0, 0.0, DEFAULT)
     for period in range(50, 56):
-        SCHEME.at(in_steps, 0, float(period), 0.0, DEFAULT)
+        SCHEME.at(in_steps, float(period), 0.0, DEFAULT)
     assert at_once == in_steps
 
 
 def test_who_comes_from_another_scheme_is_graded() -> None:
-    state = [*SCHEME.carried(150.0, 12.0, Newcomer(), DEFAULT)]
-    assert state[:2] == [150.0, 12.0]
-    assert ecf_grade.is_graded(state, 0)
+    player = ecf_grade.carry(150.0, 12.0, Newcomer(), DEFAULT)
+    assert (player.rating, player.games) == (150.0, 12.0)
+    assert ecf_grade.is_graded(player)
 
 
 def test_equivalences() -> None:
@@ -239,7 +240,6 @@ def test_equivalences() -> None:
 
 
 def test_the_expected_score_leaves_the_grade_as_it_is() -> None:
-    state = [*SCHEME.enter(Newcomer(150), DEFAULT), *SCHEME.enter(Newcomer(130), DEFAULT)]
-    expected = expected_score(state, 0, FIELDS, DEFAULT)
+    expected = expected_score(Player(150), Player(130), DEFAULT)
     assert expected == pytest.approx(0.7)
     assert game_points(150, 130, expected, DEFAULT) == pytest.approx(150)

@@ -7,28 +7,24 @@ import pytest
 
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
+from ledger.runtime.records import flat_of
 from ledger.schemes.ecf_monthly import (
     DEFAULT,
-    FIELDS,
     FULL,
-    MONTH_GAMES,
-    NOMINAL,
     PARTIAL,
-    POOL_GAMES,
-    RESULTS,
     SCHEME,
-    STATUS,
     UNRATED,
-    YEAR,
+    Player,
     category,
     k_factor,
     performance,
 )
-from ledger.schemes.scheme import Newcomer, Scheme
+from ledger.schemes.scheme import Newcomer, Scheme, When
 from ledger.testing import SchemeContract
 
 Result = tuple[int, int, float]  # White, Black, White's score
 YEAR_2022 = 2022
+FIELDS = len(SCHEME.state)
 
 
 class TestEcfMonthly(SchemeContract):
@@ -63,15 +59,19 @@ def ratings(state: Sequence[float]) -> list[float]:
     return list(state[::FIELDS])
 
 
+def player_of(state: Sequence[float], place: int = 0) -> Player:
+    player: Player = SCHEME.player_of(state[place * FIELDS : (place + 1) * FIELDS])
+    return player
+
+
 def statuses(state: Sequence[float]) -> list[float]:
-    return list(state[STATUS::FIELDS])
+    return [player_of(state, place).status for place in range(len(state) // FIELDS)]
 
 
-def later(state: Sequence[float], month: int) -> list[float]:
-    """The first player's state as it stands on the first of a month."""
-    brought = list(state[:FIELDS])
-    SCHEME.at(brought, 0, float(month), day(month), DEFAULT)
-    return brought
+def later(state: Sequence[float], month: int) -> Player:
+    """The first player as it stands on the first of a month."""
+    player: Player = SCHEME.player_at(state[:FIELDS], When(float(month), day(month)), DEFAULT)
+    return player
 
 
 def test_the_change_is_k_times_score_less_expected_score() -> None:
@@ -121,10 +121,10 @@ def test_a_rating_is_partial_up_to_nine_games_and_full_from_ten() -> None:
     rate(state, 0, *[(0, 1, 0.5)] * 9)
     assert statuses(state) == [PARTIAL, FULL]
     assert ratings(state)[0] == 1585.0  # (9·1600 + 1450) / 10
-    assert SCHEME.provisional(state, 0, DEFAULT)
+    assert SCHEME.provisional(player_of(state), DEFAULT)
     rate(state, 1, (0, 1, 0.5))
     assert statuses(state) == [FULL, FULL]
-    assert state[POOL_GAMES] == 0.0
+    assert player_of(state).pool_games == 0.0
     assert ratings(state)[0] == 1586.0  # (9·1600 + 1598 + 1450) / 11
     # the opponent drew with a partial 1585, 9·20·(.5 - .52)·½ = -1.8; then with the full 1586, 20·(.5 - .52) = -.4
     assert ratings(state)[1] == 1598.0
@@ -169,11 +169,11 @@ def test_ten_games_in_the_first_month_make_a_full_rating_at_once_and_count_in_fu
 def test_a_rating_lapses_after_36_months_without_a_result() -> None:
     state = players(1800, 1700)
     rate(state, 0, (0, 1, 0.5))
-    assert later(state, 36)[:1] == [1797.0]
-    assert SCHEME.listed(later(state, 36), 0, DEFAULT)
+    assert later(state, 36).rating == 1797.0
+    assert SCHEME.listed(later(state, 36), DEFAULT)
     lapsed = later(state, 37)
-    assert not SCHEME.listed(lapsed, 0, DEFAULT)
-    assert (lapsed[0], lapsed[STATUS], lapsed[NOMINAL]) == (0.0, UNRATED, 1797.0)
+    assert not SCHEME.listed(lapsed, DEFAULT)
+    assert (lapsed.rating, lapsed.status, lapsed.nominal) == (0.0, UNRATED, 1797.0)
 
 
 def test_who_returns_begins_anew_with_a_draw_against_the_last_full_rating() -> None:
@@ -190,8 +190,8 @@ def test_time_passed_in_steps_is_time_passed_at_once() -> None:
     rate(state, 0, (0, 1, 0.5))
     in_steps = state[:FIELDS]
     for month in range(1, 60):
-        in_steps = later(in_steps, month)
-    assert in_steps == later(state, 59)
+        in_steps = flat_of(later(in_steps, month))
+    assert in_steps == flat_of(later(state, 59))
 
 
 @pytest.mark.parametrize(
@@ -207,14 +207,14 @@ def test_a_year_of_results_is_12_calendar_months() -> None:
     state = players(1800, 1700)
     for month in range(13):
         rate(state, month, (0, 1, 0.5), (1, 0, 0.5))
-    of_the_year = slice(MONTH_GAMES, MONTH_GAMES + YEAR)
-    assert (state[RESULTS], sum(state[of_the_year])) == (26.0, 24.0)
-    assert sum(later(state, 13)[of_the_year]) == 24.0
-    assert sum(later(state, 14)[of_the_year]) == 22.0
-    assert sum(later(state, 25)[of_the_year]) == 0.0
+    player = player_of(state)
+    assert (player.results, sum(player.month_games)) == (26.0, 24.0)
+    assert sum(later(state, 13).month_games) == 24.0
+    assert sum(later(state, 14).month_games) == 22.0
+    assert sum(later(state, 25).month_games) == 0.0
 
 
 def test_a_declared_rating_is_an_inherited_one() -> None:
     state = players(1800, None)
     assert statuses(state) == [FULL, UNRATED]
-    assert [SCHEME.listed(state, p, DEFAULT) for p in (0, FIELDS)] == [True, False]
+    assert [SCHEME.listed(player_of(state, place), DEFAULT) for place in (0, 1)] == [True, False]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from ledger.facts.periods import year_of
+from ledger.runtime.records import flat_of
 from ledger.schemes.elo import (
     AGE_UNKNOWN,
     DEFAULT,
@@ -15,6 +16,7 @@ from ledger.schemes.elo import (
     SCHEME,
     SECOND,
     THIRD,
+    Player,
     age,
     expected,
     k_factor,
@@ -78,15 +80,16 @@ def test_no_limit_on_the_difference() -> None:
 
 
 def test_a_game_counts_and_the_highest_rating_is_kept() -> None:
-    state = [1500.0, 3.0, 0.0, 1510.0, 1600.0, 7.0, 0.0, 1600.0]
-    rate_game(state, 0, 4, 1.0, day(2020), DEFAULT)
+    white, black = Player(1500.0, 3.0, 0.0, 1510.0), Player(1600.0, 7.0, 0.0, 1600.0)
+    rate_game(white, black, 1.0, day(2020), DEFAULT)
     surplus = 32.0 * (1.0 - expected(1500.0, 1600.0))
-    assert state == pytest.approx([1500 + surplus, 4, 0, 1500 + surplus, 1600 - surplus, 8, 0, 1600], abs=EXACT)
+    assert flat_of(white) == pytest.approx([1500 + surplus, 4, 0, 1500 + surplus], abs=EXACT)
+    assert flat_of(black) == pytest.approx([1600 - surplus, 8, 0, 1600], abs=EXACT)
 
 
 def test_a_newcomer_begins_with_the_setting_or_a_declared_rating() -> None:
-    assert SCHEME.enter(Newcomer(None, 1999), DEFAULT) == (1500.0, 0.0, 1999.0, 1500.0)
-    assert SCHEME.enter(Newcomer(1850), DEFAULT) == (1850.0, 0.0, 0.0, 1850.0)
+    assert SCHEME.enter(Newcomer(None, 1999), DEFAULT) == Player(1500.0, 0.0, 1999.0, 1500.0)
+    assert SCHEME.enter(Newcomer(1850), DEFAULT) == Player(1850.0, 0.0, 0.0, 1850.0)
     assert SCHEME.carried(2410.5, 80.0, Newcomer(), DEFAULT) == (2410.5, 80.0, 0.0, 2410.5)
 
 

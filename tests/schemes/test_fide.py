@@ -15,7 +15,8 @@ from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
-from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME
+from ledger.runtime.records import flat_of
+from ledger.schemes.fide import DEFAULT, SCHEME
 from ledger.schemes.formulas.fide_rules import (
     EDGES,
     ROWS,
@@ -30,7 +31,7 @@ from ledger.schemes.formulas.fide_rules import (
     published_from,
     round_hundredths,
 )
-from ledger.schemes.scheme import Newcomer, Scheme
+from ledger.schemes.scheme import Scheme
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.games import game_recorded
@@ -153,7 +154,7 @@ def test_games_against_unrated_opponents_do_not_count() -> None:
     assert tuple(tournament(2000, [(0, 0), (None, 1)], 20)) == (0, 0, 0)
     assert game_rounded(2000, None, 1, 20) == 0
     after = play(player(2000, 40), [(player(), 0.0)])
-    assert (after["rating"], after["games"]) == (2000, 40)
+    assert (after.rating, after.games) == (2000, 40)
 
 
 @pytest.mark.parametrize(
@@ -189,42 +190,42 @@ def test_a_junior_is_one_to_the_end_of_the_year_of_the_18th_birthday() -> None:
     opponent = (player(1800, 100), 1.0)
     for on, k in (("2025-12-31", 40), ("2026-01-31", 20)):
         after = play(player(1800, 100, born=2007), [opponent], on)
-        assert after["rating"] == 1800 + k / 2
-    assert play(player(1800, 100), [opponent], "2025-12-31")["rating"] == 1810, "year of birth unknown"
+        assert after.rating == 1800 + k / 2
+    assert play(player(1800, 100), [opponent], "2025-12-31").rating == 1810, "year of birth unknown"
 
 
 def test_k_10_is_for_good_and_only_published_ratings_bring_it() -> None:
     strong, even = player(2390, 100), (player(2390, 100), 1.0)
     first = play(strong, [even])
-    assert (first["rating"], first["highest"]) == (2400, 2400)
-    second = play(tuple(first.values()), [(player(2400, 100), 0.0)])
-    assert (second["rating"], second["highest"]) == (2395, 2400)
-    third = play(tuple(second.values()), [(player(2395, 100), 0.0)])
-    assert third["rating"] == 2390
+    assert (first.rating, first.highest) == (2400, 2400)
+    second = play(first, [(player(2400, 100), 0.0)])
+    assert (second.rating, second.highest) == (2395, 2400)
+    third = play(second, [(player(2395, 100), 0.0)])
+    assert third.rating == 2390
 
 
 def test_k_counts_the_games_completed_before_the_period() -> None:
     opponents = [(player(1500, 100), 1.0), (player(1500, 100), 0.0), (player(1500, 100), 1.0)]
-    assert play(player(1500, 29), opponents)["rating"] == 1520
-    assert play(player(1500, 30), opponents)["rating"] == 1510
-    assert play(player(1500, 29), opponents)["games"] == 32
+    assert play(player(1500, 29), opponents).rating == 1520
+    assert play(player(1500, 30), opponents).rating == 1510
+    assert play(player(1500, 29), opponents).games == 32
 
 
 def test_the_change_is_rounded_once_a_period() -> None:
     games = [(1651, 0.0), (1525, 1.0), (2017, 0.0), (1451, 1.0), (1854, 0.0), (1800, 0.5), (1935, 0.0)]
     results = [tournament(1617, games[:2], 20), tournament(1617, games[2:], 20)]
     assert period(results) == (Decimal("0.60"), 1, 0)
-    assert play(player(1617, 50), [(player(r, 50), s) for r, s in games])["rating"] == 1618
+    assert play(player(1617, 50), [(player(r, 50), s) for r, s in games]).rating == 1618
 
 
 def test_a_tie_goes_away_from_zero() -> None:
     # a draw with K 10 against a player 4 points stronger is worth 0.1, five of them 0.5
     weaker, stronger = player(1996, 100), player(2004, 100)
-    own = SCHEME.carried(2000.0, 100.0, Newcomer(None, None, day("2025-11-01")), DEFAULT)
-    ten = (own[0], own[1], 2400.0, *own[3:])
-    assert play(ten, [(stronger, 0.5)] * 5)["rating"] == 2001
-    assert play(ten, [(weaker, 0.5)] * 5)["rating"] == 1999
-    assert play(ten, [(weaker, 0.5)] * 4)["rating"] == 2000
+    ten = player(2000, 100)
+    ten.highest = 2400.0
+    assert play(ten, [(stronger, 0.5)] * 5).rating == 2001
+    assert play(ten, [(weaker, 0.5)] * 5).rating == 1999
+    assert play(ten, [(weaker, 0.5)] * 4).rating == 2000
 
 
 @given(
@@ -237,21 +238,20 @@ def test_the_kernel_gives_what_decimals_give(own: int, games: list[tuple[int, fl
     numbers = with_settings(DEFAULT, rapid=rapid)
     sides = [(player(rating, 50, on=on), score) for rating, score in games]
     side, _ = whole(player(own, 50, on=on), sides, on, numbers)
-    work = dict(zip(SCHEME.work, side.work, strict=True))
-    exact = tournament(own, games, int(work["k"]), day(on), rapid=rapid)
-    assert work["counted"] == exact.games
+    exact = tournament(own, games, int(side.work.k), day(on), rapid=rapid)
+    assert side.work.counted == exact.games
     rating = own + round_change(exact.change)
-    assert side.after[0] == (rating if rating >= published_from(day(on)) else 0)
+    assert side.after.rating == (rating if rating >= published_from(day(on)) else 0)
 
 
 def test_all_ratings_of_a_period_are_those_before_it() -> None:
     newcomer, rated = player(), player(1800, 100)
     n = 6
-    state = [*newcomer, *(rated * 5), *rated]
+    state = [*flat_of(newcomer), *(flat_of(rated) * 6)]
     games = Rateable([0] * 5 + [0], [1, 2, 3, 4, 5, 6], [1.0] * n, [0.0] * n, [0, n], [9.0], [day("2025-11-30")])
     engine.rate(FEW, SCHEME, DEFAULT, games, state, [0] * 7)
     assert state[0] > 1400.0, "five wins make a rating"
-    assert state[FIELDS] == 1800.0, "but for the others they were games against an unrated player"
+    assert state[len(SCHEME.state)] == 1800.0, "but for the others they were games against an unrated player"
 
 
 @pytest.mark.parametrize(

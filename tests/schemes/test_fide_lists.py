@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from ledger.schemes.fide import DEFAULT, FIELDS, SCHEME
+from ledger.schemes.fide import DEFAULT, SCHEME, enter, expected_score, listed, provisional
 from ledger.schemes.formulas.fide_rules import compressed, initial, initial_2024, initial_before_2024, nearest
 from ledger.schemes.scheme import COUNTS, TOO_SHORT, Newcomer
 from ledger.schemes.settings import with_settings
-from tests.schemes.fide_periods import at_day, day, explained, play, play_state, player
+from tests.schemes.fide_periods import at_day, day, explained, play, player
 from tests.vectors.published import time_control_class
 
 
@@ -30,103 +30,103 @@ def test_initial_ratings_before_2024_add_half_the_highest_k_for_each_half_point_
 def test_five_games_pooled_over_two_periods_make_a_rating() -> None:
     rated = player(1800, 100)
     first = play(player(), [(rated, 1.0), (rated, 0.5)], "2025-10-31")
-    assert (first["rating"], first["pool_games"], first["pool_score"], first["pool_opponents"]) == (0, 2, 1.5, 3600)
-    assert first["pool_since"] == day("2025-10-31")
-    second = play(tuple(first.values()), [(rated, 0.0), (rated, 0.5), (player(), 1.0), (rated, 1.0)], "2025-11-30")
-    assert second["rating"] == initial_2024(9000.0, 3.0, 5.0, 1800.0, 2200.0)
-    assert (second["games"], second["pool_games"], second["pool_since"]) == (5, 0, 0)
-    assert second["highest"] == second["rating"]
+    assert (first.rating, first.pool_games, first.pool_score, first.pool_opponents) == (0, 2, 1.5, 3600)
+    assert first.pool_since == day("2025-10-31")
+    second = play(first, [(rated, 0.0), (rated, 0.5), (player(), 1.0), (rated, 1.0)], "2025-11-30")
+    assert second.rating == initial_2024(9000.0, 3.0, 5.0, 1800.0, 2200.0)
+    assert (second.games, second.pool_games, second.pool_since) == (5, 0, 0)
+    assert second.highest == second.rating
 
 
 def test_nine_games_were_needed_until_june_2014() -> None:
     rated = player(2000, 100, on="2014-05-01")
-    assert play(player(on="2014-05-01"), [(rated, 0.5)] * 8, "2014-06-30")["rating"] == 0
-    assert play(player(on="2014-05-01"), [(rated, 0.5)] * 9, "2014-06-30")["rating"] == 2000
-    assert play(player(on="2014-05-01"), [(rated, 0.5)] * 5, "2014-07-31")["rating"] == 2000
+    assert play(player(on="2014-05-01"), [(rated, 0.5)] * 8, "2014-06-30").rating == 0
+    assert play(player(on="2014-05-01"), [(rated, 0.5)] * 9, "2014-06-30").rating == 2000
+    assert play(player(on="2014-05-01"), [(rated, 0.5)] * 5, "2014-07-31").rating == 2000
 
 
 def test_a_first_event_without_a_point_is_disregarded_and_a_later_one_is_not() -> None:
     rated = player(1800, 100)
     first = play(player(), [(rated, 0.0)] * 6)
-    assert (first["rating"], first["pool_games"]) == (0, 0)
-    second = play(play_state(first), [(rated, 0.5)])
-    assert second["pool_games"] == 1
-    assert play(play_state(second), [(rated, 0.0)])["pool_games"] == 2
+    assert (first.rating, first.pool_games) == (0, 0)
+    second = play(first, [(rated, 0.5)])
+    assert second.pool_games == 1
+    assert play(second, [(rated, 0.0)]).pool_games == 2
 
 
 def test_a_pool_lapses_after_26_months() -> None:
     rated = player(1800, 100)
-    first = play_state(play(player(), [(rated, 1.0)], "2024-03-31"))
-    assert at_day(first, "2026-05-31")["pool_games"] == 1
-    assert at_day(first, "2026-06-01")["pool_games"] == 0
+    first = play(player(), [(rated, 1.0)], "2024-03-31")
+    assert at_day(first, "2026-05-31").pool_games == 1
+    assert at_day(first, "2026-06-01").pool_games == 0
 
 
 def test_an_initial_rating_below_the_floor_is_not_published_and_the_pool_goes_on() -> None:
     weak = player(1400, 100)
     first = play(player(), [(weak, 1.0)] + [(weak, 0.0)] * 5)
-    assert (first["rating"], first["pool_games"]) == (0, 6)
-    second = play(play_state(first), [(weak, 1.0)] * 6)
-    assert (second["rating"], second["games"]) == (initial_2024(16_800.0, 7.0, 12.0, 1800.0, 2200.0), 12)
+    assert (first.rating, first.pool_games) == (0, 6)
+    second = play(first, [(weak, 1.0)] * 6)
+    assert (second.rating, second.games) == (initial_2024(16_800.0, 7.0, 12.0, 1800.0, 2200.0), 12)
 
 
 def test_who_falls_below_the_floor_is_a_newcomer_again() -> None:
     own, opponent = player(1404, 100), player(1404, 100)
     after = play(own, [(opponent, 0.0)])
-    assert after["rating"] == 0
-    assert (after["games"], after["highest"], after["pool_games"]) == (101, 1404, 0)
-    assert not SCHEME.listed(list(after.values()), 0, DEFAULT)
-    assert SCHEME.provisional(list(after.values()), 0, DEFAULT)
+    assert after.rating == 0
+    assert (after.games, after.highest, after.pool_games) == (101, 1404, 0)
+    assert not listed(after, DEFAULT)
+    assert provisional(after, DEFAULT)
     exactly = play(player(1410, 100), [(player(1410, 100), 0.0)])
-    assert exactly["rating"] == 1400
+    assert exactly.rating == 1400
 
 
 def test_the_rise_of_march_2024_comes_once() -> None:
     own = player(1600, 100, on="2023-01-01")
-    assert at_day(own, "2024-02-29")["rating"] == 1600
+    assert at_day(own, "2024-02-29").rating == 1600
     risen = at_day(own, "2024-03-01")
-    assert risen["rating"] == 1760
-    assert at_day(play_state(risen), "2024-04-01")["rating"] == 1760
-    assert at_day(play_state(at_day(own, "2024-02-29")), "2030-01-01")["rating"] == 1760
-    assert at_day(player(1600, 100, on="2024-03-01"), "2024-04-01")["rating"] == 1600
+    assert risen.rating == 1760
+    assert at_day(risen, "2024-04-01").rating == 1760
+    assert at_day(at_day(own, "2024-02-29"), "2030-01-01").rating == 1760
+    assert at_day(player(1600, 100, on="2024-03-01"), "2024-04-01").rating == 1600
     assert [compressed(r) for r in (1000.0, 1001.0, 1999.0, 2000.0, 2500.0)] == [1400, 1401, 1999, 2000, 2500]
 
 
 def test_games_of_march_2024_are_rated_from_the_risen_ratings() -> None:
     old = player(1500, 100, on="2024-01-01")
-    assert play(old, [(old, 1.0)], "2024-02-29")["rating"] == 1510
-    assert play(old, [(old, 1.0)], "2024-03-31")["rating"] == 1710
+    assert play(old, [(old, 1.0)], "2024-02-29").rating == 1510
+    assert play(old, [(old, 1.0)], "2024-03-31").rating == 1710
 
 
 def test_without_the_rise_the_new_floor_takes_the_rating() -> None:
     numbers = with_settings(DEFAULT, compress=False)
-    assert at_day(player(1399, 100, on="2023-01-01"), "2024-03-01", numbers)["rating"] == 0
-    assert at_day(player(1400, 100, on="2023-01-01"), "2024-03-01", numbers)["rating"] == 1400
+    assert at_day(player(1399, 100, on="2023-01-01"), "2024-03-01", numbers).rating == 0
+    assert at_day(player(1400, 100, on="2023-01-01"), "2024-03-01", numbers).rating == 1400
 
 
 def test_ratings_do_not_decay() -> None:
-    assert at_day(player(2000, 100), "2060-01-01")["rating"] == 2000
+    assert at_day(player(2000, 100), "2060-01-01").rating == 2000
 
 
 def test_declared_ratings_are_in_force_from_the_floor_on() -> None:
     for declared, rating in ((None, 0), (0, 0), (1399, 0), (1400, 1400), (2500, 2500)):
-        state = SCHEME.enter(Newcomer(declared, 1990, day("2025-01-01")), DEFAULT)
-        assert (state[0], state[3]) == (rating, 1990)
-    assert SCHEME.enter(Newcomer(1000, None, day("2024-02-29")), DEFAULT)[0] == 1000
-    assert SCHEME.carried(1849.5, 12.0, Newcomer(None, None, day("2025-01-01")), DEFAULT)[:3] == (1850, 12, 1850)
+        newcomer = enter(Newcomer(declared, 1990, day("2025-01-01")), DEFAULT)
+        assert (newcomer.rating, newcomer.birth_year) == (rating, 1990)
+    assert enter(Newcomer(1000, None, day("2024-02-29")), DEFAULT).rating == 1000
+    carried = player(1849.5, 12.0, on="2025-01-01")
+    assert (carried.rating, carried.games, carried.highest) == (1850, 12, 1850)
 
 
 def test_the_rules_of_one_day_can_hold_for_all_games() -> None:
     numbers = SCHEME.numbers_from({"rules_day": int(day("2025-10-01"))})
-    old = SCHEME.carried(1500.0, 100.0, Newcomer(None, None, day("2010-01-01")), numbers)
-    assert play(old, [(old, 1.0)], "2010-01-31", numbers)["rating"] == 1510
-    assert at_day(old, "2026-01-01", numbers)["rating"] == 1500, "and nobody's rating rises in March 2024"
+    old = player(1500, 100, on="2010-01-01", numbers=numbers)
+    assert play(old, [(old, 1.0)], "2010-01-31", numbers).rating == 1510
+    assert at_day(old, "2026-01-01", numbers).rating == 1500, "and nobody's rating rises in March 2024"
 
 
 def test_expected_scores_cap_the_difference_and_take_the_unrated_as_1800() -> None:
-    both = [*player(2200, 50), *player()]
-    assert SCHEME.expected_score(both, 0, FIELDS, DEFAULT) == 0.92
-    assert SCHEME.expected_score([*player(2800, 50), *player(1500, 50)], 0, FIELDS, DEFAULT) == 0.92
-    assert SCHEME.expected_score([*player(), *player()], 0, FIELDS, DEFAULT) == 0.5
+    assert expected_score(player(2200, 50), player(), DEFAULT) == 0.92
+    assert expected_score(player(2800, 50), player(1500, 50), DEFAULT) == 0.92
+    assert expected_score(player(), player(), DEFAULT) == 0.5
 
 
 def test_a_game_of_one_move_is_too_short_and_one_of_unknown_length_is_not() -> None:
@@ -221,6 +221,6 @@ def test_time_controls_by_the_time_for_60_moves(base: float, increment: float, h
 def test_a_pool_may_begin_with_everybody_rated() -> None:
     numbers = SCHEME.numbers_from({"start": 1800})
     day = 20_500.0
-    assert SCHEME.enter(Newcomer(None, None, day), numbers)[0] == 1800.0
-    assert SCHEME.enter(Newcomer(2100.0, None, day), numbers)[0] == 2100.0
-    assert SCHEME.enter(Newcomer(None, None, day), SCHEME.numbers_from({}))[0] == 0.0
+    assert enter(Newcomer(None, None, day), numbers).rating == 1800.0
+    assert enter(Newcomer(2100.0, None, day), numbers).rating == 2100.0
+    assert enter(Newcomer(None, None, day), SCHEME.numbers_from({})).rating == 0.0

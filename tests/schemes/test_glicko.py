@@ -7,8 +7,9 @@ import pytest
 
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
+from ledger.runtime.records import flat_of
 from ledger.schemes import scheme
-from ledger.schemes.glicko import DEFAULT, NEVER, SCHEME, decayed, enter, expected_between, impact, rate_period
+from ledger.schemes.glicko import DEFAULT, NEVER, SCHEME, Player, after_period, decayed, enter, expected_between, impact
 from ledger.schemes.scheme import Newcomer, Scheme, When
 from ledger.schemes.settings import with_settings
 from ledger.testing.scheme_contract import SchemeContract
@@ -42,14 +43,14 @@ def reference(rating: float, rd: float, games: Games) -> tuple[float, float]:
 
 
 def test_the_papers_example_gives_1464_and_151_4() -> None:
-    rating, rd = rate_period(1500.0, 200.0, PAPER_GAMES)
+    rating, rd = after_period(1500.0, 200.0, PAPER_GAMES)
     assert abs(rating - 1464.0) <= 0.5
     assert abs(rd - 151.4) <= 0.05
     assert (rating, rd) == pytest.approx(reference(1500.0, 200.0, PAPER_GAMES), abs=1e-9)
 
 
 def test_a_period_without_games_changes_neither_rating_nor_rd() -> None:
-    assert rate_period(1500.0, 200.0, ()) == (1500.0, 200.0)
+    assert after_period(1500.0, 200.0, ()) == (1500.0, 200.0)
 
 
 def test_the_papers_intermediate_numbers() -> None:
@@ -67,13 +68,17 @@ def test_an_rd_of_50_reaches_350_in_30_periods_of_c_63_2() -> None:
 
 def test_rd_grows_for_every_player_of_a_batch_by_the_periods_since() -> None:
     """The rated player and the opponent, in the period after the last as after several."""
-    state = [1500.0, 100.0, 7.0, 1700.0, 50.0, 4.0]
-    before, after, _work = engine.rate_one_batch(SCHEME, DEFAULT, one_batch([(0, 1, 1.0)], 8.0), state)
+    players = [Player(1500.0, 100.0, 7.0), Player(1700.0, 50.0, 4.0)]
+    one, two = engine.rate_one_batch(SCHEME, DEFAULT, one_batch([(0, 1, 1.0)], 8.0), players)
     own, other = math.sqrt(100**2 + 63.2**2), math.sqrt(50**2 + 63.2**2 * 4)
-    assert before == pytest.approx([1500.0, own, 8.0, 1700.0, other, 8.0])
-    assert after[:2] == pytest.approx(reference(1500.0, own, [(1700.0, other, 1.0)]), abs=1e-9)
-    assert after[3:5] == pytest.approx(reference(1700.0, other, [(1500.0, own, 0.0)]), abs=1e-9)
-    assert (after[2], after[5]) == (8.0, 8.0)
+    assert flat_of(one.before) == pytest.approx([1500.0, own, 8.0])
+    assert flat_of(two.before) == pytest.approx([1700.0, other, 8.0])
+    for after, expected in (
+        (one.after, reference(1500.0, own, [(1700.0, other, 1.0)])),
+        (two.after, reference(1700.0, other, [(1500.0, own, 0.0)])),
+    ):
+        assert (after.rating, after.rd) == pytest.approx(expected, abs=1e-9)
+        assert after.period == 8.0
 
 
 def test_growth_in_two_steps_is_growth_in_one_and_nothing_is_added_twice() -> None:
@@ -87,15 +92,15 @@ def test_growth_in_two_steps_is_growth_in_one_and_nothing_is_added_twice() -> No
 
 def test_a_newcomers_rd_does_not_grow_before_the_first_game() -> None:
     numbers = SCHEME.numbers_from({"initial_rd": 150})
-    state = enter(Newcomer(1800.0), numbers)
-    assert state == (1800.0, 150.0, NEVER)
+    assert enter(Newcomer(1800.0), numbers) == Player(1800.0, 150.0, NEVER)
+    state = SCHEME.begin(Newcomer(1800.0), numbers)
     assert scheme.at_time(SCHEME, numbers, state, When(24_000.0)) == state
 
 
 def test_rd_does_not_fall_below_its_floor() -> None:
     games = [(1500.0, 30.0, 0.5)] * 300
-    assert rate_period(1500.0, 40.0, games)[1] == 30.0
-    assert rate_period(1500.0, 40.0, games, with_settings(DEFAULT, rd_floor=0.0))[1] < 30.0
+    assert after_period(1500.0, 40.0, games)[1] == 30.0
+    assert after_period(1500.0, 40.0, games, with_settings(DEFAULT, rd_floor=0.0))[1] < 30.0
 
 
 def test_many_periods_agree_with_the_reference() -> None:

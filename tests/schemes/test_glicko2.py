@@ -10,17 +10,18 @@ from hypothesis import strategies as st
 
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
+from ledger.runtime.records import flat_of
 from ledger.schemes import named, scheme
 from ledger.schemes.glicko2 import (
     DEFAULT,
     NEVER,
     SCHEME,
-    enter,
+    Player,
+    after_period,
     exponential,
     grown,
     new_volatilities,
     new_volatility,
-    rate_period,
 )
 from ledger.schemes.scheme import Newcomer, Scheme, Seed, When
 from ledger.schemes.settings import with_settings
@@ -60,7 +61,7 @@ def reference(rating: float, rd: float, sigma: float, games: Games, tau: float =
 
 
 def test_the_papers_example_at_full_precision() -> None:
-    rating, rd, volatility = rate_period(1500.0, 200.0, 0.06, PAPER_GAMES)
+    rating, rd, volatility = after_period(1500.0, 200.0, 0.06, PAPER_GAMES)
     assert abs(rating - 1464.0507) <= 5e-5
     assert abs(rd - 151.5165) <= 5e-5
     assert abs(volatility - 0.059995984286488495) <= 1e-9
@@ -80,7 +81,7 @@ one_game = st.tuples(ratings, deviations, st.sampled_from((0.0, 0.5, 1.0)))
 @given(ratings, deviations, st.floats(0.02, 0.2), st.lists(one_game, min_size=1, max_size=8), st.floats(0.2, 1.2))
 def test_a_period_agrees_with_the_reference(rating: float, rd: float, sigma: float, games: Games, tau: float) -> None:
     """To the accuracy that step 5 has itself: it may stop 1e-6 from the root, by the sign of a rounding error."""
-    got = rate_period(rating, rd, sigma, games, with_settings(DEFAULT, tau=tau))
+    got = after_period(rating, rd, sigma, games, with_settings(DEFAULT, tau=tau))
     assert got == pytest.approx(reference(rating, rd, sigma, games, tau), abs=2e-5)
 
 
@@ -90,7 +91,7 @@ def test_nearly_all_periods_agree_with_the_reference_to_1e9() -> None:
         games = [(random.gauss(1600, 300), random.uniform(30, 350), random.choice((0.0, 0.5, 1.0))) for _ in range(5)]
         games = games[: random.randint(1, 5)]
         own = random.gauss(1600, 300), random.uniform(30, 350), random.uniform(0.04, 0.09)
-        apart.append(max(abs(x - y) for x, y in zip(rate_period(*own, games), reference(*own, games), strict=True)))
+        apart.append(max(abs(x - y) for x, y in zip(after_period(*own, games), reference(*own, games), strict=True)))
     assert max(apart) <= 4e-7
     assert sum(one > 1e-9 for one in apart) <= 10
 
@@ -114,27 +115,29 @@ def test_two_searches_side_by_side_give_the_bits_of_each_by_itself(
 
 
 def test_a_period_without_games_only_adds_the_volatility_to_rd() -> None:
-    rating, rd, volatility = rate_period(1250.0, 95.0, 0.06, ())
+    rating, rd, volatility = after_period(1250.0, 95.0, 0.06, ())
     assert (rating, volatility) == (1250.0, 0.06)
     assert rd == pytest.approx(math.sqrt(95**2 + (0.06 * SCALE) ** 2))
 
 
 def test_a_period_played_grows_rd_once_and_by_the_new_volatility() -> None:
     """Played in period 7 and again in 8: nothing is missed between them."""
-    state = [1500.0, 200.0, 0.06, 7.0, 1400.0, 30.0, 0.06, 7.0]
-    before, after, _work = engine.rate_one_batch(SCHEME, DEFAULT, one_batch([(0, 1, 1.0)], 8.0), list(state))
-    assert before == state
-    assert after[:3] == pytest.approx(reference(1500.0, 200.0, 0.06, [(1400.0, 30.0, 1.0)]), abs=1e-9)
-    assert after[3] == 8.0
+    players = [Player(1500.0, 200.0, 0.06, 7.0), Player(1400.0, 30.0, 0.06, 7.0)]
+    sides = engine.rate_one_batch(SCHEME, DEFAULT, one_batch([(0, 1, 1.0)], 8.0), players)
+    assert [side.before for side in sides] == players
+    *after, period = flat_of(sides[0].after)
+    assert after == pytest.approx(reference(1500.0, 200.0, 0.06, [(1400.0, 30.0, 1.0)]), abs=1e-9)
+    assert period == 8.0
 
 
 def test_periods_missed_grow_rd_by_the_old_volatility_before_the_batch() -> None:
-    state = [1500.0, 200.0, 0.06, 7.0, 1400.0, 30.0, 0.05, 5.0]
-    before, after, _work = engine.rate_one_batch(SCHEME, DEFAULT, one_batch([(0, 1, 0.5)], 10.0), state)
+    players = [Player(1500.0, 200.0, 0.06, 7.0), Player(1400.0, 30.0, 0.05, 5.0)]
+    side, met = engine.rate_one_batch(SCHEME, DEFAULT, one_batch([(0, 1, 0.5)], 10.0), players)
     own = math.sqrt(200**2 + 2 * (0.06 * SCALE) ** 2)
     other = math.sqrt(30**2 + 4 * (0.05 * SCALE) ** 2)
-    assert before == pytest.approx([1500.0, own, 0.06, 9.0, 1400.0, other, 0.05, 9.0])
-    assert after[:3] == pytest.approx(reference(1500.0, own, 0.06, [(1400.0, other, 0.5)]), abs=1e-9)
+    assert flat_of(side.before) == pytest.approx([1500.0, own, 0.06, 9.0])
+    assert flat_of(met.before) == pytest.approx([1400.0, other, 0.05, 9.0])
+    assert flat_of(side.after)[:3] == pytest.approx(reference(1500.0, own, 0.06, [(1400.0, other, 0.5)]), abs=1e-9)
 
 
 def test_growth_in_two_steps_is_growth_in_one_and_nothing_is_added_twice() -> None:
@@ -148,21 +151,21 @@ def test_growth_in_two_steps_is_growth_in_one_and_nothing_is_added_twice() -> No
 
 
 def test_a_newcomers_rd_does_not_grow_before_the_first_game() -> None:
-    state = enter(Newcomer(1800.0), DEFAULT)
+    state = SCHEME.begin(Newcomer(1800.0), DEFAULT)
     assert state == (1800.0, 350.0, 0.06, NEVER)
     assert scheme.at_time(SCHEME, DEFAULT, state, When(24_000.0)) == state
 
 
 def test_players_too_far_apart_to_tell_anything_keep_their_ratings() -> None:
-    rating, rd, volatility = rate_period(0.0, 350.0, 0.06, [(60_000.0, 30.0, 0.0)])
+    rating, rd, volatility = after_period(0.0, 350.0, 0.06, [(60_000.0, 30.0, 0.0)])
     assert abs(rating) <= 1e-100
     assert volatility == 0.06
     assert rd == pytest.approx(grown(350.0, 0.06, 1.0))
 
 
 def test_a_great_upset_raises_the_volatility() -> None:
-    assert rate_period(1000.0, 40.0, 0.06, [(2400.0, 40.0, 1.0)] * 3)[2] > 0.06
-    assert rate_period(1500.0, 40.0, 0.06, [(1500.0, 40.0, 0.5)] * 3)[2] < 0.06
+    assert after_period(1000.0, 40.0, 0.06, [(2400.0, 40.0, 1.0)] * 3)[2] > 0.06
+    assert after_period(1500.0, 40.0, 0.06, [(1500.0, 40.0, 0.5)] * 3)[2] < 0.06
 
 
 def test_many_periods_agree_with_the_reference() -> None:

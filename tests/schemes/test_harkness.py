@@ -6,7 +6,18 @@ from typing import Any, ClassVar
 import pytest
 
 from ledger.ratings import engine
-from ledger.schemes.harkness import DEFAULT, SCHEME, expected_score, explain, listed, performance, provisional
+from ledger.schemes.harkness import (
+    DEFAULT,
+    SCHEME,
+    Player,
+    carry,
+    enter,
+    expected_score,
+    explain,
+    listed,
+    performance,
+    provisional,
+)
 from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, Scheme, When
 from ledger.testing.scheme_contract import SchemeContract
 
@@ -25,11 +36,11 @@ def event(
     ratings: Sequence[float], games: Sequence[tuple[int, int, float]], numbers: Any = DEFAULT
 ) -> list[tuple[float, float]]:
     """Ratings and events after one event of players with these ratings; 0 for unrated."""
-    state = [field for rating in ratings for field in (rating, 1.0 if rating else 0.0)]
+    players = [Player(rating, 1.0 if rating else 0.0) for rating in ratings]
     white, black, score = zip(*games, strict=True)
     batch = engine.Rateable(white, black, score, [0.0] * len(games), [0, len(games)], [0.0], [0.0])
-    _state, after, _work = engine.rate_one_batch(SCHEME, numbers, batch, state)
-    return list(zip(after[::2], after[1::2], strict=True))
+    rated = engine.rate_one_batch(SCHEME, numbers, batch, players)
+    return [(player.after.rating, player.after.events) for player in rated]
 
 
 def test_the_example_of_the_handbook() -> None:
@@ -70,26 +81,28 @@ def test_who_met_no_opponent_that_counts_stays_as_before() -> None:
         (1000.0, 1.0),
         (0.0, 0.0),
     ]
-    told = explain(ExplainedPlayer((1500.0, 1.0), (1500.0, 1.0)), [MetOpponent((0.0, 0.0), 1.0)], When(), NOT_COUNTED)
+    stays = ExplainedPlayer(Player(1500.0, 1.0), Player(1500.0, 1.0))
+    told = explain(stays, [MetOpponent(Player(0.0, 0.0), 1.0)], When(), NOT_COUNTED)
     assert told.unrounded == told.result == 1500.0
 
 
 def test_the_unrated_are_not_listed_and_one_event_is_provisional() -> None:
-    states = {"unrated": [0.0, 0.0], "declared": [1500.0, 0.0], "one": [1500.0, 1.0], "zero": [0.0, 3.0]}
-    assert [name for name, state in states.items() if listed(state, 0, DEFAULT)] == ["declared", "one", "zero"]
-    assert [name for name, state in states.items() if provisional(state, 0, DEFAULT)] == ["one"]
-    assert not provisional([1500.0, 1.0], 0, SCHEME.numbers_from({"one_event": False}))
+    unrated, declared, one, zero = Player(0.0, 0.0), Player(1500.0, 0.0), Player(1500.0, 1.0), Player(0.0, 3.0)
+    players = {"unrated": unrated, "declared": declared, "one": one, "zero": zero}
+    assert [name for name, player in players.items() if listed(player, DEFAULT)] == ["declared", "one", "zero"]
+    assert [name for name, player in players.items() if provisional(player, DEFAULT)] == ["one"]
+    assert not provisional(one, SCHEME.numbers_from({"one_event": False}))
 
 
 def test_a_declared_or_carried_rating_is_a_rating() -> None:
-    assert SCHEME.enter(Newcomer(1500), DEFAULT) == (1500.0, 0.0)
-    assert SCHEME.enter(Newcomer(), DEFAULT) == (0.0, 0.0)
-    assert listed(SCHEME.carried(1500.0, 3.0, Newcomer(), DEFAULT), 0, DEFAULT)
+    assert enter(Newcomer(1500), DEFAULT) == Player(1500.0, 0.0)
+    assert enter(Newcomer(), DEFAULT) == Player(0.0, 0.0)
+    assert listed(carry(1500.0, 3.0, Newcomer(), DEFAULT), DEFAULT)
 
 
 def test_the_score_expected_is_the_one_that_keeps_the_rating() -> None:
-    assert expected_score([1600.0, 3.0, 1500.0, 3.0], 0, 2, DEFAULT) == pytest.approx(0.6, abs=EXACT)
-    assert expected_score([2600.0, 3.0, 1500.0, 3.0], 0, 2, DEFAULT) == 1.0
-    assert expected_score([1500.0, 3.0, 2600.0, 3.0], 0, 2, DEFAULT) == 0.0
-    assert expected_score([1100.0, 3.0, 0.0, 0.0], 0, 2, DEFAULT) == pytest.approx(0.6, abs=EXACT)
-    assert expected_score([1100.0, 3.0, 0.0, 0.0], 0, 2, NOT_COUNTED) == 0.5
+    assert expected_score(Player(1600.0, 3.0), Player(1500.0, 3.0), DEFAULT) == pytest.approx(0.6, abs=EXACT)
+    assert expected_score(Player(2600.0, 3.0), Player(1500.0, 3.0), DEFAULT) == 1.0
+    assert expected_score(Player(1500.0, 3.0), Player(2600.0, 3.0), DEFAULT) == 0.0
+    assert expected_score(Player(1100.0, 3.0), Player(0.0, 0.0), DEFAULT) == pytest.approx(0.6, abs=EXACT)
+    assert expected_score(Player(1100.0, 3.0), Player(0.0, 0.0), NOT_COUNTED) == 0.5

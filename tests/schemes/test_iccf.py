@@ -15,10 +15,11 @@ from ledger.ratings.engine import Rateable
 from ledger.schemes.iccf import (
     DEFAULT,
     DP,
-    FIELDS,
     FIRST_DAY_OF_2012_2,
     SCHEME,
+    Player,
     Settings,
+    at,
     carry,
     dp,
     enter,
@@ -26,6 +27,7 @@ from ledger.schemes.iccf import (
     opponent_rating,
     own_rating,
     performance,
+    provisional,
 )
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.schemes.settings import with_settings
@@ -33,7 +35,6 @@ from ledger.testing import SchemeContract
 
 EXACT = 1e-9
 EPOCH = date(1970, 1, 1)
-State = tuple[float, ...]
 AFTER, BEFORE = FIRST_DAY_OF_2012_2, FIRST_DAY_OF_2012_2 - 0.001
 
 
@@ -48,16 +49,15 @@ class TestIccf(SchemeContract):
         return SCHEME
 
 
-def rated(rating: float, games: float = 100.0, entry: float | None = None) -> State:
-    state = carry(rating, games, Newcomer(), DEFAULT)
-    return state if entry is None else (*state[:4], entry, state[5])
+def rated(rating: float, games: float = 100.0, entry: float | None = None) -> Player:
+    player = carry(rating, games, Newcomer(), DEFAULT)
+    if entry is not None:
+        player.entry_rating = entry
+    return player
 
 
-def run(own: State, games: Sequence[tuple[State, float]], numbers: Settings = DEFAULT, day: float = AFTER) -> State:
-    """The state of the first player after a period with the given opponents and scores."""
-    state = [*own]
-    for opponent, _ in games:
-        state += opponent
+def run(own: Player, games: Sequence[tuple[Player, float]], numbers: Settings = DEFAULT, day: float = AFTER) -> Player:
+    """The first player after a period with the given opponents and scores."""
     places = range(len(games))
     batch = Rateable(
         [0 for _ in places],
@@ -68,8 +68,9 @@ def run(own: State, games: Sequence[tuple[State, float]], numbers: Settings = DE
         [8_000.0],
         [day],
     )
-    _, after, _ = engine.rate_one_batch(SCHEME, numbers, batch, state)
-    return tuple(after[: len(own)])
+    first, *_ = engine.rate_one_batch(SCHEME, numbers, batch, [own, *(opponent for opponent, _ in games)])
+    after: Player = first.after
+    return after
 
 
 def numbers(**given: Any) -> Settings:
@@ -100,37 +101,38 @@ def test_half_a_per_cent_goes_outwards_whatever_float_is_next_to_it(games: int) 
 
 
 def test_half_a_per_cent_of_twenty_games() -> None:
-    own = (1800.0, 19.0, 10.5, 19 * 1800.0, 1800.0, 0.0)
-    assert run(own, [(rated(1800.0), 1.0)], numbers(corrected=False))[0] == 1857.0, "11½ of 20 are 57½ %"
-    own = (1800.0, 19.0, 8.5, 19 * 1800.0, 1800.0, 0.0)
-    assert run(own, [(rated(1800.0), 0.0)], numbers(corrected=False))[0] == 1743.0
+    own = Player(1800.0, 19.0, 10.5, 19 * 1800.0, 1800.0, 0.0)
+    assert run(own, [(rated(1800.0), 1.0)], numbers(corrected=False)).rating == 1857.0, "11½ of 20 are 57½ %"
+    own = Player(1800.0, 19.0, 8.5, 19 * 1800.0, 1800.0, 0.0)
+    assert run(own, [(rated(1800.0), 0.0)], numbers(corrected=False)).rating == 1743.0
 
 
 def test_a_newcomer_is_rated_by_performance() -> None:
     start = enter(Newcomer(), DEFAULT)
-    assert run(start, [(rated(2000.0), 1.0), (rated(1600.0), 0.0)])[:4] == (1800.0, 2.0, 1.0, 3600.0)
-    assert run(start, [(rated(2000.0), 1.0)])[0] == 2000.0 + 677.0 / 2.0
-    assert run(start, [(rated(2000.0), 1.0)], numbers(corrected=False))[0] == 2677.0
+    after = run(start, [(rated(2000.0), 1.0), (rated(1600.0), 0.0)])
+    assert (after.rating, after.games, after.score_sum, after.opponent_sum) == (1800.0, 2.0, 1.0, 3600.0)
+    assert run(start, [(rated(2000.0), 1.0)]).rating == 2000.0 + 677.0 / 2.0
+    assert run(start, [(rated(2000.0), 1.0)], numbers(corrected=False)).rating == 2677.0
 
 
 def test_all_games_so_far_count_until_thirty() -> None:
     games = [(rated(1800.0), 1.0), (rated(1800.0), 0.5)]
-    assert run(rated(1800.0, 28.0), games)[0] == performance(30 * 1800.0, 15.5, 30.0, True)  # noqa: FBT003
-    assert run(rated(1800.0, 30.0), games)[0] == 1800.0 + 20 * 1.25 * 0.5
+    assert run(rated(1800.0, 28.0), games).rating == performance(30 * 1800.0, 15.5, 30.0, True)  # noqa: FBT003
+    assert run(rated(1800.0, 30.0), games).rating == 1800.0 + 20 * 1.25 * 0.5
 
 
 def test_the_list_shows_who_has_twelve_games() -> None:
-    assert not listed([*rated(1800.0, 11.0)], 0, DEFAULT)
-    assert listed([*rated(1800.0, 12.0)], 0, DEFAULT)
-    assert SCHEME.provisional([*rated(1800.0, 29.0)], 0, DEFAULT)
-    assert not SCHEME.provisional([*rated(1800.0, 30.0)], 0, DEFAULT)
+    assert not listed(rated(1800.0, 11.0), DEFAULT)
+    assert listed(rated(1800.0, 12.0), DEFAULT)
+    assert provisional(rated(1800.0, 29.0), DEFAULT)
+    assert not provisional(rated(1800.0, 30.0), DEFAULT)
 
 
 def test_k_falls_from_25_to_10() -> None:
     equal = rated(1900.0, 30.0)
-    assert run(equal, [(equal, 1.0)])[0] == 1900.0 + 25.0 / 2
+    assert run(equal, [(equal, 1.0)]).rating == 1900.0 + 25.0 / 2
     equal = rated(2500.0, 500.0)
-    assert run(equal, [(equal, 1.0)])[0] == 2500.0 + 10.0 / 2
+    assert run(equal, [(equal, 1.0)]).rating == 2500.0 + 10.0 / 2
 
 
 def test_a_difference_counts_up_to_350_points() -> None:
@@ -145,15 +147,15 @@ def test_list_2012_2_rates_the_games_from_december_2011() -> None:
 
 def test_without_entry_ratings_the_list_in_force_stands_for_them() -> None:
     for day in (BEFORE, AFTER):
-        assert opponent_rating(rated(1900.0, entry=2100.0), 0, day, DEFAULT) == 1900.0
-        assert own_rating(rated(1900.0, entry=2100.0), 0, day, DEFAULT) == 1900.0
+        assert opponent_rating(rated(1900.0, entry=2100.0), day, DEFAULT) == 1900.0
+        assert own_rating(rated(1900.0, entry=2100.0), day, DEFAULT) == 1900.0
 
 
 def test_from_list_2012_2_the_opponents_higher_and_the_own_current_rating_count() -> None:
     kept = numbers(entry_lists=8.0)
     fallen, risen = rated(1900.0, entry=2100.0), rated(2100.0, entry=1900.0)
-    assert [opponent_rating(one, 0, AFTER, kept) for one in (fallen, risen)] == [2100.0, 2100.0]
-    assert [own_rating(one, 0, AFTER, kept) for one in (fallen, risen)] == [1900.0, 2100.0]
+    assert [opponent_rating(one, AFTER, kept) for one in (fallen, risen)] == [2100.0, 2100.0]
+    assert [own_rating(one, AFTER, kept) for one in (fallen, risen)] == [1900.0, 2100.0]
 
 
 def test_before_and_with_the_switch_off_both_entry_ratings_count() -> None:
@@ -161,37 +163,37 @@ def test_before_and_with_the_switch_off_both_entry_ratings_count() -> None:
     fallen, risen = rated(1900.0, entry=2100.0), rated(2100.0, entry=1900.0)
     for day, given in ((BEFORE, kept), (AFTER, with_settings(kept, higher_rating=False))):
         for rating in (own_rating, opponent_rating):
-            assert [rating(one, 0, day, given) for one in (fallen, risen)] == [2100.0, 1900.0]
+            assert [rating(one, day, given) for one in (fallen, risen)] == [2100.0, 1900.0]
 
 
 def test_the_change_is_added_to_the_list_rating_whichever_rating_is_expected_from() -> None:
     own, kept = rated(1900.0, entry=2000.0), numbers(entry_lists=8.0)
-    assert run(own, [(rated(1500.0, entry=2000.0), 1.0)], kept, BEFORE)[0] == 1900.0 + 20.0 / 2
+    assert run(own, [(rated(1500.0, entry=2000.0), 1.0)], kept, BEFORE).rating == 1900.0 + 20.0 / 2
 
 
 def test_an_entry_rating_is_kept_for_its_stretch_of_lists() -> None:
     kept = numbers(entry_lists=4.0)
-    state = [*enter(Newcomer(1700.0), kept)]
-    SCHEME.at(state, 0, 8_001.0, 0.0, kept)
-    state[0] = 1750.0
-    SCHEME.at(state, 0, 8_003.0, 0.0, kept)
-    assert state[4] == 1700.0
-    SCHEME.at(state, 0, 8_004.0, 0.0, kept)
-    assert (state[4], state[5]) == (1750.0, 8_004.0)
-    state[0] = 1800.0
-    SCHEME.at(state, 0, 8_007.0, 0.0, kept)
-    assert state[4] == 1750.0
-    SCHEME.at(state, 0, 8_100.0, 0.0, kept)
-    assert state[4] == 1800.0
+    player = enter(Newcomer(1700.0), kept)
+    at(player, 8_001.0, 0.0, kept)
+    player.rating = 1750.0
+    at(player, 8_003.0, 0.0, kept)
+    assert player.entry_rating == 1700.0
+    at(player, 8_004.0, 0.0, kept)
+    assert (player.entry_rating, player.period) == (1750.0, 8_004.0)
+    player.rating = 1800.0
+    at(player, 8_007.0, 0.0, kept)
+    assert player.entry_rating == 1750.0
+    at(player, 8_100.0, 0.0, kept)
+    assert player.entry_rating == 1800.0
 
 
 def test_an_entry_rating_is_kept_anew_after_the_last_list_before_1970_too() -> None:
     kept = numbers(entry_lists=1.0, period_days=90.0)
-    state = [*enter(Newcomer(1700.0), kept)]
-    SCHEME.at(state, 0, -1.0, 0.0, kept)
-    state[0] = 1750.0
-    SCHEME.at(state, 0, 0.0, 0.0, kept)
-    assert (state[4], state[5]) == (1750.0, 0.0)
+    player = enter(Newcomer(1700.0), kept)
+    at(player, -1.0, 0.0, kept)
+    player.rating = 1750.0
+    at(player, 0.0, 0.0, kept)
+    assert (player.entry_rating, player.period) == (1750.0, 0.0)
 
 
 def test_a_period_lasts_from_march_to_may() -> None:
@@ -201,4 +203,3 @@ def test_a_period_lasts_from_march_to_may() -> None:
     first, last, after = (number(one, calendar) for one in instants)
     assert first == last == after - 1
     assert closing(first, calendar) == instants[2] - 1
-    assert len(enter(Newcomer(), DEFAULT)) == FIELDS

@@ -15,6 +15,7 @@ from ledger.schemes import scheme
 from ledger.schemes.lichess import (
     DEFAULT,
     SCHEME,
+    Player,
     Settings,
     enter,
     explain,
@@ -73,10 +74,14 @@ def reference(own: Triple, opponent: Triple, score: float, advantage: float = 0.
     return own[0] + SCALE * new_phi**2 * g * (score - e), SCALE * new_phi, new_sigma
 
 
-def played(white: State, black: State, score: float, day: float, numbers: Settings = DEFAULT) -> tuple[State, State]:
-    state = [*white, *black]
-    rate_game(state, 0, 4, score, day, numbers)
-    return (state[0], state[1], state[2], state[3]), (state[4], state[5], state[6], state[7])
+def played(white: State, black: State, score: float, day: float, numbers: Settings = DEFAULT) -> tuple[Player, Player]:
+    both = Player(*white), Player(*black)
+    rate_game(*both, score, day, numbers)
+    return both
+
+
+def triple(player: Player) -> Triple:
+    return player.rating, player.rd, player.volatility
 
 
 def test_two_players_of_350_and_the_first_move_advantage() -> None:
@@ -158,52 +163,52 @@ def test_reading_a_state_on_the_way_does_not_change_what_it_is_later(
 def test_both_sides_count_with_their_live_rd() -> None:
     white, black = played((1500.0, 60.0, 0.06, 0.0), (1600.0, 80.0, 0.06, 300.0), 1.0, 365.0, NO_REGULATOR)
     live = (1500.0, live_rd(60.0, 0.06, 365.0, DEFAULT), 0.06), (1600.0, live_rd(80.0, 0.06, 65.0, DEFAULT), 0.06)
-    assert (white[:3], black[:3]) == game(*live, 1.0)
-    assert (white[3], black[3]) == (365.0, 365.0)
+    assert (triple(white), triple(black)) == game(*live, 1.0)
+    assert (white.day, black.day) == (365.0, 365.0)
 
 
 def test_a_newcomers_rd_counts_from_the_first_game() -> None:
-    assert enter(Newcomer(day=18_000.5), DEFAULT) == (1500.0, 500.0, 0.09, 18_000.5)
+    assert enter(Newcomer(day=18_000.5), DEFAULT) == Player(1500.0, 500.0, 0.09, 18_000.5)
 
 
-def held(rating: float, rd: float = 80.0, volatility: float = 0.06, before: float = 1500.0) -> list[float]:
-    state = [rating, rd, volatility, 7.0]
-    hold(state, 0, before, NO_REGULATOR)
-    return state
+def held(rating: float, rd: float = 80.0, volatility: float = 0.06, before: float = 1500.0) -> Player:
+    player = Player(rating, rd, volatility, 7.0)
+    hold(player, before, NO_REGULATOR)
+    return player
 
 
 def test_the_regulator_multiplies_gains_only() -> None:
     before = (1500.0, 80.0, 0.06, 5.0)
-    (plain, *_), (loser, *_) = played(before, before, 1.0, 5.0, NO_REGULATOR)
-    (winner, *_), (same, *_) = played(before, before, 1.0, 5.0)
-    assert winner - 1500.0 == pytest.approx(1.015 * (plain - 1500.0))
-    assert same == loser
+    plain, loser = played(before, before, 1.0, 5.0, NO_REGULATOR)
+    winner, same = played(before, before, 1.0, 5.0)
+    assert winner.rating - 1500.0 == pytest.approx(1.015 * (plain.rating - 1500.0))
+    assert same.rating == loser.rating
 
 
 def test_a_change_is_at_most_700_points() -> None:
-    assert held(2200.0)[0] == 2200.0
-    assert held(2201.0)[0] == 2200.0
-    assert held(799.0)[0] == 800.0
+    assert held(2200.0).rating == 2200.0
+    assert held(2201.0).rating == 2200.0
+    assert held(799.0).rating == 800.0
 
 
 def test_rating_rd_and_volatility_are_held_in_their_caps() -> None:
-    assert held(399.0, before=700.0)[0] == 400.0
-    assert held(1500.0, rd=44.9)[1] == 45.0
-    assert held(1500.0, rd=500.1)[1] == 500.0
-    assert held(1500.0, volatility=0.11)[2] == 0.1
+    assert held(399.0, before=700.0).rating == 400.0
+    assert held(1500.0, rd=44.9).rd == 45.0
+    assert held(1500.0, rd=500.1).rd == 500.0
+    assert held(1500.0, volatility=0.11).volatility == 0.1
 
 
 def test_what_fails_the_sanity_check_becomes_a_newcomers() -> None:
-    assert held(4000.0, before=3990.0) == [1500.0, 500.0, 0.09, 7.0]
-    assert held(3999.9, before=3990.0) == [3999.9, 80.0, 0.06, 7.0]
-    assert held(0.0, before=450.0) == [1500.0, 500.0, 0.09, 7.0]
-    assert held(1500.0, volatility=0.2) == [1500.0, 500.0, 0.09, 7.0]
-    assert held(1500.0, rd=1000.0) == [1500.0, 500.0, 0.09, 7.0]
+    assert held(4000.0, before=3990.0) == Player(1500.0, 500.0, 0.09, 7.0)
+    assert held(3999.9, before=3990.0) == Player(3999.9, 80.0, 0.06, 7.0)
+    assert held(0.0, before=450.0) == Player(1500.0, 500.0, 0.09, 7.0)
+    assert held(1500.0, volatility=0.2) == Player(1500.0, 500.0, 0.09, 7.0)
+    assert held(1500.0, rd=1000.0) == Player(1500.0, 500.0, 0.09, 7.0)
     assert sane(1500.0, 999.0, 0.19, DEFAULT)
 
 
 def test_declared_ratings_that_lichess_could_not_hold() -> None:
-    assert [enter(Newcomer(declared), DEFAULT)[0] for declared in (100.0, 400.0, 2100.0, 3999.0, 4000.0)] == [
+    assert [enter(Newcomer(declared), DEFAULT).rating for declared in (100.0, 400.0, 2100.0, 3999.0, 4000.0)] == [
         400.0,
         400.0,
         2100.0,
@@ -213,8 +218,8 @@ def test_declared_ratings_that_lichess_could_not_hold() -> None:
 
 
 def test_provisional_from_an_rd_of_110() -> None:
-    assert provisional((1500.0, 110.0, 0.06, 0.0), 0, DEFAULT)
-    assert not provisional((1500.0, 109.999, 0.06, 0.0), 0, DEFAULT)
+    assert provisional(Player(1500.0, 110.0, 0.06, 0.0), DEFAULT)
+    assert not provisional(Player(1500.0, 109.999, 0.06, 0.0), DEFAULT)
 
 
 def test_ratings_are_shown_cut_off() -> None:
@@ -239,10 +244,11 @@ def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> Non
     before, when = (1500.0, 350.0, 0.06, 5.0), When(0.0, 5.0)
     white, black = played(before, before, 1.0, 5.0, numbers)
     for side, score, colour in ((white, 1.0, 0), (black, 0.0, 1)):
-        told = explain(ExplainedPlayer(before, side), [MetOpponent(before, score, colour)], when, numbers)
-        assert evaluated(told) == pytest.approx(side[0], abs=1e-9)
+        own, opponent = Player(*before), Player(*before)
+        told = explain(ExplainedPlayer(own, side), [MetOpponent(opponent, score, colour)], when, numbers)
+        assert evaluated(told) == pytest.approx(side.rating, abs=1e-9)
     floored = played((401.0, 350.0, 0.06, 5.0), (401.0, 350.0, 0.06, 5.0), 0.0, 5.0)[0]
-    own = (401.0, 350.0, 0.06, 5.0)
+    own = Player(401.0, 350.0, 0.06, 5.0)
     assert "at least 400" in explain(ExplainedPlayer(own, floored), [MetOpponent(own, 0.0, 0)], when, DEFAULT).rounding
 
 

@@ -8,6 +8,7 @@ from ledger.schemes.nothingbutchess import (
     DEFAULT,
     SCHEME,
     THRESHOLDS,
+    Player,
     expectancy,
     expectancy_percent,
     k_factor,
@@ -27,9 +28,9 @@ class TestNothingbutchess(SchemeContract):
 
 
 def played(white: float, black: float, score: float, numbers: Any = DEFAULT) -> tuple[float, float]:
-    state = [white, black]
-    rate_game(state, 0, 1, score, 0.0, numbers)
-    return state[0], state[1]
+    first, second = Player(white), Player(black)
+    rate_game(first, second, score, 0.0, numbers)
+    return first.rating, second.rating
 
 
 def test_the_example_of_the_page() -> None:

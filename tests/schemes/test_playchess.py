@@ -12,6 +12,7 @@ from ledger.schemes import named
 from ledger.schemes.playchess import (
     DEFAULT,
     SCHEME,
+    Player,
     Settings,
     bonus,
     carry,
@@ -43,7 +44,6 @@ from ledger.testing.scheme_contract import evaluated
 from tests.vectors.playchess import FUNCTIONS
 
 EXACT = 1e-9
-State = tuple[float, ...]
 NOW = When(9_000.0, 18_000.0)
 
 
@@ -59,11 +59,8 @@ class TestPlayChess(SchemeContract):
         return SCHEME
 
 
-def run(own: State, games: Sequence[tuple[State, float]], numbers: Settings = DEFAULT) -> State:
-    """The state of the first player after a run with the given opponents and scores."""
-    state = [*own]
-    for opponent, _ in games:
-        state += opponent
+def run(own: Player, games: Sequence[tuple[Player, float]], numbers: Settings = DEFAULT) -> Player:
+    """The first player after a run with the given opponents and scores."""
     places = range(len(games))
     batch = Rateable(
         [0 for _ in places],
@@ -74,15 +71,16 @@ def run(own: State, games: Sequence[tuple[State, float]], numbers: Settings = DE
         [NOW.period],
         [NOW.day],
     )
-    _, after, _ = engine.rate_one_batch(SCHEME, numbers, batch, state)
-    return tuple(after[: len(own)])
+    players = [own, *(opponent for opponent, _ in games)]
+    after: Player = engine.rate_one_batch(SCHEME, numbers, batch, players)[0].after
+    return after
 
 
-def newcomer(declared: float | None = None) -> State:
+def newcomer(declared: float | None = None) -> Player:
     return enter(Newcomer(declared), DEFAULT)
 
 
-def rated(rating: float, games: float = 100.0) -> State:
+def rated(rating: float, games: float = 100.0) -> Player:
     return carry(rating, games, Newcomer(), DEFAULT)
 
 
@@ -92,12 +90,12 @@ def numbers(**given: Any) -> Settings:
 
 @pytest.mark.parametrize(("score", "rating"), [(1.0, 1400.0), (0.5, 1000.0), (0.0, 600.0)])
 def test_a_single_game_gives_the_performance_of_the_page(score: float, rating: float) -> None:
-    assert run(newcomer(), [(rated(1000.0), score)]) == (rating, 1.0, score, 1000.0, 1.0)
+    assert run(newcomer(), [(rated(1000.0), score)]) == Player(rating, 1.0, score, 1000.0, 1.0)
 
 
 def test_a_newcomer_counts_for_others_with_the_declared_strength() -> None:
-    assert run(newcomer(), [(newcomer(2100.0), 0.5)])[0] == 2100.0
-    assert run(newcomer(), [(newcomer(), 0.5)])[0] == 1000.0
+    assert run(newcomer(), [(newcomer(2100.0), 0.5)]).rating == 2100.0
+    assert run(newcomer(), [(newcomer(), 0.5)]).rating == 1000.0
 
 
 def test_the_declared_strength_does_not_influence_the_own_rating() -> None:
@@ -109,8 +107,8 @@ def test_five_games_of_the_dummies_example_give_1069_by_equation_7() -> None:
     one_by_one = newcomer()
     for score in (0.5, 0.5, 0.5, 0.5):
         one_by_one = run(one_by_one, [(rated(1000.0), score)])
-    assert one_by_one[0] == 1000.0
-    assert run(one_by_one, [(rated(1000.0), 1.0)])[0] == pytest.approx(1069.0277735, abs=1e-6)
+    assert one_by_one.rating == 1000.0
+    assert run(one_by_one, [(rated(1000.0), 1.0)]).rating == pytest.approx(1069.0277735, abs=1e-6)
 
 
 def test_all_games_so_far_count_however_they_are_cut_into_runs() -> None:
@@ -121,18 +119,18 @@ def test_all_games_so_far_count_however_they_are_cut_into_runs() -> None:
 
 def test_the_cut_off_holds_against_the_rating_of_the_previous_list() -> None:
     before = run(newcomer(), [(rated(1500.0), 0.5)])
-    assert before[0] == 1500.0
-    assert run(before, [(rated(2500.0), 0.5)])[3] == 1500.0 + 1900.0
-    assert run(before, [(rated(1900.0), 0.5)])[3] == 1500.0 + 1900.0
-    assert run(before, [(rated(300.0), 0.5)])[3] == 1500.0 + 1100.0
+    assert before.rating == 1500.0
+    assert run(before, [(rated(2500.0), 0.5)]).opponent_sum == 1500.0 + 1900.0
+    assert run(before, [(rated(1900.0), 0.5)]).opponent_sum == 1500.0 + 1900.0
+    assert run(before, [(rated(300.0), 0.5)]).opponent_sum == 1500.0 + 1100.0
 
 
 def test_iecgs_worked_example_of_a_provisional_rating() -> None:
     # iecg.org/Ratexam.htm: five games, 2 wins, 1 draw, opponents' mean 2000, then a game against 2200. It prints
     # 2088, 2033 and 1978 from p rounded to two places; the unrounded p moves them by less than 4 points.
-    before = (2000.0, 5.0, 2.5, 10_000.0, 1.0)
+    before = Player(2000.0, 5.0, 2.5, 10_000.0, 1.0)
     for score, printed in ((1.0, 2088.0), (0.5, 2033.0), (0.0, 1978.0)):
-        assert run(before, [(rated(2200.0), score)])[0] == pytest.approx(printed, abs=4.0)
+        assert run(before, [(rated(2200.0), score)]).rating == pytest.approx(printed, abs=4.0)
     as_printed = 12_200.0 / 6.0 + rating_difference(0.58, 800.0) * correction(0.58)
     assert as_printed == pytest.approx(2088.0, abs=1.0)
 
@@ -141,10 +139,10 @@ def test_who_finishes_the_tenth_game_in_a_run_is_rated_by_equation_7_once_more()
     nine = rated(1500.0, 9.0)
     games = [(rated(1500.0), 1.0), (rated(1500.0), 1.0), (rated(1500.0), 0.0)]
     after = run(nine, games)
-    assert after[0] == provisional_rating(12 * 1500.0, 4.5 + 2.0, 12.0, 800.0)
-    assert not SCHEME.provisional([*after], 0, DEFAULT)
-    assert SCHEME.provisional([*nine], 0, DEFAULT)
-    assert run(rated(1500.0, 10.0), games)[0] == pytest.approx(1500.0 + 20 * 1.5 * 0.5)
+    assert after.rating == provisional_rating(12 * 1500.0, 4.5 + 2.0, 12.0, 800.0)
+    assert not SCHEME.provisional(after, DEFAULT)
+    assert SCHEME.provisional(nine, DEFAULT)
+    assert run(rated(1500.0, 10.0), games).rating == pytest.approx(1500.0 + 20 * 1.5 * 0.5)
 
 
 @pytest.mark.parametrize("p", [0.001, 0.0099, 0.0])
@@ -178,13 +176,13 @@ def test_g_falls_with_the_games_of_the_previous_list(games: float, g: float) -> 
 def test_the_games_of_one_run_are_added_up_from_the_same_rating() -> None:
     games = [(rated(1600.0), 1.0), (rated(1600.0), 0.5), (rated(2600.0), 0.0)]
     # k = 20; against the equals 10 and 0; 2600 counts as 2000: 20 (0 - 1/11)
-    assert run(rated(1600.0), games)[0] == pytest.approx(1600.0 + 10.0 - 20.0 / 11.0, abs=EXACT)
-    assert run(rated(1600.0), games)[1] == 103.0
+    assert run(rated(1600.0), games).rating == pytest.approx(1600.0 + 10.0 - 20.0 / 11.0, abs=EXACT)
+    assert run(rated(1600.0), games).games == 103.0
 
 
 def test_k_is_that_of_the_previous_list_for_all_games_of_a_run() -> None:
     games = [(rated(1600.0), 1.0)] * 3
-    assert run(rated(1600.0, 15.0), games)[0] == 1600.0 + 3 * 30.0 * 0.5
+    assert run(rated(1600.0, 15.0), games).rating == 1600.0 + 3 * 30.0 * 0.5
 
 
 def test_a_difference_of_exactly_400_is_not_cut() -> None:
@@ -208,7 +206,7 @@ def test_the_win_bonus_of_lss() -> None:
     assert bonus(2500.0, 2351.0) == pytest.approx(11.0 / 30.0 * 1.2, abs=EXACT)
     with_it, without = numbers(win_bonus=True), DEFAULT
     equal = rated(2500.0)
-    assert run(equal, [(equal, 1.0)], with_it)[0] - run(equal, [(equal, 1.0)], without)[0] == pytest.approx(6.4)
+    assert run(equal, [(equal, 1.0)], with_it).rating - run(equal, [(equal, 1.0)], without).rating == pytest.approx(6.4)
     for score in (0.5, 0.0):
         assert run(equal, [(equal, score)], with_it) == run(equal, [(equal, score)], without)
 
@@ -239,8 +237,8 @@ def test_the_first_period_of_a_year_starts_on_1_january_and_lasts_two_months() -
 
 
 def test_who_comes_with_few_games_keeps_the_rating_while_scoring_evenly_against_equals() -> None:
-    assert run(rated(1700.0, 4.0), [(rated(1700.0), 0.5)])[0] == 1700.0
-    assert carry(1700.0, 10.0, Newcomer(), DEFAULT) == (1700.0, 10.0, 0.0, 0.0, 1.0)
+    assert run(rated(1700.0, 4.0), [(rated(1700.0), 0.5)]).rating == 1700.0
+    assert carry(1700.0, 10.0, Newcomer(), DEFAULT) == Player(1700.0, 10.0, 0.0, 0.0, 1.0)
 
 
 def test_an_explanation_shows_each_game_of_the_run() -> None:

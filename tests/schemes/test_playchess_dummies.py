@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ledger.schemes.playchess_dummies import DEFAULT, SCHEME, Settings, enter, mean_with, performance, rate_game
+from ledger.schemes.playchess_dummies import DEFAULT, SCHEME, Player, Settings, enter, mean_with, performance, rate_game
 from ledger.schemes.scheme import Newcomer, Scheme
 from ledger.schemes.settings import with_settings
 from ledger.testing import SchemeContract
@@ -24,9 +24,9 @@ class TestPlayChessDummies(SchemeContract):
 
 def played(own: State, opponent: State, score: float, numbers: Settings = DEFAULT) -> tuple[State, State]:
     """Rating and games of both after a game; with games before it a player has a rating."""
-    state = [*own, float(own[1] > 0.0), *opponent, float(opponent[1] > 0.0)]
-    rate_game(state, 0, 3, score, 0.0, numbers)
-    return (state[0], state[1]), (state[3], state[4])
+    white, black = (Player(*side, has_rating=side[1] > 0.0) for side in (own, opponent))
+    rate_game(white, black, score, 0.0, numbers)
+    return (white.rating, white.games), (black.rating, black.games)
 
 
 def test_the_pages_example_gives_1080_and_800() -> None:
@@ -40,7 +40,7 @@ def test_players_of_the_same_strength_keep_their_ratings_by_drawing() -> None:
 
 def test_the_first_game_replaces_the_declared_strength() -> None:
     start = enter(Newcomer(2000.0), DEFAULT)
-    assert played((start[0], start[1]), (1500.0, 20.0), 0.0)[0] == (1100.0, 1.0)
+    assert played((start.rating, start.games), (1500.0, 20.0), 0.0)[0] == (1100.0, 1.0)
 
 
 def test_a_win_over_a_stronger_player_is_worth_more_up_to_the_cut_off() -> None:

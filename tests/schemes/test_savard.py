@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+import attrs
 import pytest
 
 from ledger.runtime.arith import logistic
@@ -9,12 +10,11 @@ from ledger.schemes.savard import (
     BEGINNING,
     DEFAULT,
     ESTABLISHED,
-    LEFT,
     ORDINARY,
-    PEAK,
-    RATING,
     SCHEME,
-    H,
+    Player,
+    carry,
+    enter,
     expected_score,
     listed,
     opponent_rating,
@@ -29,7 +29,6 @@ from ledger.testing.scheme_contract import SchemeContract
 from tests.vectors.published import initial_rating
 
 EXACT = 1e-9
-FIELDS = len(SCHEME.state)
 WIN, DRAW, LOSS = 1.0, 0.5, 0.0
 RATING_NEWCOMERS = SCHEME.numbers_from({"rate_newcomers": True})
 
@@ -54,20 +53,23 @@ class TestSavardWithoutMixing(SchemeContract):
         return SCHEME
 
 
-def rated(e: float, h: float, games: float = 100.0) -> list[float]:
-    return [e, h, games, 0.0, 0.0, e]
+def rated(e: float, h: float, games: float = 100.0) -> Player:
+    return Player(e, h, games, peak=e)
 
 
-def newcomer(numbers: Any = DEFAULT) -> list[float]:
-    return list(SCHEME.enter(Newcomer(), numbers))
+def newcomer(numbers: Any = DEFAULT) -> Player:
+    return enter(Newcomer(), numbers)
 
 
-def played(
-    white: list[float], black: list[float], score: float, numbers: Any = DEFAULT
-) -> tuple[list[float], list[float]]:
-    state = [*white, *black]
-    rate_game(state, 0, FIELDS, score, 0.0, numbers)
-    return state[:FIELDS], state[FIELDS:]
+def played(white: Player, black: Player, score: float, numbers: Any = DEFAULT) -> tuple[Player, Player]:
+    """Both after a game; who is given stays as before it."""
+    white, black = attrs.evolve(white), attrs.evolve(black)
+    rate_game(white, black, score, 0.0, numbers)
+    return white, black
+
+
+def e_and_h(player: Player) -> tuple[float, float]:
+    return player.rating, player.h
 
 
 @pytest.mark.parametrize(
@@ -148,10 +150,10 @@ def test_the_formula_as_printed_gives_1200_points_for_beating_an_equal() -> None
 
 def test_both_sides_are_rated_from_before_the_game() -> None:
     white, black = played(rated(1500.0, 1550.0), rated(1600.0, 1450.0), LOSS)
-    assert tuple(white[:2]) == updated(1500.0, 1550.0, 1600.0, 1450.0, LOSS, ORDINARY, DEFAULT)
-    assert tuple(black[:2]) == updated(1600.0, 1450.0, 1500.0, 1550.0, WIN, ORDINARY, DEFAULT)
-    assert black[PEAK] == black[RATING]
-    assert white[PEAK] == 1500.0
+    assert e_and_h(white) == updated(1500.0, 1550.0, 1600.0, 1450.0, LOSS, ORDINARY, DEFAULT)
+    assert e_and_h(black) == updated(1600.0, 1450.0, 1500.0, 1550.0, WIN, ORDINARY, DEFAULT)
+    assert black.peak == black.rating
+    assert white.peak == 1500.0
 
 
 @pytest.mark.parametrize(
@@ -184,24 +186,24 @@ def test_ranks_by_games_alone_or_nobody_established() -> None:
 
 
 def test_the_initial_rating_after_ten_games_is_mean_and_percentage() -> None:
-    state = newcomer()
+    player = newcomer()
     opponents = [1480.0, 1520.0, 1600.0, 1700.0, 1650.0, 1550.0, 1590.0, 1610.0, 1720.0, 1580.0]
     scores = [WIN, WIN, WIN, DRAW] + [LOSS] * 6
     for games, (opponent, score) in enumerate(zip(opponents, scores, strict=True), start=1):
-        assert not listed(state, 0, DEFAULT)
-        state, _other = played(state, rated(opponent, 2000.0), score)
-        assert state[LEFT] == 10.0 - games
-        assert games == 10 or state[RATING] == 0.0
+        assert not listed(player, DEFAULT)
+        player, _other = played(player, rated(opponent, 2000.0), score)
+        assert player.left == 10.0 - games
+        assert games == 10 or player.rating == 0.0
     # 35 per cent against an average of 1600
-    assert (state[RATING], state[H], state[PEAK]) == pytest.approx((1450.0, 1450.0, 1450.0), abs=EXACT)
-    assert listed(state, 0, DEFAULT)
+    assert (player.rating, player.h, player.peak) == pytest.approx((1450.0, 1450.0, 1450.0), abs=EXACT)
+    assert listed(player, DEFAULT)
     assert initial_rating(opponents, scores) == pytest.approx(1450.0, abs=EXACT)
 
 
 def test_an_opponent_in_his_first_games_counts_1000() -> None:
     one = SCHEME.numbers_from({"first_games": 1})
     white, black = played(newcomer(one), newcomer(one), WIN, one)
-    assert (white[RATING], black[RATING]) == (1500.0, 500.0)
+    assert (white.rating, black.rating) == (1500.0, 500.0)
     assert initial_rating([None, 1400.0], [DRAW, DRAW]) == 1200.0
 
 
@@ -213,19 +215,19 @@ def test_a_game_with_a_newcomer_leaves_the_rated_player_as_he_was() -> None:
 
 def test_by_switch_the_newcomers_mean_with_this_game_rates_the_opponent() -> None:
     white, black = played(rated(1500.0, 1550.0), newcomer(RATING_NEWCOMERS), LOSS, RATING_NEWCOMERS)
-    assert tuple(white[:2]) == updated(1500.0, 1550.0, 2000.0, 2000.0, LOSS, ORDINARY, DEFAULT)
-    assert black == [0.0, 0.0, 1.0, 9.0, 2000.0, 0.0]
+    assert e_and_h(white) == updated(1500.0, 1550.0, 2000.0, 2000.0, LOSS, ORDINARY, DEFAULT)
+    assert black == Player(0.0, 0.0, 1.0, 9.0, 2000.0, 0.0)
     # in the tenth game that mean is the initial rating
-    white, black = played([0.0, 0.0, 9.0, 1.0, 14_000.0, 0.0], rated(1500.0, 1550.0), WIN, RATING_NEWCOMERS)
-    assert white[RATING] == 1600.0
-    assert tuple(black[:2]) == updated(1500.0, 1550.0, 1600.0, 1600.0, LOSS, ORDINARY, DEFAULT)
+    white, black = played(Player(0.0, 0.0, 9.0, 1.0, 14_000.0, 0.0), rated(1500.0, 1550.0), WIN, RATING_NEWCOMERS)
+    assert white.rating == 1600.0
+    assert e_and_h(black) == updated(1500.0, 1550.0, 1600.0, 1600.0, LOSS, ORDINARY, DEFAULT)
 
 
 def test_a_declared_or_carried_rating_needs_no_first_games() -> None:
-    assert SCHEME.enter(Newcomer(1700), DEFAULT) == (1700.0, 1700.0, 0.0, 0.0, 0.0, 1700.0)
-    assert SCHEME.carried(1700.5, 40.0, Newcomer(), DEFAULT) == (1700.5, 1700.5, 40.0, 0.0, 0.0, 1700.5)
+    assert enter(Newcomer(1700), DEFAULT) == Player(1700.0, 1700.0, 0.0, 0.0, 0.0, 1700.0)
+    assert carry(1700.5, 40.0, Newcomer(), DEFAULT) == Player(1700.5, 1700.5, 40.0, 0.0, 0.0, 1700.5)
 
 
 def test_expected_scores_are_by_e_and_1000_for_the_unrated() -> None:
-    assert expected_score([*rated(1400.0, 9.0), *newcomer()], 0, FIELDS, DEFAULT) == logistic(400.0)
-    assert expected_score([*rated(1400.0, 9.0), *rated(1500.0, 9.0)], 0, FIELDS, DEFAULT) == logistic(-100.0)
+    assert expected_score(rated(1400.0, 9.0), newcomer(), DEFAULT) == logistic(400.0)
+    assert expected_score(rated(1400.0, 9.0), rated(1500.0, 9.0), DEFAULT) == logistic(-100.0)

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import pytest
 
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
 from ledger.runtime.columns import FEW
+from ledger.runtime.records import flat_of
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
-from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, Scheme, Seed, When
+from ledger.schemes.scheme import MetOpponent, Newcomer, Scheme, Seed, When
 from ledger.schemes.settings import with_settings
-from ledger.schemes.uschess import DEFAULT, FIELDS, FLOOR, GAMES, PEAK, RECORD, SCHEME, WORK
+from ledger.schemes.uschess import DEFAULT, SCHEME, Player
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
-from tests.schemes.uschess_sections import DAY, STRANGER, day_of, player, section
+from tests.schemes.uschess_sections import DAY, STRANGER, against, day_of, player, section, worked
 from tests.vectors.published import effective_2004, floor_absolute
 
 
@@ -34,17 +34,15 @@ class TestUSChess(SchemeContract):
 
 
 def special(rating: float, record: float, counted: float, score: float, opponents: Sequence[float]) -> float:
-    m = len(opponents)
-    return formulas.special(rating, record, counted, score, opponents, 1, 0, range(m), 0, m)
+    return formulas.special(rating, record, counted, score, against(opponents), step=4)
 
 
 def objective(
     at: float, rating: float, record: float, counted: float, score: float, opponents: Sequence[float]
 ) -> float:
-    m = len(opponents)
     centre = formulas.special_centre(rating, record)
     points = formulas.special_points(score, counted, record)
-    return formulas.special_objective(at, centre, counted, points, opponents, 1, 0, range(m), 0, m)
+    return formulas.special_objective(at, centre, counted, points, against(opponents), step=4)
 
 
 def test_a_rating_above_2355_is_worth_50_games() -> None:
@@ -145,11 +143,11 @@ def test_the_special_formula_rates_up_to_8_games_and_who_won_or_lost_them_all(
 def test_games_won_and_lost_are_remembered_as_a_record() -> None:
     field = [player(None), player(None), player(None)]
     once = section(field, [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0)])
-    assert [one[RECORD] for one in once] == [formulas.ALL_WON, formulas.MIXED, formulas.ALL_LOST]
+    assert [one.record for one in once] == [formulas.ALL_WON, formulas.MIXED, formulas.ALL_LOST]
     twice = section(once, [(0, 2, 0.5)])
-    assert [twice[0][RECORD], twice[2][RECORD]] == [formulas.MIXED, formulas.MIXED]
+    assert [twice[0].record, twice[2].record] == [formulas.MIXED, formulas.MIXED]
     again = section(once, [(0, 2, 1.0)])
-    assert [again[0][RECORD], again[2][RECORD]] == [formulas.ALL_WON, formulas.ALL_LOST]
+    assert [again[0].record, again[2].record] == [formulas.ALL_WON, formulas.ALL_LOST]
 
 
 def test_two_established_players_are_rated_against_each_other_s_step_4_rating() -> None:
@@ -157,27 +155,25 @@ def test_two_established_players_are_rated_against_each_other_s_step_4_rating() 
     k = 800.0 / (formulas.effective(1500.0) + 2.0)
     step_4 = 1500.0 - k * 0.5
     expected = 1.0 / (1.0 + 10.0 ** ((step_4 - 1500.0) / 400.0)) + 0.5
-    assert won[0] == pytest.approx(1500.0 + k * (1.5 - expected), abs=1e-9)
-    assert lost[0] == pytest.approx(3000.0 - won[0], abs=1e-9)
-    assert won[GAMES] == 1002.0
+    assert won.rating == pytest.approx(1500.0 + k * (1.5 - expected), abs=1e-9)
+    assert lost.rating == pytest.approx(3000.0 - won.rating, abs=1e-9)
+    assert won.games == 1002.0
 
 
 def test_two_newcomers_of_unknown_age_part_by_400_points() -> None:
     won, lost = section([player(None), player(None)], [(0, 1, 1.0)])
     # first estimates 950 and 550, by one effective draw with 750; step 4 moves no further than 400 from them
-    assert (won[0], lost[0]) == (950.0, 550.0)
-    assert (won[FLOOR], lost[FLOOR]) == (104.0, 100.0)
+    assert (won.rating, lost.rating) == (950.0, 550.0)
+    assert (won.floor, lost.floor) == (104.0, 100.0)
 
 
 def test_a_newcomer_s_first_estimate_is_the_opponent_s_yardstick_only() -> None:
-    flat = [*player(None), *player(1500.0), *player(1300.0)]
-    games = Rateable([0, 0], [1, 2], [0.5, 0.5], [DAY, DAY], [0, 2], [0.0], [DAY])
-    _before, after, work = engine.rate_one_batch(SCHEME, DEFAULT, games, flat)
+    newcomer, met, _ = worked([player(None), player(1500.0), player(1300.0)], [(0, 1, 0.5), (0, 2, 0.5)])
     # PWe(R, 750) + PWe(R, 1500) + PWe(R, 1300) = 1.5 at 1200: 1 + .125 + .375; then without 750 at the mean
-    assert work[uschess.FIRST] == pytest.approx(1200.0)
-    assert work[uschess.STEP_4] == pytest.approx(1400.0)
-    assert after[0] != work[uschess.STEP_4]
-    assert work[WORK + uschess.FIRST] == 1500.0
+    assert newcomer.work.first == pytest.approx(1200.0)
+    assert newcomer.work.step_4 == pytest.approx(1400.0)
+    assert newcomer.after.rating != newcomer.work.step_4
+    assert met.work.first == 1500.0
 
 
 def test_the_order_of_the_games_of_a_section_changes_nothing_but_rounding() -> None:
@@ -185,13 +181,13 @@ def test_the_order_of_the_games_of_a_section_changes_nothing_but_rounding() -> N
     games = [(0, 1, 0.5), (2, 3, 1.0), (0, 2, 0.0), (1, 3, 1.0), (0, 3, 1.0), (1, 2, 0.5)]
     turned = [(b, w, 1.0 - score) for w, b, score in reversed(games)]
     for one, other in zip(section(field, games), section(field, turned), strict=True):
-        assert one == pytest.approx(other, abs=1e-9)
+        assert flat_of(one) == pytest.approx(flat_of(other), abs=1e-9)
 
 
 def test_dual_rating_slows_a_master() -> None:
     field = [player(2400.0), player(2400.0), player(2400.0)]
     games = [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 0.5)]
-    full, dual = (section(field, games, dual_rated=dual)[0][0] - 2400.0 for dual in (False, True))
+    full, dual = (section(field, games, dual_rated=dual)[0].rating - 2400.0 for dual in (False, True))
     assert 0.4 < dual / full < 0.6
 
 
@@ -236,42 +232,33 @@ def test_the_threshold_counts_four_games_at_least() -> None:
 def test_a_bonus_is_paid_once_the_gain_passes_the_threshold() -> None:
     field = [player(1300.0), player(1500.0), player(1500.0), player(1500.0)]
     games = [(0, 1, 1.0), (0, 2, 1.0), (0, 3, 1.0)]
-    paid, none = (section(field, games, bonus_b=b)[0][0] for b in (10.0, 1000.0))
+    paid, none = (section(field, games, bonus_b=b)[0].rating for b in (10.0, 1000.0))
     gain = none - 1300.0
     assert paid == pytest.approx(1300.0 + gain + (gain - 20.0), abs=1e-9)
-    old = section(field, games, day=day_of(2020, 1, 1))[0][0]
+    old = section(field, games, day=day_of(2020, 1, 1))[0].rating
     assert none < old < paid
 
 
 def test_a_match_of_established_players_changes_50_points_at_most() -> None:
     games = [(0, 1, 1.0)] * 8
     won, lost = section([player(1500.0), player(1600.0)], games)
-    assert (won[0], lost[0]) == (1550.0, 1550.0)
+    assert (won.rating, lost.rating) == (1550.0, 1550.0)
     free = section([player(1500.0), player(1600.0)], games, match_limit=0.0)
-    assert free[0][0] > 1550.0
+    assert free[0].rating > 1550.0
 
 
 def test_a_match_outside_the_rule_is_not_limited() -> None:
     far = section([player(1500.0), player(1900.5)], [(0, 1, 1.0)] * 8)
-    assert far[0][0] > 1550.0
+    assert far[0].rating > 1550.0
     provisional = section([player(1500.0), player(1600.0, 25.0)], [(0, 1, 1.0)] * 8)
-    assert provisional[0][0] > 1550.0
+    assert provisional[0].rating > 1550.0
     third = section([player(1500.0), player(1600.0), player(1500.0)], [(0, 1, 1.0)] * 8 + [(1, 2, 0.5)])
-    assert third[0][0] > 1550.0
+    assert third[0].rating > 1550.0
 
 
-def told(players: Sequence[Sequence[float]], games: Sequence[tuple[int, int, float]]) -> Any:
+def told(players: Sequence[Player], games: Sequence[tuple[int, int, float]]) -> Any:
     """The explanation for player 0."""
-    white, black, score = (list(column) for column in zip(*games, strict=True))
-    batch = Rateable(white, black, score, [DAY] * len(games), [0, len(games)], [0.0], [DAY])
-    flat = [value for one in players for value in one]
-    before, after, work = engine.rate_one_batch(SCHEME, DEFAULT, batch, flat)
-    sides = [
-        ExplainedPlayer(
-            *(tuple(row[i * n : i * n + n]) for row, n in ((before, FIELDS), (after, FIELDS), (work, WORK)))
-        )
-        for i in range(len(players))
-    ]
+    sides = worked(players, games)
     meetings = [
         MetOpponent(
             sides[b if w == 0 else w].before, s if w == 0 else 1.0 - s, int(w != 0), sides[b if w == 0 else w].work
@@ -304,7 +291,7 @@ def test_a_rating_on_a_flat_stretch_is_told_as_such() -> None:
 
 def test_each_win_more_lifts_the_rating() -> None:
     field = [player(1500.0, 5.0), *[player(1400.0 + 100.0 * i) for i in range(6)]]
-    ratings = [section(field, [(0, i + 1, 1.0 if i < wins else 0.0) for i in range(6)])[0][0] for wins in range(7)]
+    ratings = [section(field, [(0, i + 1, 1.0 if i < wins else 0.0) for i in range(6)])[0].rating for wins in range(7)]
     assert all(low < high for low, high in pairwise(ratings))
 
 
@@ -345,27 +332,27 @@ def test_the_peak_floor_lies_200_points_below_down_to_a_full_hundred(peak: float
 def test_this_event_counts_for_the_floor_and_online_play_has_none() -> None:
     field = [player(100.0, 9.0), player(300.0), player(300.0), player(300.0)]
     games = [(0, 1, 0.5), (0, 2, 0.0), (0, 3, 0.0), (0, 1, 0.0), (0, 2, 0.0), (0, 3, 0.0)]
-    assert section(field, games)[0][0] == 103.0
-    assert section(field, games, online=True)[0][0] == 100.0
+    assert section(field, games)[0].rating == 103.0
+    assert section(field, games, online=True)[0].rating == 100.0
 
 
 def test_an_established_player_never_falls_through_the_peak_floor() -> None:
     field = [player(1610.0, peak=1835.0), player(1500.0), player(1500.0), player(1500.0)]
     fallen = section(field, [(0, 1, 0.0), (0, 2, 0.0), (0, 3, 0.0)])[0]
-    assert (fallen[0], fallen[PEAK]) == (1600.0, 1835.0)
+    assert (fallen.rating, fallen.peak) == (1600.0, 1835.0)
 
 
 def test_a_peak_is_kept_from_the_26th_game_on() -> None:
     field = [player(1700.0, 24.0), player(1500.0), player(1500.0)]
     before = section(field, [(0, 1, 1.0)])[0]
-    assert (before[GAMES], before[PEAK]) == (25.0, 0.0)
+    assert (before.games, before.peak) == (25.0, 0.0)
     after = section([before, *field[1:]], [(0, 2, 1.0)])[0]
-    assert (after[GAMES], after[PEAK]) == (26.0, after[0])
+    assert (after.games, after.peak) == (26.0, after.rating)
 
 
 def test_established_means_more_than_25_games() -> None:
-    assert SCHEME.provisional(player(1500.0, 25.0), 0, DEFAULT)
-    assert not SCHEME.provisional(player(1500.0, 26.0), 0, DEFAULT)
+    assert SCHEME.provisional(player(1500.0, 25.0), DEFAULT)
+    assert not SCHEME.provisional(player(1500.0, 26.0), DEFAULT)
 
 
 def test_the_start_rating_is_50_a_year_of_age() -> None:
@@ -374,27 +361,27 @@ def test_the_start_rating_is_50_a_year_of_age() -> None:
 
 
 def test_a_newcomer_is_unrated_and_not_listed_and_grows_older() -> None:
-    state = list(SCHEME.enter(Newcomer(None, 2016, day_of(2026, 7, 2)), DEFAULT))
-    assert state[0] == 0.0
-    assert not SCHEME.listed(state, 0, DEFAULT)
-    assert state[uschess.START] == pytest.approx(500.0, abs=0.5)
-    SCHEME.at(state, 0, 0.0, day_of(2028, 7, 2), DEFAULT)
-    assert state[uschess.START] == pytest.approx(600.0, abs=0.5)
+    newcomer = SCHEME.enter(Newcomer(None, 2016, day_of(2026, 7, 2)), DEFAULT)
+    assert newcomer.rating == 0.0
+    assert not SCHEME.listed(newcomer, DEFAULT)
+    assert newcomer.start == pytest.approx(500.0, abs=0.5)
+    SCHEME.at(newcomer, 0.0, day_of(2028, 7, 2), DEFAULT)
+    assert newcomer.start == pytest.approx(600.0, abs=0.5)
 
 
 def test_without_a_birth_year_a_newcomer_starts_at_750_or_as_an_adult() -> None:
-    state = list(SCHEME.enter(STRANGER, DEFAULT))
-    assert state[uschess.START] == 750.0
+    assert SCHEME.enter(STRANGER, DEFAULT).start == 750.0
     for switch in ("assume_adult", "old_starts"):
-        assert SCHEME.enter(STRANGER, with_settings(DEFAULT, **{switch: True}))[uschess.START] == 1300.0
+        assert SCHEME.enter(STRANGER, with_settings(DEFAULT, **{switch: True})).start == 1300.0
 
 
 def test_a_fide_rating_is_converted_by_the_formula_of_the_day() -> None:
     numbers = with_settings(DEFAULT, declared_fide=True)
     early, late = (SCHEME.enter(Newcomer(1500.0, None, day_of(2024, *day)), numbers) for day in ((2, 29), (3, 1)))
-    assert early[:2] == (180.0 + 0.94 * 1500.0, 5.0)
-    assert late[:2] == (-1073.0 + 1.5667 * 1500.0, 5.0)
-    assert SCHEME.enter(Newcomer(2200.0, None, DAY), numbers)[:2] == (20.0 + 1.02 * 2200.0, 10.0)
+    assert (early.rating, early.games) == (180.0 + 0.94 * 1500.0, 5.0)
+    assert (late.rating, late.games) == (-1073.0 + 1.5667 * 1500.0, 5.0)
+    high = SCHEME.enter(Newcomer(2200.0, None, DAY), numbers)
+    assert (high.rating, high.games) == (20.0 + 1.02 * 2200.0, 10.0)
 
 
 def test_both_conversions_agree_at_fide_2000() -> None:

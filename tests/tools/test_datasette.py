@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ledger.answers.datasette_metadata import OF_EXPORTS, OF_VIEWS, OURS
-from ledger.ratings.view_tables import PERFORMANCE as VIEW
+from ledger.ratings.projectors.tournament_performance import NAME as VIEW
 from tests.kit.commands import Run
 from tests.kit.every_table import make_club_with_every_table, rows, tables
 

@@ -8,7 +8,7 @@ import pytest
 from ledger.answers import querying
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
-from ledger.ratings import view_tables
+from ledger.ratings.projectors import tournament_performance
 from tests.kit.commands import SAMPLE_ENTRIES, Run
 from tests.kit.every_table import columns, make_club_with_every_table, rows, tables
 
@@ -104,7 +104,7 @@ def test_who_was_erased_has_no_name_and_tables_say_what_there_is(tmp_path: Path,
     assert [row["name"] for row in names if row["player"] == 6] == ["Renamed"]
     views = path.with_name("club.views.db")
     said = {row["table"]: row["rows"] for row in json.loads(run("tables", path).out)}
-    beside = {"names": 15, "journal": rows(path, "journal"), view_tables.PERFORMANCE: None}
+    beside = {"names": 15, "journal": rows(path, "journal"), tournament_performance.NAME: None}
     assert said == {name: rows(views, name) for name in tables(views)} | beside
     told = json.loads(run("tables", path, "--columns").out)
     for name in tables(views):

@@ -3,8 +3,8 @@
 from math import floor
 
 from ledger.schemes.chessworld import (
-    RATING,
     SCHEME,
+    Player,
     Settings,
     capped,
     enter,
@@ -34,30 +34,29 @@ def _shown(rating: float) -> int:
     return floor(rating + 0.5)
 
 
-def _rate(
-    state: list[float], opponent: float, games: float, opponent_games: float, score: float, numbers: Settings
-) -> None:
-    """One game of one player, whose *state* is changed; both counts of games have the game in them."""
-    expected = expected_score([*state, opponent], 0, len(state), numbers)
-    rate_side(state, 0, opponent, games, opponent_games, score, expected, numbers)
+def _rate(player: Player, opponent: float, opponent_games: float, score: float, numbers: Settings) -> None:
+    """One game of one player, who is changed; the opponent's games have it in them."""
+    player.games += 1.0
+    expected = expected_score(player, Player(opponent), numbers)
+    rate_side(player, opponent, opponent_games, score, expected, numbers)
 
 
 def _provisional(given: Inputs) -> list[float]:
     numbers, shown = _numbers(given), []
-    state = list(enter(Newcomer(given.get("initial")), numbers))
-    for n, (opponent, score) in enumerate(given["games"], 1):
-        _rate(state, float(opponent), float(n), ESTABLISHED, float(score), numbers)
-        shown.append(state[RATING])
+    player = enter(Newcomer(given.get("initial")), numbers)
+    for opponent, score in given["games"]:
+        _rate(player, float(opponent), ESTABLISHED, float(score), numbers)
+        shown.append(player.rating)
     return shown
 
 
 def _elo(given: Inputs) -> float:
     """The game after the provisional ones; ``n_opp`` counts it among the opponent's games."""
     numbers, n = _numbers(given), given.get("n_opp")
-    state = [float(given["r1"]), numbers.provisional_games, 0.0]
+    player = Player(float(given["r1"]), numbers.provisional_games)
     opponent_games = ESTABLISHED if n is None else float(n)
-    _rate(state, float(given["r2"]), numbers.provisional_games + 1.0, opponent_games, float(given["w"]), numbers)
-    return state[RATING]
+    _rate(player, float(given["r2"]), opponent_games, float(given["w"]), numbers)
+    return player.rating
 
 
 def _rateable(given: Inputs) -> bool:

@@ -25,7 +25,7 @@ def _glicko_period(inputs: Inputs) -> dict[str, float]:
     """A period from the RD given; ``t`` periods, if told, pass before it."""
     numbers, rd = _glicko_settings(inputs), float(inputs["rd"])
     rd = glicko.decayed(rd, numbers.c, float(inputs.get("t") or 0.0), numbers.rd_cap)
-    rating, rd = glicko.rate_period(float(inputs["r"]), rd, _games(inputs), numbers)
+    rating, rd = glicko.after_period(float(inputs["r"]), rd, _games(inputs), numbers)
     return {"rating": rating, "rd": rd}
 
 
@@ -47,7 +47,7 @@ def _glicko2_settings(inputs: Inputs) -> glicko2.Settings:
 def _glicko2_period(inputs: Inputs) -> dict[str, float]:
     given = inputs.get("vol")
     volatility = glicko2.DEFAULT.initial_volatility if given is None else float(given)
-    rating, rd, volatility = glicko2.rate_period(
+    rating, rd, volatility = glicko2.after_period(
         float(inputs["r"]), float(inputs["rd"]), volatility, _games(inputs), _glicko2_settings(inputs)
     )
     return {"rating": rating, "rd": rd, "vol": volatility}
@@ -100,7 +100,7 @@ FUNCTIONS: Functions = {
     ("lichess", "history_date"): lambda inputs: history_date(inputs["p"]),
     ("lichess", "live_rd"): _live_rd,
     ("lichess", "provisional"): lambda inputs: lichess.provisional(
-        (lichess.DEFAULT.initial, float(inputs["rd"])), 0, lichess.DEFAULT
+        lichess.Player(lichess.DEFAULT.initial, float(inputs["rd"])), lichess.DEFAULT
     ),
     ("lichess", "speed"): _speed,
 }

@@ -6,7 +6,7 @@ The examples of ``rules/vectors.json`` and the tests work them out; what a ledge
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ledger.schemes import ecf_grade, elo, glicko, glicko2, savard
 from ledger.schemes.formulas import performance, uschess
@@ -125,11 +125,11 @@ def rate_internal(
     games: Sequence[tuple[float, float, float]],
     numbers: glicko2.Settings = glicko2.DEFAULT,
 ) -> tuple[float, float, float]:
-    """``rate_period`` on the paper's scale: mu, phi and sigma; of each game the opponent's mu, phi and the score."""
+    """``after_period`` on the paper's scale: mu, phi and sigma; of each game the opponent's mu, phi and the score."""
     results = [
         (glicko2.CENTRE + glicko2.SCALE * other, glicko2.SCALE * other_phi, score) for other, other_phi, score in games
     ]
-    rating, rd, volatility = glicko2.rate_period(
+    rating, rd, volatility = glicko2.after_period(
         glicko2.CENTRE + glicko2.SCALE * mu, glicko2.SCALE * phi, sigma, results, numbers
     )
     return (rating - glicko2.CENTRE) / glicko2.SCALE, rd / glicko2.SCALE, volatility
@@ -203,22 +203,13 @@ def half_k_2004(effective_n: float, m: float) -> float:
 
 
 def approximate_provisional(
-    rating: float,
-    games: float,
-    wins: float,
-    losses: float,
-    table: Any,
-    width: int,
-    field: int,
-    opponent: Any,
-    first: int,
-    last: int,
+    rating: float, games: float, wins: float, losses: float, opponents: Sequence[float]
 ) -> float:
     """Approximating formula (2015, 2017) up to 8 earlier games, points: (N·R + Σ Ri + (W-L)·400) / (N+m)."""
     total = games * rating + (wins - losses) * 400.0
-    for g in range(first, last):
-        total += table[opponent[g] * width + field]
-    return total / (games + (last - first))
+    for opponent in opponents:
+        total += opponent
+    return total / (games + len(opponents))
 
 
 def floor_absolute(wins: float, draws: float, events: float) -> float:

@@ -1,7 +1,6 @@
 """The published examples of US Chess: from the inputs of each to the functions of the scheme."""
 
 import re
-from collections.abc import Sequence
 from datetime import date
 
 from ledger.ratings.engine import Rateable, rate_one_batch
@@ -9,6 +8,7 @@ from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
 from ledger.schemes.scheme import Newcomer
 from ledger.schemes.settings import with_settings
+from tests.schemes.uschess_sections import against
 from tests.vectors.comparing import Functions, Inputs
 from tests.vectors.published import approximate_provisional, effective_2004, floor_absolute, half_k_2004
 
@@ -20,11 +20,6 @@ _EPOCH = date(1970, 1, 1)
 
 def _games(given: Inputs) -> float:
     return ESTABLISHED if given.get("games") is None else float(given["games"])
-
-
-def _list(ratings: Sequence[float]) -> tuple[Sequence[float], int, int, Sequence[int], int, int]:
-    """A list of opponents' ratings as the sums over games take it."""
-    return ratings, 1, 0, range(len(ratings)), 0, len(ratings)
 
 
 def _record(given: Inputs) -> float:
@@ -54,7 +49,7 @@ def standard(given: Inputs) -> dict[str, float]:
     own, opponents = given["rating"], given["opps"]
     m = len(opponents)
     counted = given["neff"] if given.get("neff") is not None else effective(given)
-    expected = formulas.expected_total(own, *_list(opponents))
+    expected = formulas.expected_total(own, opponents)
     gain = formulas.k_factor(counted, m, own, bool(given.get("dual"))) * (given["score"] - expected)
     b = given.get("B")
     if b is None:
@@ -74,7 +69,7 @@ def special_neff(given: Inputs) -> float:
 
 
 def _special(given: Inputs, counted: float) -> float:
-    return formulas.special(given["rating"], _record(given), counted, given["score"], *_list(given["opps"]))
+    return formulas.special(given["rating"], _record(given), counted, given["score"], against(given["opps"]), step=4)
 
 
 def special_objective(given: Inputs) -> float:
@@ -82,12 +77,12 @@ def special_objective(given: Inputs) -> float:
     record = _record(given)
     centre = formulas.special_centre(given["rating"], record)
     points = formulas.special_points(given["score"], given["neff"], record)
-    return formulas.special_objective(given["R"], centre, given["neff"], points, *_list(given["opps"]))
+    return formulas.special_objective(given["R"], centre, given["neff"], points, against(given["opps"]), step=4)
 
 
 def approx_provisional(given: Inputs) -> float:
     """The approximating formula up to 8 earlier games."""
-    return approximate_provisional(given["rating"], given["n"], given["wins"], given["losses"], *_list(given["opps"]))
+    return approximate_provisional(given["rating"], given["n"], given["wins"], given["losses"], given["opps"])
 
 
 def bonus_eligible(given: Inputs) -> bool:
@@ -110,7 +105,7 @@ def section(given: Inputs) -> list[float]:
     """A whole section: ``[member, results by round, rating before, games after]``; opponents are row numbers."""
     rows, starts = given["rows"], given.get("starts") or {}
     white, black, score = [], [], []
-    state: list[float] = []
+    players = []
     for place, (member, rounds, rating, after) in enumerate(rows):
         played = re.findall(r"(?<!\S)([WDL])(\d+)(?!\S)", rounds)
         for result, opponent in played:
@@ -121,17 +116,15 @@ def section(given: Inputs) -> list[float]:
         games = ESTABLISHED if after is None else float(after - len(played))
         if member in starts:
             rating, games = starts[member]  # noqa: PLW2901
-        state += _entrant(rating, float(games))
+        players.append(_entrant(rating, float(games)))
     numbers = with_settings(uschess.DEFAULT, dual_rated=bool(given.get("dual")), online=bool(given.get("online")))
     day = _day(given["on"]) if given.get("on") else CLOSING
     batch = Rateable(white, black, score, [day] * len(white), [0, len(white)], [0.0], [day])
-    before, rated, _work = rate_one_batch(uschess.SCHEME, numbers, batch, list(state))
-    present = {*white, *black}
-    return [(rated if i in present else before)[i * uschess.FIELDS] for i in range(len(rows))]
+    return [each.after.rating for each in rate_one_batch(uschess.SCHEME, numbers, batch, players)]
 
 
-def _entrant(rating: float | None, games: float) -> tuple[float, ...]:
-    """State of a player of whom rating and number of games are known; without games the rating is a start rating."""
+def _entrant(rating: float | None, games: float) -> uschess.Player:
+    """A player of whom rating and number of games are known; without games the rating is a start rating."""
     newcomer = Newcomer(day=CLOSING)
     if rating is None:
         return uschess.enter(newcomer, uschess.DEFAULT)

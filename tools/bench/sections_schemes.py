@@ -22,7 +22,7 @@ from ledger.runtime.columns import MANY
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
 from ledger.schemes import chessworld
-from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
+from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, state
 
 from . import rival_ratings
 from .datasets import WORKS, Columns, GameSet, Run
@@ -39,15 +39,22 @@ class EloNumbers(NamedTuple):
     k: float = 32.0
 
 
-def _rate_elo(state: Any, w: int, b: int, score: float, day: float, numbers: EloNumbers) -> None:  # noqa: ARG001
-    change = numbers.k * (score - logistic(state[w] - state[b]))
-    state[w] += change
-    state[b] -= change
+@attrs.define
+class EloPlayer:
+    """A player of whom nothing but the rating is kept."""
+
+    rating: float = state("points")
+
+
+def _rate_elo(white: EloPlayer, black: EloPlayer, score: float, day: float, numbers: EloNumbers) -> None:  # noqa: ARG001
+    change = numbers.k * (score - logistic(white.rating - black.rating))
+    white.rating += change
+    black.rating -= change
 
 
 PLAIN_ELO: Scheme = attrs.evolve(  # mirrored, as ChessWorld's expected score is
-    built_in.named("chessworld"), name="bench-elo", numbers=EloNumbers, state=("rating",), rate_game=_rate_elo,
-    enter=lambda _, __: (1500.0,),
+    built_in.named("chessworld"), name="bench-elo", numbers=EloNumbers, player=EloPlayer, rate_game=_rate_elo,
+    enter=lambda _, __: EloPlayer(1500.0),
 )  # fmt: skip
 
 

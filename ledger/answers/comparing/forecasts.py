@@ -25,7 +25,6 @@ from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Scheme
 
 # Names that ``scheme_loop`` gives to the loops below, each time to something else.
-FIELDS = 0
 at: Callable[..., None]
 expected_score: Callable[..., float]
 listed: Callable[..., bool]
@@ -50,10 +49,10 @@ class Foresight(NamedTuple):
     final: Column
 
 
-def foretell(state: Any, w: int, b: int, numbers: Any) -> tuple[float, int]:
-    """What is expected of White, and 1 if a rating is provisional; *state* is that of the game's time."""
-    unsettled = provisional(state, w, numbers) or provisional(state, b, numbers)  # noqa: F821
-    return expected_score(state, w, b, numbers), 1 if unsettled else 0  # noqa: F821
+def foretell(white: Any, black: Any, numbers: Any) -> tuple[float, int]:
+    """What is expected of White, and 1 if a rating is provisional; both are as they are at the game's time."""
+    unsettled = provisional(white, numbers) or provisional(black, numbers)  # noqa: F821
+    return expected_score(white, black, numbers), 1 if unsettled else 0  # noqa: F821
 
 
 def keep(
@@ -61,30 +60,29 @@ def keep(
     white: int,  # noqa: ARG001
     black: int,  # noqa: ARG001
     foretold: Any,
-    state: Any,
-    w: int,
-    b: int,
+    own: Any,
+    opponent: Any,
     kept: Any,
     numbers: Any,
 ) -> None:
     """Note what was expected of one game, and both ratings after it."""
     kept.expected[game], kept.unsettled[game] = foretold
-    kept.rating[2 * game] = shown(state, w, numbers)
-    kept.rating[2 * game + 1] = shown(state, b, numbers)
+    kept.rating[2 * game] = shown(own, numbers)
+    kept.rating[2 * game + 1] = shown(opponent, numbers)
 
 
-def shown(state: Any, p: int, numbers: Any) -> float:
+def shown(player: Any, numbers: Any) -> float:
     """The rating of a player, NaN for one who is not listed."""
-    if listed(state, p, numbers):  # noqa: F821
-        return state[p]  # type: ignore[no-any-return]
+    if listed(player, numbers):  # noqa: F821
+        return player.rating  # type: ignore[no-any-return]
     return UNLISTED
 
 
-def settle(period: float, day: float, state: Any, final: Any, numbers: Any) -> None:
+def settle(period: float, day: float, players: Any, final: Any, numbers: Any) -> None:
     """Bring all players to a time and note their ratings there."""
     for player in range(len(final)):
-        at(state, player * FIELDS, period, day, numbers)  # noqa: F821
-        final[player] = shown(state, player * FIELDS, numbers)
+        at(players[player], period, day, numbers)  # noqa: F821
+        final[player] = shown(players[player], numbers)
 
 
 @cache
@@ -132,7 +130,7 @@ def settled(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state:
         period, day = (games.period[-1], games.closing[-1]) if by_batch else (0.0, games.day[-1])
         loop = settling_loop(scheme)
         settling = loop if cols is FEW else compiled(loop)
-        settling(float(period), float(day), state, final, numbers)
+        settling(float(period), float(day), engine.records(cols, scheme.player, state), final, numbers)
     return final
 
 

@@ -15,8 +15,8 @@ import attrs
 
 from ledger.answers.asking import PERSONAL
 from ledger.book.tables import ColumnDoc, TableDoc
-from ledger.ratings import view_tables
 from ledger.ratings.projector import SIDE_COLUMNS
+from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import side_tables
 from ledger.runtime.lazy import pl, sqlite_utils
@@ -263,25 +263,25 @@ def kind_of_side(name: str, state: Sequence[str]) -> ColumnKind:
 
 def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
     """Whether a table has columns of numbers and text alone, and rows at all to come."""
-    is_view = table == view_tables.PERFORMANCE
+    is_view = table == tournament_performance.NAME
     return is_view or all(column.type in _KINDS for column in _table(connection, table).columns)
 
 
 def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[ExportColumn], list[str]]:
     """The columns of a table, and the names of its key."""
-    if table == view_tables.PERFORMANCE:
-        types = view_tables.PERFORMANCE_TYPES
+    if table == tournament_performance.NAME:
+        types = tournament_performance.TYPES
         columns = [
             ExportColumn(
                 name=name,
                 kind=_KINDS[types[name]],
                 meaning=meaning,
                 sql=f'"{name}"',
-                optional=name not in view_tables.PERFORMANCE_KEY,
+                optional=name not in tournament_performance.KEY,
             )
             for name, meaning in described.columns.items()
         ]
-        return columns, list(view_tables.PERFORMANCE_KEY)
+        return columns, list(tournament_performance.KEY)
     columns, key = [], {}
     for _, name, kind, not_null, _, place in _table(connection, table).columns:
         meaning = described.columns.get(name, ColumnDoc(""))
@@ -312,7 +312,7 @@ def rows_at_one_time(connection: sqlite3.Connection, table: str) -> Iterator[lis
     of them, worked out anew for each: 3 s a block of those of 200,000 games. SQLite works out those of players alone
     where it is told so.
     """
-    if table != view_tables.PERFORMANCE:
+    if table != tournament_performance.NAME:
         yield []
         return
     first, rows = None, 0

@@ -22,7 +22,8 @@ from ledger.answers.querying import BESIDE, tables_described
 from ledger.book.tables import POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, ProjectionError
 from ledger.ledger import Ledger
-from ledger.ratings import keeping, view_tables, views_file
+from ledger.ratings import keeping, views_file
+from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import side_tables
 from ledger.runtime.lazy import pl
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 _TYPES = {"INTEGER": "bigint", "REAL": "double precision", "TEXT": 'text COLLATE pg_catalog."C"', "BLOB": "bytea"}
 # What the views work out stands there as a table, and has the index that other tables of tournaments have.
 _BY_TOURNAMENT = (
-    f"CREATE INDEX {view_tables.PERFORMANCE}_by_tournament ON {view_tables.PERFORMANCE}(pool, tournament, player, n)"
+    f"CREATE INDEX {tournament_performance.NAME}_by_tournament "
+    f"ON {tournament_performance.NAME}(pool, tournament, player, n)"
 )
 _ROWS = 50_000  # that are read, written as CSV and sent at one time
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts off what is beyond
@@ -194,9 +196,9 @@ def server_tables(ledger: Ledger, *, names: bool = False) -> list[ServerTable]:
 
 def _of_views(ledger: Ledger, name: str, described: TableDoc, statements: Sequence[str], *, names: bool) -> ServerTable:
     connection = ledger.views.connection
-    if name == view_tables.PERFORMANCE:
-        keys = view_tables.PERFORMANCE_KEY
-        types = [(column, view_tables.PERFORMANCE_TYPES[column], column in keys) for column in described.columns]
+    if name == tournament_performance.NAME:
+        keys = tournament_performance.KEY
+        types = [(column, tournament_performance.TYPES[column], column in keys) for column in described.columns]
     else:
         stored = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
         places = {column: place for _, column, _, _, _, place in stored if place}
@@ -217,7 +219,7 @@ def _of_views(ledger: Ledger, name: str, described: TableDoc, statements: Sequen
 
     def count() -> int:
         # a performance stands beside a row of the history
-        counted = HISTORY.name if name == view_tables.PERFORMANCE else name
+        counted = HISTORY.name if name == tournament_performance.NAME else name
         return int(connection.execute(f"SELECT count(*) FROM {quoted(counted)}").fetchone()[0])
 
     indexes = [index for statement in statements if (index := _index(statement, name, columns)) is not None]

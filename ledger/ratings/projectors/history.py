@@ -11,6 +11,7 @@ import attrs
 from ledger.ratings.projector import Projector, RatedSide, declare
 from ledger.ratings.projectors.hera import HERA_FROM, HighestSoFar, note_highest
 from ledger.ratings.projectors.rating_graph import RatingSums, add_rating
+from ledger.ratings.projectors.ratings import STORED
 from ledger.ratings.projectors.results import Results, count_result
 from ledger.runtime.records import flat_of, part
 from ledger.schemes.scheme import Seed
@@ -44,9 +45,7 @@ HISTORY = declare(
         "opponent_n",
         "colour",
         "half_points",
-        "rating",
-        "rating_before",
-        "expected_score",
+        *STORED,
     ),
 )
 GAMES_BEFORE = [kept.name for kept in HISTORY.state].index("games_before")

@@ -1,0 +1,123 @@
+"""What the players of a pool carry from one rated game to the next, and how games are rated with it.
+
+A build of the views rates all games of a pool, a change rates those that it affects: both rate them here. Games come in
+rating order, in blocks; a player's state is that of the scheme by which the last game was rated, until the next one.
+No SQL, and no rule of any scheme.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ledger.book.roster import Roster
+from ledger.book.timeline import EraState, Pool
+from ledger.ratings import engine
+from ledger.ratings.later_lists import LaterLists
+from ledger.ratings.rated_games import Games, Rated, first_games, rateable_games, rated_by_era
+from ledger.runtime.columns import Column, Columns
+
+NOBODY = -1  # the era of a player who has not played yet
+
+
+class CarriedStates:
+    """The states of the players of a pool, in columns by place.
+
+    Attributes:
+        cols: how the columns are held.
+        n: by place, rated games so far.
+        era: by place, the place of the era of the scheme's state, or ``NOBODY``.
+        scheme: by place, the scheme's state, flat, ``width`` numbers each: as many as the widest of the pool's has.
+        lists: the later lists of the players.
+    """
+
+    def __init__(self, cols: Columns, pool: Pool, roster: Roster) -> None:
+        """Take a pool whose players have no place yet."""
+        self.cols = cols
+        self.width = max(len(era.scheme.state) for era in pool.eras)
+        self.n, self.era, self.scheme = cols.zeros(0), cols.zeros(0), cols.room(0)
+        self.lists = LaterLists(pool, roster)
+        self._pool = pool
+        self._roster = roster
+
+    def grow(self, more: int) -> None:
+        """Make room for more places, of players who have not played."""
+        cols = self.cols
+        self.n = cols.joined(self.n, cols.zeros(more))
+        self.era = cols.joined(self.era, cols.small([NOBODY] * more))
+        self.scheme = cols.joined(self.scheme, cols.unknown(more * self.width))
+
+    def rate(self, games: Games, dense: tuple[Column, Column, Column], places: Column) -> Rated:
+        """Rate games; their players carry on from what they have after them.
+
+        Args:
+            games: in rating order.
+            dense: their players, and Whites and Blacks as places among them.
+            places: where what each of these players carries stands.
+        """
+        cols, (players, white, black) = self.cols, dense
+
+        def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
+            if last - first == len(games.white):
+                return self._rate_era(era, games, dense, places)
+            # Each stretch has its own players alone: the others' states are another scheme's, or are to be changed by a
+            # list before their next games.
+            here, *sides = cols.dense(white[first:last], black[first:last])
+            return self._rate_era(
+                era, games.part(first, last), (cols.take(players, here), *sides), cols.take(places, here)
+            )
+
+        cuts = self.lists.cuts(cols, games, dense)
+        return rated_by_era(cols, self._pool, games, dense, cols.take(self.n, places), rate_era, cuts)
+
+    def _rate_era(self, era: int, games: Games, dense: tuple[Column, Column, Column], at: Column) -> engine.SideRatings:
+        """Rate a stretch of games of one era, whose players stand at places."""
+        cols, rated_by = self.cols, self._pool.eras[era]
+        width = len(rated_by.scheme.state)
+        state = self._taken_along(era, games, dense, at)
+        counts = cols.take(self.n, at)
+        rateable = rateable_games(self._pool, cols, era, *dense[1:], games)
+        kept = engine.rate(cols, rated_by.scheme, rated_by.numbers, rateable, state, counts)
+        cols.put_rows(self.scheme, at, self.width, state, width)
+        cols.put_rows(self.era, at, 1, cols.small([era] * len(at)))
+        cols.put_rows(self.n, at, 1, counts)
+        return kept
+
+    def _taken_along(self, era: int, games: Games, dense: tuple[Column, Column, Column], at: Column) -> Column:
+        """The scheme's states with which players at places go into their first games of an era, flat."""
+        cols, rated_by = self.cols, self._pool.eras[era]
+        width = len(rated_by.scheme.state)
+        state = cols.rows(self.scheme, at, self.width, slice(width))
+        (players,) = cols.lists([dense[0]])
+        others = cols.where(cols.minus(1, cols.equal(cols.take(self.era, at), era)))
+        if self.lists.are_any:
+            listed = [place for place, player in enumerate(players) if self.lists.has_list(player)]
+            others = cols.small(sorted({*cols.lists([others])[0], *listed}))
+        if not len(others):
+            return state
+        first = cols.take(first_games(cols, len(players), *dense[1:]), others)
+        from_place = cols.take(at, others)
+        rows: list[float] = []
+        for place, rated_ms, ended_ms, era_before, n, *fields in zip(
+            *cols.lists(
+                [
+                    others,
+                    cols.take(games.rated_ms, first),
+                    cols.take(games.ended_ms, first),
+                    cols.take(self.era, from_place),
+                    cols.take(self.n, from_place),
+                    *(cols.take(cols.field(self.scheme, i, self.width), from_place) for i in range(self.width)),
+                ]
+            ),
+            strict=True,
+        ):
+            player = players[place]
+            lists = self.lists.taken_in(player, rated_ms, ended_ms) if self.lists.has_list(player) else ()
+            if era_before == NOBODY:
+                newcomer = self._roster.newcomer(self._pool, player, ended_ms)
+                before = EraState(era, rated_by.scheme.begin(newcomer, rated_by.numbers), 0)
+            else:
+                # as wide as that scheme's: what stands behind it is padding
+                before = EraState(era_before, tuple(fields[: len(self._pool.eras[era_before].scheme.state)]), n)
+            rows += self._pool.carried(before, era, partial(self._roster.anew, self._pool.pool, player), lists)
+        cols.put_rows(state, others, width, cols.floats(rows))
+        return state

@@ -1,0 +1,11 @@
+"""Rows of numbers by lists or months, the latest first; no scheme by itself. Every function is a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def shift(row: Any, by: int, after: Any) -> None:
+    """Write into *after* a row (may be the same) as it stands *by* slots later: nothing in the latest ones."""
+    for slot in range(len(row) - 1, -1, -1):  # from behind: *after* may be the row itself
+        after[slot] = row[slot - by] if slot >= by else 0.0
