@@ -246,6 +246,8 @@ class DeclaredProjector:
             yield f"its name matches {NAME_PATTERN}, got {self.name!r}"
         if type(self.version) is not int or self.version < 1:
             yield f"its version is a whole number from 1 on, got {self.version!r}"
+        if strange := {name: value for name, value in self.settings.items() if not isinstance(value, int | float)}:
+            yield f"its settings are numbers, got {strange}"
         for word, choices in ((self.rows, (EACH_GAME, CHANGES)), (self.by, (PLAYER, TOURNAMENT))):
             if word not in choices:
                 yield f"{word!r} is none of {list(choices)}"
@@ -257,7 +259,9 @@ class DeclaredProjector:
         if texts := sorted(name for name in self.reads if SIDE_COLUMNS[name].type == "TEXT"):
             yield f"a step reads numbers, and {texts} are texts; they can only be stored"
         fields = [kept.name for kept in self.state]
-        if self.largest is not None and self.largest.column not in fields:
+        if self.largest is not None and not isinstance(self.largest, Largest):
+            yield f"largest= is Largest(column, least), got {self.largest!r}"
+        elif self.largest is not None and self.largest.column not in fields:
             yield f"its state has no {self.largest.column!r} to have an index by: {fields}"
         names = [*self.key, *self.stores, *fields]
         if twice := sorted({name for name in names if names.count(name) > 1}):

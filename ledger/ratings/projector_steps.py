@@ -6,10 +6,13 @@ is refused here: a small ledger never compiles, and its owner would learn of it 
 
 from __future__ import annotations
 
+import builtins
 import dis
 import inspect
+import math
 from collections.abc import Iterator, Sequence
 from math import isfinite, isnan
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -24,6 +27,9 @@ def faults_of_class(made: Any, base: type) -> Iterator[str]:
     """Say what is wrong with the fields of a projector's class."""
     if not (isinstance(made, type) and issubclass(made, base) and made is not base):
         yield f"its class is to be a class of {base.__name__}, got {made!r}"
+        return
+    if made.__setattr__.__name__ == "_frozen_setattrs":
+        yield f"{made.__name__} is frozen, and a step changes its fields; put @attrs.define above it"
         return
     if not attrs.has(made) or "__attrs_attrs__" not in vars(made):
         yield f"{made.__name__} is no class of attrs; put @attrs.define above it"
@@ -57,6 +63,60 @@ def faults_of_step(made: type, reads: Sequence[str]) -> Iterator[str]:
     if step.__closure__:
         yield f"{where} uses {', '.join(step.__code__.co_freevars)} from around it; use names of the module"
     yield from _faults_of_names(where, step, {parameters[0]: _fields(made), parameters[1]: set(reads)})
+    yield from _faults_of_code(where, step, set())
+
+
+# What neither a step nor what it calls may do: Numba compiles none of it without counting references, or it would make
+# a replay depend on more than the games.
+_BEYOND_NUMBERS = {
+    **dict.fromkeys(("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "BUILD_STRING"), "makes a text"),
+    **dict.fromkeys(("BUILD_LIST", "LIST_APPEND"), "makes a list"),
+    **dict.fromkeys(("BUILD_MAP", "MAP_ADD", "BUILD_CONST_KEY_MAP"), "makes a dictionary"),
+    **dict.fromkeys(("BUILD_SET", "SET_ADD"), "makes a set"),
+    **dict.fromkeys(("BEFORE_WITH", "LOAD_SPECIAL"), "has a with"),
+    **dict.fromkeys(("DELETE_ATTR", "DELETE_SUBSCR", "DELETE_FAST"), "deletes something"),
+    "MAKE_FUNCTION": "makes a function", "LOAD_BUILD_CLASS": "makes a class", "IMPORT_NAME": "has an import",
+    "PUSH_EXC_INFO": "catches errors", "STORE_GLOBAL": "sets a name of the module",
+}  # fmt: skip
+_BUILT_IN = ("abs", "bool", "float", "int", "len", "max", "min", "range", "round")
+_MAY = f"a step calculates with numbers, math, {', '.join(_BUILT_IN)} and functions of modules"
+
+
+def _faults_of_code(where: str, function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
+    """Say what a step, or a function that it calls, does and may not."""
+    seen.add(function)
+    faults = dict[str, int]()
+    instructions = [*dis.get_instructions(function)]
+    raises = any(instruction.opname == "RAISE_VARARGS" for instruction in instructions)  # with a text
+    for instruction in instructions:
+        line = (instruction.positions.lineno if instruction.positions else None) or function.__code__.co_firstlineno
+        word = _BEYOND_NUMBERS.get(instruction.opname, "")
+        if instruction.opname == "LOAD_CONST" and isinstance(instruction.argval, str | bytes) and not raises:
+            word = f"uses the text {instruction.argval!r}"
+        elif instruction.opname == "LOAD_GLOBAL":
+            word = _fault_of_name(function, str(instruction.argval))
+        if word:
+            faults.setdefault(word, line)
+    if faults:
+        file = Path(function.__code__.co_filename).name
+        yield f"{where}: {', '.join(f'{file}:{line} {word}' for word, line in faults.items())}; {_MAY}"
+    for name in function.__code__.co_names:
+        called = function.__globals__.get(name)
+        if isinstance(called, FunctionType) and called not in seen and not called.__module__.startswith("ledger."):
+            yield from _faults_of_code(where, called, seen)
+
+
+def _fault_of_name(function: FunctionType, name: str) -> str:
+    if name not in function.__globals__ and not hasattr(builtins, name):
+        return f"uses {name}, which is defined nowhere"
+    value = function.__globals__.get(name, getattr(builtins, name, None))
+    if name in _BUILT_IN or (isinstance(value, type) and issubclass(value, Exception)):  # to be raised
+        return ""
+    if isinstance(value, int | float | FunctionType) or value is math or getattr(value, "__module__", "") == "math":
+        return ""
+    if isinstance(value, tuple) and all(isinstance(number, int | float) for number in value):
+        return ""
+    return f"uses {name}, a {type(value).__name__}"
 
 
 def _fields(made: type) -> set[str]:
@@ -69,7 +129,7 @@ def _faults_of_names(where: str, step: FunctionType, names_of: dict[str, set[str
     line = step.__code__.co_firstlineno
     faults = set[str]()
     for instruction in dis.get_instructions(step):
-        line = instruction.starts_line or line
+        line = (instruction.positions.lineno if instruction.positions else None) or line
         if loaded in names_of and instruction.opname in {"LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"}:
             name = str(instruction.argval)
             fault = ""

@@ -235,9 +235,43 @@ def test_a_step_that_only_the_compiler_would_refuse_is_refused_when_it_is_declar
     assert "test_installing.py:" in str(caught.value)
 
 
+@attrs.frozen
+class Frozen(Projector):
+    games: float = column(0.0, "INTEGER", "games")
+
+
+DAYS = [1.0, 2.0]
+
+
+def in_words(n: float) -> int:
+    return len(f"{n}")
+
+
+@attrs.define
+class Beyond(Lazy):
+    def step(self, game: RatedSide) -> None:
+        if game.n > 40:
+            self.games += undefined_number  # type: ignore[name-defined]  # noqa: F821
+        assert isinstance(game.n, float)
+        self.games += DAYS[0] + in_words(game.n)
+
+
+def test_what_a_step_may_not_use_is_named_with_its_line_when_it_is_declared() -> None:
+    with pytest.raises(ProjectionError) as caught:
+        declare(Beyond, name="beyond", version=1, reads=("n",))
+    for words in (
+        r"test_installing.py:\d+ uses undefined_number, which is defined nowhere",
+        r"test_installing.py:\d+ uses isinstance",
+        r"test_installing.py:\d+ uses DAYS, a list",
+        r"test_installing.py:\d+ makes a text; a step calculates with numbers, math, abs,",
+    ):
+        assert re.search(words, str(caught.value)), words
+
+
 @pytest.mark.parametrize(
     ("made", "words"),
     [
+        (Frozen, "is frozen, and a step changes its fields"),
         (Bare, "Bare is no class of attrs; put @attrs.define above it"),
         (Lazy, r"Lazy has no step\(self, game\) of its own"),
         (Yielding, "is a generator"),
