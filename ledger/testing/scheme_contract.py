@@ -198,6 +198,18 @@ class SchemeContract:
             state = scheme.carried(rating, games, Newcomer(None, 1980, FIRST_DAY), numbers)
             assert all(type(value) is float and math.isfinite(value) for value in state)
 
+    def test_a_game_is_rated_by_changing_both_players(self) -> None:
+        scheme = self.make()
+        if scheme.rate_game is None:
+            return
+        for numbers in self.numbers():
+            white, black = (
+                scheme.player_of(scheme.begin(Newcomer(declared, 1980, FIRST_DAY), numbers))
+                for declared in (None, 1600.0)
+            )
+            returned = scheme.rate_game(white, black, 1.0, FIRST_DAY, numbers)
+            assert returned is None, f"rate_game returned {returned!r}: it changes white and black, and returns nothing"
+
     def test_ratings_are_the_same_bits_interpreted_and_compiled(self) -> None:
         scheme = self.make()
         for numbers, seed in itertools.product(self.numbers(), (1, 2)):

@@ -307,9 +307,14 @@ def explained_before(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when
     return told._replace(terms=tuple(term._replace(value=term.value + 1.0) for term in told.terms))
 
 
+def returning(white: Any, black: Any, score: float, day: float, numbers: Any) -> tuple[float, float]:
+    return white.rating + 10.0, black.rating - 10.0
+
+
 @pytest.mark.parametrize(
     ("broken", "test"),
     [
+        (attrs.evolve(CHESSWORLD, rate_game=returning), "test_a_game_is_rated_by_changing_both_players"),
         (attrs.evolve(CHESSWORLD, expected_score=overconfident), "test_expected_scores_lie_in_0_to_1"),
         (
             attrs.evolve(CHESSWORLD, explain=explained_before),
