@@ -314,7 +314,7 @@ def returning(white: Any, black: Any, score: float, day: float, numbers: Any) ->
 @pytest.mark.parametrize(
     ("broken", "test"),
     [
-        (attrs.evolve(CHESSWORLD, rate_game=returning), "test_a_game_is_rated_by_changing_both_players"),
+        (attrs.evolve(CHESSWORLD, rate_game=returning), "test_a_game_is_rated_by_changing_both_players"),  # type: ignore[arg-type]
         (attrs.evolve(CHESSWORLD, expected_score=overconfident), "test_expected_scores_lie_in_0_to_1"),
         (
             attrs.evolve(CHESSWORLD, explain=explained_before),
