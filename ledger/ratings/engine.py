@@ -181,12 +181,7 @@ def gather(games: Any, first: int, last: int, space: Any) -> int:
 def rate_batch(players: int, when: When, everybody: Any, space: Any, numbers: Any) -> None:
     """Rate the gathered players of one batch, all together, in *own*, *work* and *after* by their places.
 
-    Args:
-        players: how many.
-        when: the period, and when the batch closed.
-        everybody: records of everybody; only read.
-        space: ``Workspace`` as ``gather`` filled it; *slot* and *tally* are zeros again afterwards.
-        numbers: the scheme's settings.
+    The records of everybody are only read; *slot* and *tally* of the ``Workspace`` are zeros again afterwards.
     """
     slot, roster, tally, end, own, work = space.slot, space.roster, space.tally, space.end, space.own, space.work
     for place in range(players):
@@ -206,15 +201,7 @@ def rate_batch(players: int, when: When, everybody: Any, space: Any, numbers: An
 
 
 def replay_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) -> None:
-    """Rate games batch by batch. What is kept of each is the business of ``foretell`` and ``keep``.
-
-    Args:
-        games: ``Rateable``.
-        players: records of everybody; changed in place.
-        space: ``Workspace``.
-        kept: handed on to ``keep``.
-        numbers: the scheme's settings.
-    """
+    """Rate ``Rateable`` games batch by batch in a ``Workspace``; the records of everybody are changed in place."""
     white, black, starts, side = games.white, games.black, games.starts, space.side
     for batch in range(len(games.period)):
         first = starts[batch]
@@ -247,18 +234,7 @@ def keep(
     kept: Any,
     numbers: Any,  # noqa: ARG001
 ) -> None:
-    """Keep what ``foretell`` said of a game, both players after it, and which rated game it was for each.
-
-    Args:
-        game: its place.
-        white: dense player index of White.
-        black: dense player index of Black.
-        foretold: what ``foretell`` said.
-        own: White after it.
-        opponent: Black after it.
-        kept: ``SideRatings``; filled, *counts* counted up.
-        numbers: the scheme's settings.
-    """
+    """Keep in ``SideRatings`` what ``foretell`` said of a game, both players after it, and count it for each."""
     n, before, expected, counts = kept.n, kept.before, kept.expected, kept.counts
     before[2 * game], before[2 * game + 1], expected[2 * game], expected[2 * game + 1] = foretold
     put(kept.history, 2 * game * FIELDS, own)  # noqa: F821
