@@ -43,7 +43,7 @@ class TestBounds:
             ("import-alone", "s CPU", "dict loop with executemany, no journal", "<= 1", "<= 0.6"),
             ("import-growth", "times", "the same of the dict loop", "<= 1", ""),
             ("audit", "entries/s CPU", "SHA-256 of the same bytes", ">= 0.15", ">= 0.3"),
-            ("append-one", "games/s", "bare durable one-row commits", ">= 0.15", ">= 0.3"),
+            ("append-one", "games/s", "bare durable one-row commits", ">= 0.1", ">= 0.3"),
             ("append-many", "events/s", "eventsourcing, Application.save", ">= 1.5", ">= 3"),
             ("stored", "events/s", "eventsourcing, repository.get", ">= 8", ">= 15"),
             ("late", "s", "the same in the journal that took least", "<= 1.5", ""),

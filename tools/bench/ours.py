@@ -194,12 +194,21 @@ def _record_earliest(path: Path, ended_ms: str) -> list[Figure]:
         return [record_late(ledger, game(f"earliest-{ended_ms}", (1, 2), int(ended_ms)))]
 
 
+def _make_read_model_late(path: Path) -> list[Figure]:
+    """Have a ledger keep the streaks that it did not keep."""
+    with Ledger.open(path) as ledger:
+        ledger.policies.set("read-models", {"streaks": False})
+        ledger.catch_up()
+        return [cost_of(lambda: (ledger.policies.set("read-models", {"streaks": True}), ledger.catch_up()))]
+
+
 WORKS: Mapping[str, Callable[..., list[Figure]]] = {
     "import": _import,
     "build": lambda path: [first_build(path)],
     "build-history": lambda path: [first_build(path, ())],
     "build-without-player-indexes": _build_without_player_indexes,
     "earliest": _record_earliest,
+    "read-model": _make_read_model_late,
 }
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ def _rewritten(run: Run, views: Path) -> Worked:
 
 
 def early(run: Run) -> Iterator[Line]:
-    """A late game that ended before all others, so that every game is rated again, beside the first build."""
+    """A late game that ended before all others, and a read model that is kept late, beside the first build."""
     data = run.part
 
     def record() -> Worked:
@@ -150,8 +150,14 @@ def early(run: Run) -> Iterator[Line]:
             ((first_ms,),) = connection.execute("SELECT min(rated_ms) FROM games WHERE reason IS NULL")
         return in_a_process("earliest", data.ledger(), first_ms - MINUTE_MS)
 
-    costs, peaks = _costs({"built": partial(in_a_process, "build", data.ledger()), "again": record}, run.rounds)
+    works: Works = {
+        "built": partial(in_a_process, "build", data.ledger()),
+        "again": record,
+        "late model": partial(in_a_process, "read-model", data.ledger()),
+    }
+    costs, peaks = _costs(works, run.rounds)
     yield from both_lines("early", data.name, costs["again"], costs["built"])
+    yield from both_lines("late-read-model", data.name, costs["late model"], costs["built"])
     if all(peaks["built"] + peaks["again"]):
         yield line("early-peak", data.name, peaks["again"], peaks["built"])
 
