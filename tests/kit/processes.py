@@ -101,7 +101,7 @@ def _load() -> None:
         importlib.import_module(f"{commands.__name__}.{place.partition('.')[0]}")
     lazily = (cattrs_gen.override, ed25519.Ed25519PrivateKey, filelock.FileLock, np.ma.array, pl.DataFrame)
     assert all(map(callable, lazily))
-    assert not compiled(never)(np.zeros(1), 0, named("elo").numbers_from({}))
+    assert not compiled(never)(np.zeros(1), named("elo").numbers_from({}))
 
 
 def _serve(asking: socket.socket) -> None:
