@@ -15,6 +15,7 @@ from ledger.facts.words import Carry, Outcome, Standing
 from ledger.ledger import Ledger
 from ledger.ratings import views
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.projectors.history import highest_of
 from ledger.schemes import built_in_names, named
 from ledger.schemes.scheme import Newcomer, Seed
 from tests.kit.clubs import takes_misfits
@@ -242,3 +243,17 @@ def test_who_is_on_a_list_and_has_not_played_is_asked_about_at_the_end_of_the_da
     ledger.catch_up()
     states = PlayerStates(ledger.views.connection, ledger.pool())
     assert states.listed_from(3, instant_end_ms("2026-06-01")) == instant_end_ms("2026-06-01")
+
+
+@pytest.mark.parametrize(
+    ("seed", "hera"),
+    [
+        (Seed(1500.0, 10.0, highest=1600.0), 1600.0),
+        (Seed(1500.0, 10.0, highest=1400.0), 1500.0),
+        (Seed(1500.0, 10.0), None),
+        (Seed(1500.0, 50.0), 1500.0),
+        (Seed(1500.0), None),
+    ],
+)
+def test_a_list_brings_a_hera_if_it_states_a_highest_rating_or_50_games(seed: Seed, hera: float | None) -> None:
+    assert highest_of(seed) == hera
