@@ -38,7 +38,7 @@ from ledger.schemes.scheme import always, as_it_stands, never
 numbers = {numbers}
 state, asked = np.array([1500.0, 3.0]), (as_it_stands, never, always)
 answers = [
-    compiled(kernel)(state, 0, *((1.0, 2.0) if kernel is as_it_stands else ()), numbers) for kernel in asked
+    compiled(kernel)(state, *((1.0, 2.0) if kernel is as_it_stands else ()), numbers) for kernel in asked
 ]
 json.dump([[sum(compiled(kernel).stats.cache_hits.values()) for kernel in asked], answers], sys.stdout)
 """

@@ -108,14 +108,14 @@ def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: A
     players = len(start) // len(scheme.state)
     history, before, expected = np.empty(sides * len(scheme.state)), np.empty(sides), np.empty(sides)
     n, loop = np.empty(sides, np.int32), compiled(engine.rating_loop(scheme))
-    room: Any = np.empty(2 * len(scheme.state))
+    room: Any = engine.room(MANY, scheme.player, 2)
     if scheme.rhythm is not Rhythm.GAME:
         room = engine.workspace(MANY, scheme, players, 2 * MANY.longest(games.starts))
 
     def run() -> Any:
         state = start.copy()
         kept = engine.SideRatings(history, n, before, expected, np.zeros(players, np.int32))
-        loop(games, state, room, kept, numbers)
+        loop(games, engine.records(MANY, scheme.player, state), room, kept, numbers)
         return state
 
     return run
