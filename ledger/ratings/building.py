@@ -70,7 +70,7 @@ _STATE = "state "  # before the name of a field of the scheme's state, which may
 
 
 class _PlayersOfPool(CarriedStates):
-    """What every player of a pool carries, by player number or, if numbers are far apart, by a place of the player's.
+    """Players of a pool stand by their numbers or, if numbers are far apart, by places of their own.
 
     Numbers are given one after another, but whoever appends registrations may give others, up to 2,147,483,647.
     """

@@ -1,4 +1,4 @@
-"""What the players of a pool carry from one rated game to the next, and how games are rated with it.
+"""Players of a pool carry a state from one rated game to the next, and games are rated with it.
 
 A build of the views rates all games of a pool, a change rates those that it affects: both rate them here. Games come in
 rating order, in blocks; a player's state is that of the scheme by which the last game was rated, until the next one.
@@ -15,6 +15,7 @@ from ledger.ratings import engine
 from ledger.ratings.later_lists import LaterLists
 from ledger.ratings.rated_games import Games, Rated, first_games, rateable_games, rated_by_era
 from ledger.runtime.columns import Column, Columns
+from ledger.schemes.scheme import Newcomer
 
 NOBODY = -1  # the era of a player who has not played yet
 
@@ -45,6 +46,10 @@ class CarriedStates:
         self.n = cols.joined(self.n, cols.zeros(more))
         self.era = cols.joined(self.era, cols.small([NOBODY] * more))
         self.scheme = cols.joined(self.scheme, cols.unknown(more * self.width))
+
+    def newcomer(self, player: int, ended_ms: int) -> Newcomer:
+        """Return what is known of a player whose first game ended then."""
+        return self._roster.newcomer(self._pool, player, ended_ms)
 
     def rate(self, games: Games, dense: tuple[Column, Column, Column], places: Column) -> Rated:
         """Rate games; their players carry on from what they have after them.
@@ -87,37 +92,34 @@ class CarriedStates:
         cols, rated_by = self.cols, self._pool.eras[era]
         width = len(rated_by.scheme.state)
         state = cols.rows(self.scheme, at, self.width, slice(width))
-        (players,) = cols.lists([dense[0]])
         others = cols.where(cols.minus(1, cols.equal(cols.take(self.era, at), era)))
         if self.lists.are_any:
+            players = cols.lists([dense[0]])[0]
             listed = [place for place, player in enumerate(players) if self.lists.has_list(player)]
             others = cols.small(sorted({*cols.lists([others])[0], *listed}))
         if not len(others):
             return state
-        first = cols.take(first_games(cols, len(players), *dense[1:]), others)
+        first = cols.take(first_games(cols, len(at), *dense[1:]), others)
         from_place = cols.take(at, others)
+        fields = cols.lists([cols.rows(self.scheme, from_place, self.width)])[0]
+        columns = cols.lists(
+            [
+                cols.take(dense[0], others),
+                cols.take(games.rated_ms, first),
+                cols.take(games.ended_ms, first),
+                cols.take(self.era, from_place),
+                cols.take(self.n, from_place),
+            ]
+        )
         rows: list[float] = []
-        for place, rated_ms, ended_ms, era_before, n, *fields in zip(
-            *cols.lists(
-                [
-                    others,
-                    cols.take(games.rated_ms, first),
-                    cols.take(games.ended_ms, first),
-                    cols.take(self.era, from_place),
-                    cols.take(self.n, from_place),
-                    *(cols.take(cols.field(self.scheme, i, self.width), from_place) for i in range(self.width)),
-                ]
-            ),
-            strict=True,
-        ):
-            player = players[place]
+        for place, (player, rated_ms, ended_ms, era_before, n) in enumerate(zip(*columns, strict=True)):
             lists = self.lists.taken_in(player, rated_ms, ended_ms) if self.lists.has_list(player) else ()
             if era_before == NOBODY:
-                newcomer = self._roster.newcomer(self._pool, player, ended_ms)
-                before = EraState(era, rated_by.scheme.begin(newcomer, rated_by.numbers), 0)
+                before = EraState(era, rated_by.scheme.begin(self.newcomer(player, ended_ms), rated_by.numbers), 0)
             else:
                 # as wide as that scheme's: what stands behind it is padding
-                before = EraState(era_before, tuple(fields[: len(self._pool.eras[era_before].scheme.state)]), n)
+                begin, length = place * self.width, len(self._pool.eras[era_before].scheme.state)
+                before = EraState(era_before, tuple(fields[begin : begin + length]), n)
             rows += self._pool.carried(before, era, partial(self._roster.anew, self._pool.pool, player), lists)
         cols.put_rows(state, others, width, cols.floats(rows))
         return state

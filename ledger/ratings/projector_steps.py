@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 
+from ledger.runtime.kernels import callees
 from ledger.runtime.records import is_record, numbers
 
 _WAY = "give it fields by column(...) or part(...)"
@@ -86,10 +87,9 @@ def _faults_of_code(where: str, function: FunctionType, seen: set[FunctionType])
     """Say what a step, or a function that it calls, does and may not."""
     seen.add(function)
     faults = dict[str, int]()
-    instructions = [*dis.get_instructions(function)]
-    raises = any(instruction.opname == "RAISE_VARARGS" for instruction in instructions)  # with a text
-    for instruction in instructions:
-        line = (instruction.positions.lineno if instruction.positions else None) or function.__code__.co_firstlineno
+    instructions = [*_instructions(function)]
+    raises = any(instruction.opname == "RAISE_VARARGS" for _, instruction in instructions)  # with a text
+    for line, instruction in instructions:
         word = _BEYOND_NUMBERS.get(instruction.opname, "")
         if instruction.opname == "LOAD_CONST" and isinstance(instruction.argval, str | bytes) and not raises:
             word = f"uses the text {instruction.argval!r}"
@@ -100,10 +100,17 @@ def _faults_of_code(where: str, function: FunctionType, seen: set[FunctionType])
     if faults:
         file = Path(function.__code__.co_filename).name
         yield f"{where}: {', '.join(f'{file}:{line} {word}' for word, line in faults.items())}; {_MAY}"
-    for name in function.__code__.co_names:
-        called = function.__globals__.get(name)
-        if isinstance(called, FunctionType) and called not in seen and not called.__module__.startswith("ledger."):
+    for called in callees(function).values():
+        if called not in seen and not called.__module__.startswith("ledger."):
             yield from _faults_of_code(where, called, seen)
+
+
+def _instructions(function: FunctionType) -> Iterator[tuple[int, dis.Instruction]]:
+    """Yield the instructions of a function, each with its line."""
+    line = function.__code__.co_firstlineno
+    for instruction in dis.get_instructions(function):
+        line = (instruction.positions.lineno if instruction.positions else None) or line
+        yield line, instruction
 
 
 def _fault_of_name(function: FunctionType, name: str) -> str:
@@ -126,10 +133,8 @@ def _fields(made: type) -> set[str]:
 def _faults_of_names(where: str, step: FunctionType, names_of: dict[str, set[str]]) -> Iterator[str]:
     this, game = names_of
     loaded = before = None
-    line = step.__code__.co_firstlineno
     faults = set[str]()
-    for instruction in dis.get_instructions(step):
-        line = (instruction.positions.lineno if instruction.positions else None) or line
+    for line, instruction in _instructions(step):
         if loaded in names_of and instruction.opname in {"LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"}:
             name = str(instruction.argval)
             fault = ""

@@ -50,7 +50,7 @@ class StartingPlayers:
 
 
 class WalkStates(CarriedStates):
-    """What the players of a walk bring along: their states, and the running folds of the tables.
+    """The players of a walk bring along their states and the running folds of the tables.
 
     Attributes:
         newcomers: by player without a game, what is known of the player.
@@ -77,6 +77,10 @@ class WalkStates(CarriedStates):
             self.n, self.era, self.scheme = cols.small(self.n), cols.small(self.era), cols.floats(self.scheme)
             self._kept, self._stood = ([cols.floats(flat) for flat in flats] for flats in (self._kept, self._stood))
             self.cols = cols
+
+    def newcomer(self, player: int, ended_ms: int) -> Newcomer:  # noqa: ARG002
+        """Return what was known when the player was met."""
+        return self.newcomers[player]
 
     def strangers(self, players: Iterable[int]) -> list[int]:
         """Who has no place."""

@@ -39,7 +39,7 @@ def bound(loop: Callable[..., Any], name: str, **names: object) -> Callable[...,
     return copy
 
 
-def _callees(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+def callees(function: Callable[..., Any]) -> dict[str, FunctionType]:
     """The plain functions that *function* calls by a global name; a setting may be called like one of them."""
     names = function.__globals__
     read = {step.argval for step in dis.get_instructions(function.__code__) if step.opname == "LOAD_GLOBAL"}
@@ -66,7 +66,7 @@ def sources_of(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, 
         except OSError:  # typed into a console
             source = function.__code__.co_code.hex() + repr(function.__code__.co_consts)
         seen[key] = source + repr(constants)
-        for callee in _callees(function).values():
+        for callee in callees(function).values():
             sources_of(callee, seen)
     return seen
 
@@ -108,7 +108,7 @@ def _inlined(function: Callable[..., Any], compiled: dict[Callable[..., Any], An
         for replaced, instead in _BY_BITS:
             if names.get(name) is replaced:
                 inside[name] = _by_bits(instead)
-    for name, callee in _callees(function).items():
+    for name, callee in callees(function).items():
         if callee not in compiled:
             compiled[callee] = nb.njit(
                 _ready(callee, callee.__qualname__, compiled), forceinline=True, **INSIDE, **OPTIONS
