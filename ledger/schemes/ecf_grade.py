@@ -138,7 +138,7 @@ class Player:
 
 @attrs.define
 class Work:
-    """What the passes know of a player beside the state."""
+    """Sums that the passes make for a player."""
 
     grade: float = number(0.0, "grade before the list, or starting grade; ECF points")
 

@@ -91,7 +91,7 @@ class Player:
 
 @attrs.define
 class Work:
-    """What the passes know of a player beside the state; others read it in a later pass."""
+    """Ratings of a player by pass; the passes of opponents read them."""
 
     pass_1: float = number(0.0, "rating by pass 1, points: the rating before the list where that is full")
     pass_2: float = number(0.0, "rating by pass 2, points, likewise")

@@ -150,7 +150,7 @@ class Player:
 
 @attrs.define
 class Work:
-    """What a period's games come to for one player, which explanations tell."""
+    """Sums over one player's games of a period, which explanations show."""
 
     counted: float = number(0.0, "games that count")
     scored: float = number(0.0, "points scored in them")
@@ -261,7 +261,7 @@ def own_at_start(player: Player, day: float) -> float:
 
 
 def begun_before(games: BatchGames, g: int) -> bool:
-    """Whether one of the player's games before game *g* belongs to its tournament."""
+    """Return whether one of the player's games before game *g* belongs to its tournament."""
     for earlier in range(games.first, g):  # noqa: SIM110, a kernel has no generators
         if games.began[earlier] == games.began[g]:
             return True

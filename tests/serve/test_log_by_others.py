@@ -40,7 +40,7 @@ class ServedLog(NamedTuple):
 
 
 def signed_size(served: Path) -> int:
-    """How many entries the last head covers that was signed."""
+    """Return how many entries the last signed head covers."""
     last = last_checkpoint(served.with_name("club.checkpoints"))
     return 0 if last is None else last.head.size
 

@@ -34,7 +34,7 @@ UNKNOWN_AGE, UNKNOWN_ADULT = 750.0, 1300.0  # start ratings without a date of bi
 
 @attrs.define
 class Work:
-    """What is known of a player in one section, beside the state."""
+    """Sums and ratings of a player in one section."""
 
     yardstick: float = number(0.0, "rating before the section, or start rating; points")
     first: float = number(0.0, "rating by step 3, points: with games before the section, the yardstick")
