@@ -138,7 +138,7 @@ class Player:
 
 @attrs.define
 class Work:
-    """Sums that the passes make for a player."""
+    """The grade of a player for the passes of opponents."""
 
     grade: float = number(0.0, "grade before the list, or starting grade; ECF points")
 
