@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         ProjectionError,
         ProposalError,
         PublicationError,
+        ReadModelWarning,
         RejectedError,
         StorageError,
         UnknownNameError,
@@ -71,6 +72,7 @@ __all__ = [
     "PublicationError",
     "RatedSide",
     "RatingRunClosed",
+    "ReadModelWarning",
     "Receipt",
     "RejectedError",
     "RoundWithoutGame",
@@ -94,7 +96,7 @@ __all__ = [
 # Where each of them lives; a test holds it to the imports above, which type checkers read.
 _HOMES = {
     "ledger.errors": """CheckpointWarning ConflictError CorruptError LedgerError MalformedError ProjectionError
-        ProposalError PublicationError RejectedError StorageError UnknownNameError""",
+        ProposalError PublicationError ReadModelWarning RejectedError StorageError UnknownNameError""",
     "ledger.facts.events": """GameRecorded PlayerChanged PlayerRegistered RatingRunClosed RoundWithoutGame SchemeAdopted
         TournamentClosed TournamentOpened""",
     "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",

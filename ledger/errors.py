@@ -243,3 +243,7 @@ class CheckpointWarning(UserWarning):
     A ledger was opened whose journal is not the one that the last checkpoint was made of, so that it is only read; or
     a correction or a publication was recorded, but no checkpoint could be made of it.
     """
+
+
+class ReadModelWarning(UserWarning):
+    """A projector failed, and the ledger goes on without it; its table refuses to answer until that is mended."""

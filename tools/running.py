@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ledger.errors import CheckpointWarning, LedgerError, MalformedError, ProposalError, one_line
+from ledger.errors import CheckpointWarning, LedgerError, MalformedError, ProposalError, ReadModelWarning, one_line
 from ledger.runtime import plugins
 
 from . import output, start
@@ -91,6 +91,7 @@ def _alarms_told() -> Iterator[None]:
     """Tell once, as an alarm, that a ledger was opened for reading only; other warnings go their usual way."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", CheckpointWarning)
+        warnings.simplefilter("ignore", ReadModelWarning)  # told at the end of each command
         usual, seen = warnings.showwarning, set[str]()
 
         def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:

@@ -315,7 +315,7 @@ def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], score
         change=_change(before, after),
         state_after={name: value for name, value in zip(scheme.state, last, strict=True) if name in _SHOWN},
         games=_games(calculator, states[1:], scores, parts),
-        explanations=[explained(scheme.explain(*part, when, calculator.numbers)) for part in parts],
+        explanations=[explained(scheme.explained(*part, when, calculator.numbers)) for part in parts],
     )
 
 

@@ -127,7 +127,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> GameExplanation:
     era, states = pool.eras[number], ledger.states(pool)
     by_game = era.scheme.rhythm is Rhythm.GAME
     part = _of_game(ledger, states, side_row) if by_game else _of_batch(ledger, pool, number, states, row, side_row)
-    explanation = era.scheme.explain(part.side, part.meetings, part.when, era.numbers)
+    explanation = era.scheme.explained(part.side, part.meetings, part.when, era.numbers)
     listed = partial(era.scheme.listed, numbers=era.numbers)
     before = part.side.before.rating if listed(part.side.before) else None
     after = explanation.result if listed(part.side.after) else None

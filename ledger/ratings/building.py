@@ -242,7 +242,7 @@ class PoolBuild:
 def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFold:
     # Polars gives arrays that may not be written, which are of another type to Numba: the step would be compiled anew.
     taken = {name: sides[name].to_numpy().copy() for name in table.fold.reads}
-    return side_rows.fold(MANY, table.fold, run, taken, state)
+    return side_rows.fold(MANY, table.fold, run, taken, state, side_rows.game_of(sides))
 
 
 def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> Games:
@@ -624,7 +624,8 @@ def _fold_pool(
         runs: dict[tuple[Any, ...], int] = {}
         run = [runs.setdefault(owner, len(runs)) for owner in owners]
         running = [value for owner in runs for value in carried.get(owner, start)]
-        folded = fold(cols, table.fold, cols.small(run), sides, cols.floats(running))
+        whose = side_rows.game_of({"player": players, "n": by_name["n"]})
+        folded = fold(cols, table.fold, cols.small(run), sides, cols.floats(running), whose)
         stored = (folded.of_rows(cols, sides[name]) for name in (*table.fold.key[2:], *table.fold.stores))
         players_column = folded.of_rows(cols, cols.small(players))
         lists = cols.lists([players_column, *stored, *folded.columns])

@@ -336,11 +336,16 @@ def run(
     everybody = records(cols, scheme.player, state)
     if cols is not FEW:
         loop = compiled(loop)
-    if scheme.rhythm is Rhythm.GAME:
-        loop(games, everybody, room(cols, scheme.player, 2), kept, numbers)
-    else:
-        space = workspace(cols, scheme, players, 2 * cols.longest(games.starts))
-        loop(with_began(cols, scheme, games), everybody, space, kept, numbers)
+    try:
+        if scheme.rhythm is Rhythm.GAME:
+            loop(games, everybody, room(cols, scheme.player, 2), kept, numbers)
+        else:
+            space = workspace(cols, scheme, players, 2 * cols.longest(games.starts))
+            loop(with_began(cols, scheme, games), everybody, space, kept, numbers)
+    except Exception as error:  # whatever somebody else's kernel does
+        if scheme.is_own:
+            raise
+        raise scheme.failed(error) from error
     if cols is FEW:
         put_back(scheme.player, everybody, state)
 

@@ -8,6 +8,7 @@ on its rows may be others. Until a process that has it brings it level, the tabl
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,7 @@ from ledger.book.judging import Fresh
 from ledger.book.kinds import Parts
 from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.tables import FACTS, facts_of
-from ledger.errors import ProjectionError, ReadModelError
+from ledger.errors import ProjectionError, ReadModelError, ReadModelWarning
 from ledger.facts import codec
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, GameRecorded, PolicySet
@@ -113,6 +114,7 @@ class AtHand:
         self.further = tuple(made for made in self.further if made.name != error.projector)
         self.broken[error.projector] = error
         plugins.leave_out(error)
+        warnings.warn(f"left out: {error}", ReadModelWarning, stacklevel=2)
 
     def to_keep(self, rule: Rule, present: Iterable[str]) -> list[ReadModel]:
         """Those that views should keep here.
@@ -144,6 +146,11 @@ class AtHand:
             elif identity is None or self._takes_over(projector, identity):
                 make.append(projector)
             else:  # another version's: who has that one keeps it level
+                self.broken[projector.name] = ProjectionError(
+                    projector.name,
+                    f"its table was made by version {version_of(identity)}, and version {projector.version} of the "
+                    "projector is here; install that version, or raise the version to make the table anew",
+                )
                 continue
             kept.append(projector)
         here = {projector.name for projector in kept}

@@ -27,6 +27,7 @@ from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import EVENTS, CorrectionDecided, CorrectionProposed, Event, GameSupplemented
 from ledger.ratings import projector_steps
 from ledger.runtime.kernels import digest_of, sources_of
+from ledger.runtime.nearest import choice_of
 from ledger.runtime.records import number, numbers
 
 if TYPE_CHECKING:
@@ -208,13 +209,19 @@ def declare(
         made=made,
         name=name,
         version=version,
-        reads=tuple(reads),
-        stores=tuple(stores),
+        reads=_names(name, "reads", reads),
+        stores=_names(name, "stores", stores),
         settings=dict(settings or {}),
         rows=rows,
         by=by,
         largest=largest,
     )
+
+
+def _names(projector: str, argument: str, names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str):  # ("n") is no tuple, and each letter would be a name
+        raise ProjectionError(str(projector), f"{argument}= takes several names, got {names!r}; write ({names!r},)")
+    return tuple(names)
 
 
 @attrs.frozen(kw_only=True)
@@ -232,14 +239,11 @@ class DeclaredProjector:
     largest: Largest | None = None
 
     def __attrs_post_init__(self) -> None:
-        self._refuse(self._faults_of_name())
-        self._refuse(projector_steps.faults_of_class(self.made, Projector))
-        self._refuse(self._faults_of_columns())
-        self._refuse(projector_steps.faults_of_step(self.made, self.reads))
-
-    def _refuse(self, faults: Iterable[str]) -> None:
-        if words := "; ".join(faults):
-            raise ProjectionError(str(self.name), words)
+        faults = [*self._faults_of_name(), *projector_steps.faults_of_class(self.made, Projector)]
+        if projector_steps.has_columns(self.made):
+            faults += [*self._faults_of_columns(), *projector_steps.faults_of_step(self.made, self.reads)]
+        if faults:
+            raise ProjectionError(str(self.name), "; ".join(faults))
 
     def _faults_of_name(self) -> Iterator[str]:
         if not isinstance(self.name, str) or not re.fullmatch(NAME_PATTERN, self.name):
@@ -253,8 +257,8 @@ class DeclaredProjector:
                 yield f"{word!r} is none of {list(choices)}"
 
     def _faults_of_columns(self) -> Iterator[str]:
-        if unknown := sorted({*self.reads, *self.stores} - set(SIDE_COLUMNS)):
-            yield f"no side of a game has {unknown}; there are {sorted(SIDE_COLUMNS)}"
+        for unknown in sorted({*self.reads, *self.stores} - set(SIDE_COLUMNS)):
+            yield f"no side of a game has {unknown!r}; {choice_of(unknown, SIDE_COLUMNS)}"
             return
         if texts := sorted(name for name in self.reads if SIDE_COLUMNS[name].type == "TEXT"):
             yield f"a step reads numbers, and {texts} are texts; they can only be stored"

@@ -8,7 +8,6 @@ whether a player stands again (``walks``).
 
 from __future__ import annotations
 
-import re
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.book.timeline import Pool
-from ledger.errors import ReadModelError, one_line
+from ledger.errors import ReadModelError
 from ledger.ratings.player_rows import CURRENT, PlayerRows, listed_flags
 from ledger.ratings.projector import CHANGES, DeclaredProjector
 from ledger.ratings.projectors.history import GAMES_BEFORE, HISTORY
@@ -27,6 +26,7 @@ from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, Column, Columns, changes, keyed
 from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
+from ledger.runtime.plugin_code import failure_of, place_of
 from ledger.runtime.records import generated, objects_of, put_of, records_of, update_of
 
 # Folds: a projector's step over the sides of players' runs, interpreted for a few, compiled for many.
@@ -249,7 +249,8 @@ def fold_all(
         if table.by_tournament:
             there, begun = _in_tournaments(cols, rows, table, sides, rated)
             folds.tournaments[table.name], folds.begun[number] = there, begun
-            folds.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun))
+            whose = game_of(there.sides)
+            folds.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun, whose))
             # what a player brings along is of several tournaments: the rows keep it
             folds.running.append(cols.floats(()))
             continue
@@ -266,10 +267,10 @@ def _folded(
 ) -> TableFold:
     """Fold the sides at the *chosen* places, or all, by player."""
     if chosen is None:
-        return fold(cols, table.fold, sides["owner"], sides, state)
+        return fold(cols, table.fold, sides["owner"], sides, state, game_of(sides))
     # sides have two dozen columns, of which a fold takes a few
     there = {name: cols.take(sides[name], chosen) for name in {"owner", *table.fold.reads}}
-    folded = fold(cols, table.fold, there["owner"], there, state)
+    folded = fold(cols, table.fold, there["owner"], there, state, game_of(sides, chosen))
     return folded._replace(places=chosen if folded.places is None else cols.take(chosen, folded.places))
 
 
@@ -348,8 +349,26 @@ def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Colu
     return listed_flags(cols, pool, rated_ms, fields)
 
 
+Whose = Callable[[int], tuple[int, int]]  # the player of a side, and the number of the game among the player's
+
+
+def game_of(sides: Any, chosen: Column | None = None) -> Whose:
+    """Say, from the columns of sides, whose each is; *chosen* are the places of those that are counted."""
+
+    def whose(side: int) -> tuple[int, int]:
+        place = int(side if chosen is None else chosen[side])
+        return int(sides["player"][place]), int(sides["n"][place])
+
+    return whose
+
+
 def fold(
-    cols: Columns, projector: DeclaredProjector, run: Column, sides: Mapping[str, Column], state: Column
+    cols: Columns,
+    projector: DeclaredProjector,
+    run: Column,
+    sides: Mapping[str, Column],
+    state: Column,
+    whose: Whose | None = None,
 ) -> TableFold:
     """Fold sides.
 
@@ -359,6 +378,7 @@ def fold(
         run: by side, the index among those of *state* of its player, or of its player and tournament.
         sides: the columns of the sides.
         state: flat running state by run; left as it is.
+        whose: names the side at which a step fails.
 
     Raises:
         ReadModelError: the projector's step fails.
@@ -382,7 +402,10 @@ def fold(
     except Exception as error:  # whatever somebody else's step does; the history's is ours
         if projector is HISTORY:
             raise
-        raise ReadModelError(projector.name, f"{_words(error, projector.step)}; correct the plug-in") from error
+        words = failure_of("its step", projector.step, error)
+        raise ReadModelError(
+            projector.name, f"{words}{_at(whose, _failing_side(error))}; correct the plug-in"
+        ) from error
     if cols is FEW:
         for place, player in enumerate(players):
             put_of(made)(reached, place * width, player)
@@ -390,40 +413,41 @@ def fold(
     columns = [cols.field(out, i, width) for i in range(width)]
     folded = TableFold(columns if places is None else [cols.take(each, places) for each in columns], places, reached)
     if projector is not HISTORY:
-        _refuse_fractions(projector, folded.columns)
+        _refuse_fractions(projector, folded, whose)
     return folded
 
 
-def _refuse_fractions(projector: DeclaredProjector, columns: Sequence[Column]) -> None:
+def _refuse_fractions(projector: DeclaredProjector, folded: TableFold, whose: Whose | None) -> None:
     """Refuse what a column of whole numbers cannot hold; SQLite would, and take the whole file for damaged."""
-    for kept, column in zip(projector.state, columns, strict=True):
+    for kept, column in zip(projector.state, folded.columns, strict=True):
         if kept.type != "INTEGER":
             continue
-        suspects = column
+        rows: Any = range(len(column))
         if not isinstance(column, list):  # every row of a build passes here: what is whole leaves before any loop
             near = np.ascontiguousarray(column)  # the fields of a side lie side by side
             is_odd = (np.trunc(near) != near) | (np.abs(near) >= MOST_WHOLE)
-            suspects = near[is_odd & ~np.isnan(near)].tolist()
-        for value in suspects:
+            rows = np.flatnonzero(is_odd & ~np.isnan(near))
+        for row in rows:
+            value = float(column[row])
             # NaN is stored as NULL
             if value == value and not (value % 1.0 == 0.0 and abs(value) < MOST_WHOLE):  # noqa: PLR0124
-                words = f"its step gives {value!r} to column {kept.name!r}, which is of whole numbers; call it REAL"
-                raise ReadModelError(projector.name, f"{words}, or correct the step")
+                side = int(row if folded.places is None else folded.places[row])
+                words = f"its step ({place_of(projector.step)}) gives {value!r} to column {kept.name!r}"
+                message = f"{words}{_at(whose, side)}, which is of whole numbers; call it REAL, or correct the step"
+                raise ReadModelError(projector.name, message)
 
 
-def _words(error: BaseException, step: Any) -> str:
-    """Say what went wrong in a step, and where."""
-    if type(error).__module__.startswith("numba"):
-        # Numba tells all that led to the line at fault; of other files than the step's nobody can say more.
-        source = step.__code__.co_filename
-        places = [line for path, line in re.findall(r'File "([^"]+)", line (\d+)', str(error)) if source.endswith(path)]
-        lines = [line.strip(" -") for line in str(error).splitlines()]
-        why = next((line for line in lines if line and "nopython" not in line), type(error).__name__)
-        where = f"{source}:{places[0] if places else step.__code__.co_firstlineno}"
-        return f"its step cannot be compiled, as it is for many games ({one_line(why)}, {where})"
+def _at(whose: Whose | None, side: int | None) -> str:
+    if whose is None or side is None:
+        return ""
+    player, n = whose(side)
+    return f" at rated game {n} of player {player}"
+
+
+def _failing_side(error: BaseException) -> int | None:
+    """The side at which the interpreted loop was; compiled code does not tell."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
+    while trace is not None and "changed" not in trace.tb_frame.f_locals:
         trace = trace.tb_next
-    is_source = trace is not None and trace.tb_frame.f_code.co_filename.endswith(".py")
-    where = f", {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None and is_source else ""
-    return f"its step fails ({type(error).__name__}: {one_line(error)}{where})"
+    inside = None if trace is None else trace.tb_next
+    return None if inside is None else inside.tb_frame.f_locals.get("side")

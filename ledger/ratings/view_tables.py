@@ -152,11 +152,15 @@ def facts_wanted(tables: Iterable[SideTable]) -> tuple[str, ...]:
 
 def refuse_taken_names(projectors: Sequence[ReadModel], taken: Iterable[str]) -> None:
     """Raise ProjectionError for a projector whose table would be another one's."""
-    names = {name.lower() for name in (*taken, HISTORY.name)}  # SQLite's names know no cases
+    own = {name.lower() for name in (*taken, HISTORY.name)}  # SQLite's names know no cases
+    seen = set[str]()
     for projector in projectors:
-        if projector.name.lower() in names:
-            raise ProjectionError(projector.name, "takes the name of a table of the ledger or of another projector")
-        names.add(projector.name.lower())
+        name = projector.name.lower()
+        if name in own:
+            raise ProjectionError(projector.name, "takes the name of a table of the ledger; give it another name")
+        if name in seen:
+            raise ProjectionError(projector.name, "is given twice, or two have this name; rename one of them")
+        seen.add(name)
 
 
 # What every table of the views says, with the unit of each column: the tables that a reader of the views meets.

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from ledger.errors import ProjectionError, one_line
+from ledger.errors import LedgerError, ProjectionError, one_line
 
 # Those that this process left out: by the value of the entry point that it tried to load, or by their own name.
 _broken: dict[str, ProjectionError] = {}
+
+
+def nothing(_offered: object) -> tuple[str, ...]:
+    """What is wrong with a plug-in that nobody looks at."""
+    return ()
 
 
 def package_of(point: EntryPoint) -> str | None:
@@ -17,12 +22,15 @@ def package_of(point: EntryPoint) -> str | None:
     return point.dist.name if point.dist is not None else None
 
 
-def loaded(point: EntryPoint, kind: type | tuple[type, ...] | None = None) -> Any:
+def loaded(
+    point: EntryPoint, kind: type | tuple[type, ...] | None = None, faults_of: Callable[[Any], Iterable[str]] = nothing
+) -> Any:
     """What an entry point stands for.
 
     Args:
         point: the entry point.
         kind: what it must be, or one of what; anything where not given.
+        faults_of: says what is wrong with it.
 
     Raises:
         ProjectionError: it cannot be loaded, or is something else; the package is broken or of another version.
@@ -32,10 +40,13 @@ def loaded(point: EntryPoint, kind: type | tuple[type, ...] | None = None) -> An
         if kind is not None and not isinstance(offered, kind):
             right = " or ".join(f"a {each.__name__}" for each in (kind if isinstance(kind, tuple) else (kind,)))
             raise TypeError(f"{type(offered).__name__}, where {right} should stand")  # noqa: TRY301  # named below
+        if faults := "; ".join(faults_of(offered)):
+            raise ProjectionError(point.name, faults)  # noqa: TRY301  # with its package below
     except Exception as error:  # whatever somebody else's module does when it is imported
         package = package_of(point)
         owner = f"package {package!r}" if package else "a package without a name"
-        failure = f"{type(error).__name__}: {one_line(error)}"
+        # ours say file, line and way out, and are told in full
+        failure = str(error) if isinstance(error, LedgerError) else f"{type(error).__name__}: {one_line(error)}"
         message = (
             f"the plug-in {point.value!r} of {owner} cannot be loaded ({failure}): install the package again, or "
             "remove it"
@@ -45,14 +56,16 @@ def loaded(point: EntryPoint, kind: type | tuple[type, ...] | None = None) -> An
 
 
 def loadable(
-    points: Iterable[EntryPoint], kind: type | tuple[type, ...] | None = None
+    points: Iterable[EntryPoint],
+    kind: type | tuple[type, ...] | None = None,
+    faults_of: Callable[[Any], Iterable[str]] = nothing,
 ) -> tuple[dict[str, Any], dict[str, ProjectionError]]:
     """What entry points stand for, by their names in alphabetical order, and of those that are broken, why."""
     plugins: dict[str, Any] = {}
     failed: dict[str, ProjectionError] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):  # installed in any order, one answer
         try:
-            offered = loaded(point, kind)
+            offered = loaded(point, kind, faults_of)
         except ProjectionError as error:
             failed[point.name] = _broken[point.value] = error
             continue

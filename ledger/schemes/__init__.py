@@ -18,8 +18,9 @@ from ledger.runtime import arith, plugins
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.plugins import loadable
 from ledger.schemes.scheme import Scheme
+from ledger.schemes.scheme_faults import faults_of_scheme
 
-_NO_SCHEMES = {"scheme", "settings"}  # what a scheme is, and what its settings are
+_NO_SCHEMES = {"scheme", "scheme_faults", "settings"}  # what a scheme is, what may be wrong with it, its settings
 
 
 @cache
@@ -44,7 +45,8 @@ def built_in() -> tuple[Scheme, ...]:
 @cache
 def available() -> dict[str, Scheme]:
     """Every scheme by name, but for those of broken plug-ins. A plug-in may not take the name of a built-in one."""
-    offered, _ = loadable((point for name, point in _points().items() if name not in built_in_names()), Scheme)
+    points = (point for name, point in _points().items() if name not in built_in_names())
+    offered, _ = loadable(points, Scheme, faults_of_scheme)
     schemes = {scheme.name: scheme for scheme in built_in()}
     for scheme in offered.values():
         schemes.setdefault(scheme.name, scheme)
@@ -82,7 +84,7 @@ def named(name: str) -> Scheme:
         return schemes[name]
     point = _points().get(name)
     if point is not None:
-        plugins.loaded(point, Scheme)  # tells why not
+        plugins.loaded(point, Scheme, faults_of_scheme)  # tells why not
     raise UnknownNameError("scheme", name, choice_of(name, schemes), where="installed")
 
 

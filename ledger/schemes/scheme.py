@@ -24,6 +24,7 @@ from ledger.errors import MalformedError, ProjectionError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.runtime.nearest import choice_of
+from ledger.runtime.plugin_code import failure_of
 from ledger.runtime.records import flat_of, number, objects_of
 from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, as_written
@@ -400,9 +401,14 @@ class Scheme:
     scale: str = "Elo points"
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a scheme without the kernel of its rhythm."""
+        """Refuse a scheme without the kernel of its rhythm; what else is wrong, ``scheme_faults`` says."""
         if not (self.passes if self.rhythm is not Rhythm.GAME else self.rate_game):
             raise ValueError(f"scheme {self.name!r} rates by {self.rhythm.value} and lacks the kernel for it")
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the scheme is one of this package's."""
+        return self.player.__module__.startswith(f"{__package__}.")
 
     @property
     def plausible(self) -> tuple[float, float]:
@@ -435,54 +441,96 @@ class Scheme:
     def player_at(self, state: Sequence[float], when: When, numbers: Any) -> Any:
         """The player of a state as it stands at a time."""
         player = self.player_of(state)
-        self.at(player, when.period, when.day, numbers)
+        self._calls("at", player, when.period, when.day, numbers)
         return player
 
     def lists(self, state: Sequence[float], numbers: Any) -> bool:
         """Whether a rating list shows the player of a state."""
-        return self.listed is always or bool(self.listed(self.player_of(state), numbers))
+        return self.listed is always or bool(self._calls("listed", self.player_of(state), numbers))
 
     def calls_provisional(self, state: Sequence[float], numbers: Any) -> bool:
         """Whether the rating of a state is provisional."""
-        return self.provisional is not never and bool(self.provisional(self.player_of(state), numbers))
+        return self.provisional is not never and bool(self._calls("provisional", self.player_of(state), numbers))
 
     def carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
         """The state of a player who comes from another scheme with *rating* after *games* rated games."""
-        return self._state_of(self._carried(rating, games, newcomer, numbers))
+        return tuple(flat_of(self._carried(rating, games, newcomer, numbers)))
 
     def _carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> Any:
         if self.carry is None:
             return self._entered(rating, games, newcomer, numbers)
-        return self.carry(rating, games, newcomer, numbers)
+        return self._made_by("carry", rating, games, newcomer, numbers)
 
     def _entered(self, rating: float, games: float | None, newcomer: Newcomer, numbers: Any) -> Any:
         """The player who enters with a rating, and with a number of games if the scheme counts them."""
-        player = self.enter(newcomer._replace(declared=rating), numbers)
+        player = self._made_by("enter", newcomer._replace(declared=rating), numbers)
         # An author's ``enter`` that asks for no declared rating would begin everybody anew.
-        if player.rating != rating and player == self.enter(newcomer._replace(declared=None), numbers):
+        if player.rating != rating and player == self._made_by("enter", newcomer._replace(declared=None), numbers):
             player.rating = rating
         if games is not None and "games" in self.state:
             player.games = games
         return player
 
-    def _state_of(self, player: Any) -> tuple[float, ...]:
+    def _made_by(self, name: str, *arguments: Any) -> Any:
+        """The player that a function of the scheme makes."""
+        player = self._calls(name, *arguments)
         if not isinstance(player, self.player):
-            raise ProjectionError(self.name, f"gives {player!r}, where a {self.player.__name__} should stand")
-        return tuple(flat_of(player))
+            function = getattr(self, name)
+            where = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+            raise ProjectionError(
+                self.name, f"{name} ({where}) is to return a {self.player.__name__}, got {player!r}; correct it"
+            )
+        return player
+
+    def _calls(self, name: str, *arguments: Any) -> Any:
+        """What a function of the scheme returns.
+
+        Raises:
+            ProjectionError: it failed.
+        """
+        function = getattr(self, name)
+        try:
+            return function(*arguments)
+        except Exception as error:  # whatever somebody else's function does
+            if self.is_own:
+                raise
+            raise self.failed(error, name) from error
+
+    def failed(self, error: BaseException, name: str = "") -> ProjectionError:
+        """Say that a function of the scheme failed, and where.
+
+        Args:
+            error: what it raised.
+            name: of the function; by default one of those that rate games.
+        """
+        name = name or ("rate_game" if self.rate_game is not None else "a pass")
+        function = getattr(self, name, None) or self.passes[0]
+        return ProjectionError(self.name, f"{failure_of(name, function, error)}; correct the scheme")
+
+    def explained(
+        self, side: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any
+    ) -> Explanation:
+        """What ``explain`` says.
+
+        Raises:
+            ProjectionError: it failed.
+        """
+        explanation: Explanation = self._calls("explain", side, meetings, when, numbers)
+        return explanation
 
     def begin(self, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
         """The state with which a player begins: from the seed, where there is one, as of its day."""
-        return self._state_of(self._begin(newcomer, numbers))
+        return tuple(flat_of(self._begin(newcomer, numbers)))
 
     def _begin(self, newcomer: Newcomer, numbers: Any) -> Any:
         seed = newcomer.seed
         if seed is None:
-            return self.enter(newcomer, numbers)
+            return self._made_by("enter", newcomer, numbers)
         # RD grows, ages and rules go from the day of the list on
         if seed.day is not None:
             newcomer = newcomer._replace(day=seed.day)
         if self.seeded is not None:
-            return self.seeded(seed, newcomer, numbers)
+            return self._made_by("seeded", seed, newcomer, numbers)
         if seed.games is None:
             return self._entered(seed.rating, None, newcomer, numbers)
         return self._carried(seed.rating, seed.games, newcomer, numbers)
@@ -503,11 +551,11 @@ class Scheme:
         if seed.games is None and "games" in self.state and player.games > fresh.games:
             fresh = self._begin(listed._replace(seed=seed._replace(games=player.games)), numbers)
         if self.relist is not None:
-            return self._state_of(self.relist(player, fresh, seed, numbers))
+            return tuple(flat_of(self._made_by("relist", player, fresh, seed, numbers)))
         goes_on = {"peak", "highest", "birth_year"}
         return tuple(
             max(own, listed_value) if name in goes_on else listed_value
-            for name, own, listed_value in zip(self.state, state, self._state_of(fresh), strict=True)
+            for name, own, listed_value in zip(self.state, state, flat_of(fresh), strict=True)
         )
 
     def in_full(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:

@@ -37,6 +37,7 @@ from ledger.schemes.scheme import (
     as_it_stands,
     at_time,
 )
+from ledger.schemes.scheme_faults import faults_of_scheme
 from ledger.schemes.settings import as_written
 from ledger.testing.kit import bits, refused
 
@@ -115,6 +116,9 @@ class SchemeContract:
             yield self.make().numbers_from(settings)
 
     # -- what it says of itself ------------------------------------------------------------------------------------
+
+    def test_nothing_is_wrong_with_it(self) -> None:
+        assert list(faults_of_scheme(self.make())) == []
 
     def test_it_is_declared_in_full(self) -> None:
         scheme = self.make()

@@ -18,7 +18,7 @@ from ledger import errors, schemes
 from ledger.answers import publications, rankings
 from ledger.answers.rows import as_rows
 from ledger.correcting.corrections import Sending
-from ledger.errors import LedgerError, RejectedError
+from ledger.errors import LedgerError, ReadModelWarning, RejectedError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
 from ledger.facts.events import Event, GameRecorded
@@ -245,7 +245,8 @@ def failing_read_model(scene: ClubOfTwo) -> None:
     made = declare_facts(FailingProjector, name="failing", version=1, kinds=(GameRecorded,))
     try:
         with Ledger.open(scene.path, projectors=(made,)) as ledger:
-            ledger.level()
+            with pytest.warns(ReadModelWarning):
+                ledger.level()
             raise ledger.views.at_hand.broken["failing"]
     finally:
         plugins._broken.pop("failing")

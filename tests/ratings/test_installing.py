@@ -11,7 +11,7 @@ import pytest
 
 from ledger.answers.read_models import projectors
 from ledger.audit.audit import audit
-from ledger.errors import MalformedError, ProjectionError, ReadModelError
+from ledger.errors import MalformedError, ProjectionError, ReadModelError, ReadModelWarning
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import building, engine, installed_projectors, side_rows, views
@@ -128,10 +128,16 @@ def test_the_table_of_a_projector_that_is_gone_hides_no_falsehood_in_another(pla
     assert {falsehood.table for falsehood in audit(plain_club, projectors=()).falsehoods} == {table}
 
 
-@pytest.mark.parametrize("name", ["history", "games", "current", "build", "win_streaks"])
-def test_a_projector_may_not_take_the_name_of_another_table(name: str, plain_club: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        *((name, "takes the name of a table of the ledger") for name in ("history", "games", "current", "build")),
+        ("win_streaks", "is given twice, or two have this name; rename one of them"),
+    ],
+)
+def test_a_projector_may_not_take_the_name_of_another_table(name: str, words: str, plain_club: Path) -> None:
     taken = attrs.evolve(WIN_STREAKS, name=name, version=9)
-    with pytest.raises(ProjectionError, match="takes the name of a table"):
+    with pytest.raises(ProjectionError, match=words):
         Ledger.open(plain_club, projectors=(WIN_STREAKS, taken))
 
 
@@ -225,10 +231,10 @@ def test_a_step_that_only_the_compiler_would_refuse_is_refused_when_it_is_declar
     with pytest.raises(ProjectionError) as caught:
         declare(Sound, name="sound", version=1, reads=("n",))
     for words in (
-        "writes game.n: a game is only read",
-        "uses self.other, which is none of its fields ['games']",
-        "reads game.rating, which reads= does not name",
-        "uses self.helper",
+        "writes game.n, which is only read",
+        "writes self.other, which is none of its fields; expected one of ['games']",
+        "reads game.rating, which reads= does not name; expected one of ['n']",
+        "reads self.helper, which is none of its fields",
         "returns something",
     ):
         assert words in str(caught.value), words
@@ -263,7 +269,7 @@ def test_what_a_step_may_not_use_is_named_with_its_line_when_it_is_declared() ->
         r"test_installing.py:\d+ uses undefined_number, which is defined nowhere",
         r"test_installing.py:\d+ uses isinstance",
         r"test_installing.py:\d+ uses DAYS, a list",
-        r"test_installing.py:\d+ makes a text; a step calculates with numbers, math, abs,",
+        r"test_installing.py:\d+ makes a text; it may use numbers, math, abs,",
     ):
         assert re.search(words, str(caught.value)), words
 
@@ -364,10 +370,16 @@ def test_a_fraction_in_a_column_of_whole_numbers_is_the_plug_ins_fault(
     plain_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plugins, "_broken", {})
-    words = "its step gives 0.5 to column 'halves', which is of whole numbers; call it REAL"
+    words = (
+        r"its step \(.*test_installing.py:\d+\) gives 0.5 to column 'halves' at rated game 1 of player 1, which is of "
+        "whole numbers; call it REAL"
+    )
     fractions = declare(Fractions, name="fractions", version=1, reads=("n",))
-    with Ledger.open(plain_club, projectors=(fractions,)) as ledger, pytest.raises(ProjectionError, match=words):
-        list(ledger.rows("fractions"))
+    with Ledger.open(plain_club, projectors=(fractions,)) as ledger:
+        with pytest.warns(ReadModelWarning, match=words):
+            ledger.level()
+        with pytest.raises(ProjectionError, match=words):
+            list(ledger.rows("fractions"))
 
 
 def test_a_projector_may_store_columns_and_keep_nothing(plain_club: Path) -> None:
@@ -389,13 +401,17 @@ def test_a_step_that_fails_stops_nothing_but_its_own_table(
     """Named with file and line; the table refuses to answer, all others go on, and it comes back when it is mended."""
     monkeypatch.setattr(plugins, "_broken", {})
     monkeypatch.setattr(views, "FEW_ENTRIES", views.FEW_ENTRIES if few else 0)
-    words = r"win_streaks: its step fails \(ValueError: no second game, .*test_installing.py:\d+\); correct the plug-in"
+    words = (
+        r"win_streaks: its step fails \(ValueError: no second game, .*test_installing.py:\d+\) at rated game 2 of "
+        r"player \d+; correct the plug-in"
+    )
     with Ledger.open(plain_club, projectors=(WIN_STREAKS,)) as ledger:
         ledger.level()
     failing = attrs.evolve(WIN_STREAKS, made=Failing, version=2, reads=("n",), stores=())
     with Ledger.open(plain_club, projectors=(*BUILT_IN, failing)) as ledger:
         ledger.append(game_recorded("g:late", ended_at="2026-11-20", half_moves=40))
-        ledger.level() if few else ledger.rebuild()
+        with pytest.warns(ReadModelWarning, match=words):
+            ledger.level() if few else ledger.rebuild()
         assert ledger.views.is_level()
         with pytest.raises(ProjectionError, match=words):
             list(ledger.rows("win_streaks"))
@@ -462,3 +478,22 @@ def test_a_step_that_cannot_be_compiled_is_named_with_its_line() -> None:
     words = r"compiled: its step cannot be compiled, as it is for many games \(.*test_installing.py:\d+\)"
     with pytest.raises(ReadModelError, match=words):
         side_rows.fold(MANY, made, np.zeros(5, np.int32), {"n": np.arange(5)}, np.zeros(1))
+
+
+@attrs.define
+class Annotated(Projector):
+    games: int = column(0.0, "REAL", "games")
+
+    def step(self, game: RatedSide) -> None:
+        self.games = game.half_point  # type: ignore[attr-defined]
+
+
+def test_what_a_declaration_misspells_is_named_with_what_was_meant() -> None:
+    with pytest.raises(ProjectionError, match=r"reads= takes several names, got 'n'; write \('n',\)"):
+        declare(Annotated, name="annotated", version=1, reads="n")
+    with pytest.raises(ProjectionError, match="no side of a game has 'half_point'; did you mean 'half_points'"):
+        declare(Counting, name="counting", version=1, reads=("half_point",))
+    with pytest.raises(ProjectionError) as caught:
+        declare(Annotated, name="annotated", version=1, reads=("half_points",))
+    assert "games: annotate it as float: both engines hold floats" in str(caught.value)
+    assert "reads game.half_point, which reads= does not name; did you mean 'half_points'?" in str(caught.value)

@@ -211,7 +211,8 @@ def test_the_higher_version_is_kept_and_who_has_the_lower_one_leaves_it(kept_clu
         rows(new, (newer,))
         old.append(game_recorded("live", ended_at="2021-06-01", half_moves=60))
         old.level()
-        with pytest.raises(ProjectionError, match="without its plug-in has gone on"):
+        words = "made by version 2, and version 1 of the projector is here; install that version, or raise the version"
+        with pytest.raises(ProjectionError, match=words):
             old.rows("surpluses")
         others = {"win_streaks": ProjectionError("win_streaks", "cannot be read")}  # what is wrong with another one
         with pytest.raises(ProjectionError, match=r"^surpluses: .*has gone on"):
