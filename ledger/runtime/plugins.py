@@ -46,11 +46,10 @@ def loaded(
         package = package_of(point)
         owner = f"package {package!r}" if package else "a package without a name"
         # ours say file, line and way out, and are told in full
-        failure = str(error) if isinstance(error, LedgerError) else f"{type(error).__name__}: {one_line(error)}"
-        message = (
-            f"the plug-in {point.value!r} of {owner} cannot be loaded ({failure}): install the package again, or "
-            "remove it"
-        )
+        is_ours = isinstance(error, LedgerError)
+        failure = str(error) if is_ours else f"{type(error).__name__}: {one_line(error)}"
+        way_out = "correct it, or remove the package" if is_ours else "install the package again, or remove it"
+        message = f"the plug-in {point.value!r} of {owner} cannot be loaded ({failure}): {way_out}"
         raise ProjectionError(point.name, message) from error
     return offered
 

@@ -140,7 +140,7 @@ def test_the_faults_of_a_plug_in_are_told_in_full_when_it_is_loaded() -> None:
     with pytest.raises(ProjectionError) as caught:
         loaded(point, Scheme, faults_of_scheme)
     assert "the plug-in 'tests.schemes.test_scheme_faults:FAULTY'" in str(caught.value)
-    assert "functions of modules): install the package again, or remove it" in str(caught.value)
+    assert "functions of modules): correct it, or remove the package" in str(caught.value)
 
 
 def number_for_a_player(newcomer: Newcomer, numbers: Settings) -> Any:
