@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         TournamentOpened,
     )
     from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
-    from ledger.journal.recorder_columns import PoolChoice
     from ledger.ledger import Ledger
     from ledger.ratings.projector import (
         FactProjector,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
         key_column,
         value_column,
     )
+    from ledger.recording.game_import import PoolChoice
     from ledger.runtime.records import part
     from ledger.schemes.scheme import Scheme
 
@@ -100,7 +100,7 @@ _HOMES = {
     "ledger.facts.events": """GameRecorded PlayerChanged PlayerRegistered RatingRunClosed RoundWithoutGame SchemeAdopted
         TournamentClosed TournamentOpened""",
     "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",
-    "ledger.journal.recorder_columns": "PoolChoice",
+    "ledger.recording.game_import": "PoolChoice",
     "ledger.ledger": "Ledger",
     "ledger.ratings.projector": """FactProjector FactRows Largest Projector RatedSide column declare declare_facts
         key_column value_column""",

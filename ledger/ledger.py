@@ -5,11 +5,9 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,36 +16,31 @@ from ledger import schemes
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.game_log import GameLog
 from ledger.correcting.previews import Impact, Previews
+from ledger.duplicates.detector import DuplicateDetector
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
-from ledger.facts.event_fields import SHA256_PATTERN
 from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import SourceRound, frame_schema, shown
 from ledger.facts.words import Receipt, Standing, TreeHead
-from ledger.journal import Journal, kept_texts, listing, rules
-from ledger.journal.alike import AlikeGames, ErasedSides
-from ledger.journal.checkpoints import refuse_another_history
-from ledger.journal.game_keys import MadeKeys
+from ledger.handle import DEFAULT_ACTOR, OpenLedger, utc_now
+from ledger.journal import listing, rules
 from ledger.journal.listing import JournalEntry
-from ledger.journal.recorder import STRANGERS_NAMED, Refused, Telling
-from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players import erasing, renaming
-from ledger.players.people import People, Person
+from ledger.players.people import Person
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.players.stores import make_on_server, open_names, open_stores, token_store_of
+from ledger.players.stores import make_on_server, open_names
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
 from ledger.ratings.installed_projectors import at_hand
-from ledger.ratings.keeping import AtHand
-from ledger.ratings.open_ledger import DEFAULT_ACTOR, OpenLedger
 from ledger.ratings.projector import ReadModel
-from ledger.ratings.recording import EarlyGames, LikeGames
-from ledger.ratings.views import Views
+from ledger.recording.game_import import GameImport, ImportReport, PoolChoice, take_frames
+from ledger.recording.recorder import STRANGERS_NAMED, Refused, Submission
+from ledger.recording.seed_warnings import SeedWarnings
+from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked_methods
@@ -64,11 +57,6 @@ if TYPE_CHECKING:
 else:
     # the readers of files take 0.15 s to load, and most ledgers are opened to be asked
     files, formats = Lazy("ledger.imports.files"), Lazy("ledger.imports.formats")
-
-
-def utc_now() -> datetime:
-    """What time it is: the only look at a clock in the library."""
-    return datetime.now(UTC)  # noqa: TID251  # the default of the callers
 
 
 @checked_methods
@@ -151,56 +139,6 @@ class Ledger(OpenLedger):
         # Opened anew: what was open until now is under the names that files have while they are made.
         return cls.open(path, clock=clock, projectors=projectors)
 
-    @classmethod
-    def open(
-        cls,
-        path: str | Path,
-        *,
-        projectors: Sequence[ReadModel] | None = None,
-        read_only: bool = False,
-        follow: bool = True,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> Ledger:
-        """Open an existing ledger; for reading only, with a warning, where its last checkpoint does not fit it.
-
-        Args:
-            path: the journal's file.
-            projectors: read models of which tables are to be made beside those that the ledger keeps; by default
-                those that are built in. Which are kept is the ledger's rule (the policy ``read-models``), and what has
-                a table keeps it: nothing is taken away by opening a ledger without a projector.
-            read_only: never write the journal or the people.
-            follow: whether answers are of all that the journal holds by then, for which the views are brought level;
-                else nothing is written at all, and answers are of as much as somebody else has folded into the views.
-            clock: what time it is, in UTC.
-
-        Raises:
-            StorageError: a file is missing, locked, or not ours.
-            CorruptError: a file is damaged.
-        """
-        path = journal_file(path)
-        refuse_half_restored(path)
-        read_only = read_only or not follow
-        journal, people = open_stores(path, read_only=read_only)
-        # First: where the journal is of another history, nothing that waits may be brought to its end by what it says.
-        refuse_another_history(path, journal, people)
-        renaming.settle_if_possible(journal, people)
-        erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
-        ledger = cls._over(path, journal, people, at_hand(projectors), clock)
-        ledger.views.follows = follow
-        return ledger
-
-    @classmethod
-    def _over(
-        cls,
-        path: Path,
-        journal: Journal,
-        people: People,
-        projectors: Sequence[ReadModel] | AtHand,
-        clock: Callable[[], datetime],
-    ) -> Ledger:
-        views = Views(beside(path, "views"), projectors, journal)
-        return cls(path, journal, people, views, clock, token_store_of(path, journal))
-
     @contextmanager
     def known_at(
         self, position: int, *, listed: int | None = None, keep: bool = True, progress: Progress = silent
@@ -248,7 +186,7 @@ class Ledger(OpenLedger):
             self.names.check_registrations(registrations)
         return self._record(batch, actor)
 
-    def append_each(self, tellings: Iterable[Telling]) -> list[Receipt | RejectedError | MalformedError]:
+    def append_each(self, tellings: Iterable[Submission]) -> list[Receipt | RejectedError | MalformedError]:
         """Record facts of several people, each by itself: for each where it stands, or why it was refused.
 
         What stands in the journal then, and which rules refuse, is what ``append`` of one after another would bring.
@@ -260,7 +198,7 @@ class Ledger(OpenLedger):
         """
         self.refuse_other_threads()
         tellings = list(tellings)
-        if strangers := [telling for telling in tellings if not isinstance(telling, Telling)]:
+        if strangers := [telling for telling in tellings if not isinstance(telling, Submission)]:
             raise MalformedError(
                 [f"{shown(thing)} is no Telling(event, actor)" for thing in strangers[:STRANGERS_NAMED]]
             )
@@ -277,8 +215,8 @@ class Ledger(OpenLedger):
                     outcomes.append(error)
         return outcomes
 
-    def _append_games(self, games: Sequence[Telling]) -> list[Receipt | Refused]:
-        named: dict[int, Telling] = {}
+    def _append_games(self, games: Sequence[Submission]) -> list[Receipt | Refused]:
+        named: dict[int, Submission] = {}
         refused: dict[int, Refused] = {}
         recorders: dict[tuple[str | None, str], str] = {}  # a name is proven once; what is refused is noted each time
         for place, game in enumerate(games):
@@ -373,11 +311,6 @@ class Ledger(OpenLedger):
         return Registry(self)
 
     @property
-    def made_keys(self) -> MadeKeys:
-        """What makes the keys of games whose source gave none."""
-        return MadeKeys(self.journal, self.names.file.secret)
-
-    @property
     def publications(self) -> Publications:
         """The lists that were shown to the world: to publish one, to see each again as it was."""
         return Publications(self)
@@ -430,12 +363,12 @@ class Ledger(OpenLedger):
         """
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
-        self.level_for_games_told_again()
+        self.catch_up_if_corrected()
         first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
         # names that are not in the index yet are read anew for each frame: where they are many, they enter it first
         self.names.file.folds.bring_up()
-        alike = None if record_alike else AlikeGames(self.journal, self.names.file, LikeGames(self.views))
-        pools, notes_of = choice or PoolChoice(pool=first.pool), EarlyGames(self.views).of_frame
+        alike = None if record_alike else DuplicateDetector(self.journal, self.names.file, ViewsGameIndex(self.views))
+        pools, notes_of = choice or PoolChoice(pool=first.pool), SeedWarnings(self.views).of_frame
         standing = self.standing
         job = GameImport(
             self.names,
@@ -522,27 +455,6 @@ class Ledger(OpenLedger):
         report.note_count += reading.note_count
         report.left_out += reading.skipped
         return report
-
-    def level_for_games_told_again(self) -> None:
-        """Bring the views level where a file may tell games as they stand after corrections, byes by another day."""
-        if self.standing.any_corrected() or any(self.journal.keys("round:", "round;")):
-            self.level()
-
-    def erased_sides(self, keys: MadeKeys | None = None) -> ErasedSides:
-        """What the games of a file are to known ones of erased players, for which the views are levelled."""
-        has_nameless = self.names.file.has_nameless()
-        if has_nameless:
-            # before the journal is written: views follow from what is committed
-            self.level()
-
-        def games_of(players: Iterable[int]) -> list[dict[str, Any]]:
-            # the games of who is the first to be erased while a file is read are known by their keys alone
-            if not has_nameless:
-                return []
-            numbers = json.dumps(sorted(players))
-            return list(queries.dictionaries(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
-
-        return ErasedSides(self.names.file, keys or self.made_keys, games_of)
 
     @property
     def corrections(self) -> Corrections:
@@ -677,16 +589,6 @@ class Ledger(OpenLedger):
         if last is not None and last < 0:
             raise MalformedError([f"last is a number of entries, and 0 or None asks for all of them; got {last}"])
         return map(JournalEntry.of, listing.bodies(self.journal, kind, last))
-
-    def movetext(self, sha256: str) -> str | None:
-        """The movetext kept under a game's ``text``, or None.
-
-        Raises:
-            MalformedError: it is no SHA-256.
-        """
-        if re.fullmatch(SHA256_PATTERN, sha256) is None:
-            raise MalformedError([f"sha256 must be 64 hexadecimal digits, got {sha256[:80]!r}"])
-        return kept_texts.movetext(self.journal, sha256)
 
 
 def _game_frame(frame: DataFrame) -> DataFrame:

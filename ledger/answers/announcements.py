@@ -20,10 +20,10 @@ from ledger.facts.events import TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms, instant_ms_column
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Format
+from ledger.handle import OpenLedger
 from ledger.imports.reading import ReportedTournament
 from ledger.journal import Journal, rules
-from ledger.journal.recorder_columns import BY_SPEED
-from ledger.ledger import Ledger
+from ledger.recording.game_import import BY_SPEED
 from ledger.runtime.calls import checked
 from ledger.runtime.lazy import pl
 from ledger.schemes.scheme import Rhythm
@@ -138,7 +138,7 @@ class OutsideGames:
 
 
 @checked
-def outside_games(ledger: Ledger, pool: str) -> OutsideGames:
+def outside_games(ledger: OpenLedger, pool: str) -> OutsideGames:
     """What looks at the games of an import into a pool."""
     return OutsideGames(announced_in(ledger.journal, pool))
 
@@ -151,7 +151,7 @@ class Opening(NamedTuple):
     problem: str | None
 
 
-def openings(ledger: Ledger, reported: Iterable[ReportedTournament], pool: str) -> Iterator[Opening]:
+def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: str) -> Iterator[Opening]:
     """The tournaments of a file that the ledger was not told of with these days.
 
     Args:
@@ -180,7 +180,7 @@ def openings(ledger: Ledger, reported: Iterable[ReportedTournament], pool: str) 
             yield Opening(tournament.line, event, _refusal(ledger, event))
 
 
-def _refusal(ledger: Ledger, event: TournamentOpened) -> str | None:
+def _refusal(ledger: OpenLedger, event: TournamentOpened) -> str | None:
     """Why an announcement would be refused; None where it would be recorded, or where its pool is none yet."""
     stored = ledger.journal.find([event.key]).get(event.key)
     try:

@@ -20,7 +20,7 @@ from typing import Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.periods import OPEN
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person, missing
 from ledger.runtime.calls import compare
 
@@ -31,16 +31,16 @@ RESULT: dict[int | None, Literal["win", "draw", "loss"]] = {2: "win", 1: "draw",
 EVERY_ROW = 2**62  # SQLite takes it for a limit, and so does a slice
 
 
-def of_one_moment(answer: Callable[Concatenate[Ledger, P], T]) -> Callable[Concatenate[Ledger, P], T]:
+def of_one_moment(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[Concatenate[OpenLedger, P], T]:
     """A question whose answer is of level views and of one position of the journal, as ``Ledger.moment`` says.
 
     What it gives is read by then: it is no iterator over rows that are still to come.
     """
 
     @wraps(answer)
-    def asked(ledger: Ledger, /, *arguments: P.args, **named: P.kwargs) -> T:
+    def asked(ledger: OpenLedger, /, *arguments: P.args, **named: P.kwargs) -> T:
         # one within another was given what an answer made
-        if not isinstance(ledger, Ledger) or not ledger.views.is_read:
+        if not isinstance(ledger, OpenLedger) or not ledger.views.is_read:
             (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)
         with ledger.moment():
             return answer(ledger, *arguments, **named)
@@ -170,7 +170,7 @@ def told_apart(called: Mapping[int, str]) -> dict[int, str]:
     return {player: name if bearers[name] == 1 else f"{name} ({player})" for player, name in called.items()}
 
 
-def names(ledger: Ledger, players: set[int]) -> dict[int, str]:
+def names(ledger: OpenLedger, players: set[int]) -> dict[int, str]:
     """``shown`` by player number; who is missing from the people file was not erased, and is not called so."""
     people = ledger.people.by_number(sorted(players))
     return {player: shown(people[player]) if player in people else missing(player) for player in players}

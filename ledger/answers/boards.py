@@ -11,8 +11,8 @@ from ledger.board.playing import moves_of, replayed
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.json_schemas import documented
+from ledger.handle import OpenLedger
 from ledger.journal import listing
-from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime.calls import checked
 
@@ -66,7 +66,7 @@ class KeptGame(NamedTuple):
 
 
 @checked
-def kept_game(ledger: Ledger, game: str) -> KeptGame:
+def kept_game(ledger: OpenLedger, game: str) -> KeptGame:
     """A game by its key, the id that its server gave it, or its web address.
 
     Raises:
@@ -81,7 +81,7 @@ def kept_game(ledger: Ledger, game: str) -> KeptGame:
 
 
 @of_one_moment
-def final_board(ledger: Ledger, game: str, start: str = START) -> FinalBoard:
+def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard:
     """The position that a game ended in.
 
     Args:

@@ -9,13 +9,13 @@ import attrs
 
 from ledger import schemes
 from ledger.answers.asking import ERASED, is_kept_back, nameless, names, of_one_moment
-from ledger.correcting.corrections import ShownProposal
+from ledger.correcting.corrections import Corrections, ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import beside, documented
+from ledger.handle import OpenLedger
 from ledger.journal import rules
-from ledger.ledger import Ledger
 from ledger.players.people import missing
 
 _SAME_SIDES = """
@@ -54,25 +54,25 @@ class ProposalRow:
 
 
 @of_one_moment
-def proposal_rows(ledger: Ledger, proposals: Iterable[ShownProposal]) -> list[ProposalRow]:
+def proposal_rows(ledger: OpenLedger, proposals: Iterable[ShownProposal]) -> list[ProposalRow]:
     """Proposals as rows."""
     return [_row(ledger, shown) for shown in proposals]
 
 
 @of_one_moment
-def proposal(ledger: Ledger, number: int) -> ProposalRow:
+def proposal(ledger: OpenLedger, number: int) -> ProposalRow:
     """One proposal, with all its changes in words and as they were recorded.
 
     Raises:
         UnknownNameError: there is no proposal of this number.
     """
-    shown = ledger.corrections.proposal(number)
+    shown = Corrections(ledger).proposal(number)
     recorded = [change.plain() for change in shown.changes]
     in_full = ProposalInFull(recorded=recorded, why_not=shown.proposal.why_not)
     return attrs.evolve(_row(ledger, shown), what=described(ledger, shown.changes), in_full=in_full)
 
 
-def _row(ledger: Ledger, shown: ShownProposal) -> ProposalRow:
+def _row(ledger: OpenLedger, shown: ShownProposal) -> ProposalRow:
     proposal = shown.proposal
     return ProposalRow(
         proposal=proposal.proposal,
@@ -92,7 +92,7 @@ def _row(ledger: Ledger, shown: ShownProposal) -> ProposalRow:
 
 
 @of_one_moment
-def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
+def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
     """Each change in words, with the names of the players."""
     listed = list(changes)
     players: set[int] = set()
@@ -108,7 +108,7 @@ def described(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
 
 
 @of_one_moment
-def in_short(ledger: Ledger, changes: Sequence[Change]) -> str:
+def in_short(ledger: OpenLedger, changes: Sequence[Change]) -> str:
     """The first change in words, and how many more there are."""
     # The first alone is put in words, for each costs a look for names, and a file makes thousands of changes.
     (first,), more = described(ledger, changes[:1]), len(changes) - 1
@@ -116,7 +116,7 @@ def in_short(ledger: Ledger, changes: Sequence[Change]) -> str:
 
 
 @of_one_moment
-def doubts(ledger: Ledger, changes: Iterable[Change]) -> list[str]:
+def doubts(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
     """What may be meant otherwise, in words: late games that are known already."""
     connection = ledger.views.connection
     sentences: list[str] = []

@@ -17,7 +17,7 @@ from ledger.answers.exports.datasets import PREPARED, dataset
 from ledger.answers.querying import tables_described
 from ledger.book.tables import TableDoc
 from ledger.errors import MalformedError
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 
@@ -95,7 +95,7 @@ OF_EXPORTS: Mapping[str, ReadyQuestion] = {
 
 
 @of_one_moment
-def metadata(ledger: Ledger, export: str | Path | None = None) -> dict[str, Any]:
+def metadata(ledger: OpenLedger, export: str | Path | None = None) -> dict[str, Any]:
     """What Datasette reads as ``--metadata``, for the views and, where it is given, for an export.
 
     Args:
@@ -152,7 +152,7 @@ def _for_programs(tables: Mapping[str, TableDoc]) -> dict[str, Any]:
     return notes
 
 
-def _exported(ledger: Ledger, path: Path) -> dict[str, TableDoc]:
+def _exported(ledger: OpenLedger, path: Path) -> dict[str, TableDoc]:
     """What the tables of an export say."""
     if not path.is_file():
         raise MalformedError([f"{path}: no such file; make it with 'export --format sqlite'"])

@@ -24,9 +24,10 @@ from ledger.errors import MalformedError
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.json_schemas import documented
+from ledger.handle import OpenLedger
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, in_form
-from ledger.ledger import Ledger
+from ledger.publishing.publications import Publications
 from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.ratings.views import Views
 from ledger.runtime.calls import checked
@@ -86,7 +87,7 @@ class RatingList(NamedTuple):
 
 
 @of_one_moment
-def two_lists(ledger: Ledger, first: str, second: str) -> tuple[RatingList, RatingList]:
+def two_lists(ledger: OpenLedger, first: str, second: str) -> tuple[RatingList, RatingList]:
     """The lists that two words mean.
 
     Args:
@@ -109,17 +110,17 @@ def two_lists(ledger: Ledger, first: str, second: str) -> tuple[RatingList, Rati
     return earlier, later
 
 
-def _list(ledger: Ledger, word: str) -> RatingList:
+def _list(ledger: OpenLedger, word: str) -> RatingList:
     pool, _, rest = word.partition("@")
     instant, _, edition = rest.partition("/")
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
-    publication = ledger.publications.named(word)
-    rows = by_player(in_form(ledger.publications.rows(publication)))  # a form of earlier days moves nobody
+    publication = Publications(ledger).named(word)
+    rows = by_player(in_form(Publications(ledger).rows(publication)))  # a form of earlier days moves nobody
     return RatingList(publication.name, publication.event.pool, publication.at_ms, publication.event.head, rows)
 
 
-def _list_now(ledger: Ledger, pool: str, ms: int) -> RatingList:
+def _list_now(ledger: OpenLedger, pool: str, ms: int) -> RatingList:
     rows = list_in_force(ledger.views.connection, ledger.pool(pool), ms)
     return RatingList(NOW, pool, ms, ledger.views.position(), by_player(rows))
 
@@ -127,7 +128,7 @@ def _list_now(ledger: Ledger, pool: str, ms: int) -> RatingList:
 # Not of one moment: views of earlier entries are made for it, which takes long, and the log of the views would grow.
 @checked
 def differences(
-    ledger: Ledger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
+    ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
 ) -> list[ListDifference]:
     """What became of each player from one list to another, in the order of the second, who is gone at the end.
 
@@ -185,7 +186,7 @@ def _difference(
 
 
 def _why(
-    ledger: Ledger, first: RatingList, second: RatingList, players: list[int], progress: Progress
+    ledger: OpenLedger, first: RatingList, second: RatingList, players: list[int], progress: Progress
 ) -> dict[int, list[DifferenceStep]]:
     if not players:
         return {}
@@ -202,7 +203,7 @@ def _why(
 
 
 def _steps_between(
-    ledger: Ledger, early: RatingList, late: RatingList, players: list[int], progress: Progress
+    ledger: OpenLedger, early: RatingList, late: RatingList, players: list[int], progress: Progress
 ) -> dict[int, list[DifferenceStep]]:
     """By player, what moved the player on the way from what was known first to what was known later."""
     ratings = {player: early.rows[player].rating if player in early.rows else None for player in players}

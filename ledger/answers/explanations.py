@@ -22,8 +22,8 @@ from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
-from ledger.journal.game_keys import game_found
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
+from ledger.journal.game_references import game_found
 from ledger.players.people import Person
 from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
@@ -107,7 +107,7 @@ class _Explained(NamedTuple):
 
 
 @of_one_moment
-def explain(ledger: Ledger, person: Person, game: str) -> GameExplanation:
+def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     """Why a game changed a player's rating by this much.
 
     Raises:
@@ -158,7 +158,7 @@ def explain(ledger: Ledger, person: Person, game: str) -> GameExplanation:
     )
 
 
-def _counted(ledger: Ledger, game: str) -> dict[str, Any]:
+def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
     """The row of a game that counts."""
     key, stored = game_found(ledger.journal_of_moment, game)
     row = queries.first_row(ledger.views.connection, queries.GAME, (stored.position,))
@@ -206,7 +206,7 @@ def _carried_from(
     return None
 
 
-def _of_game(ledger: Ledger, states: PlayerStates, side_row: dict[str, Any]) -> _Explained:
+def _of_game(ledger: OpenLedger, states: PlayerStates, side_row: dict[str, Any]) -> _Explained:
     other = (side_row["pool"], side_row["opponent"], side_row["opponent_n"])
     other_row = queries.first_row(ledger.views.connection, queries.ROW, other)
     assert other_row is not None
@@ -217,7 +217,7 @@ def _of_game(ledger: Ledger, states: PlayerStates, side_row: dict[str, Any]) -> 
 
 
 def _of_batch(
-    ledger: Ledger, pool: Pool, number: int, states: PlayerStates, row: dict[str, Any], side_row: dict[str, Any]
+    ledger: OpenLedger, pool: Pool, number: int, states: PlayerStates, row: dict[str, Any], side_row: dict[str, Any]
 ) -> _Explained:
     era, place = pool.eras[number], (row["rated_ms"], row["batch"])
     games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
@@ -254,7 +254,7 @@ def _of_batch(
     return explained._replace(began_ms=_starts(ledger, pool, games, side_row["player"])) if began else explained
 
 
-def _starts(ledger: Ledger, pool: Pool, games: Sequence[Mapping[str, Any]], player: int) -> tuple[int, ...]:
+def _starts(ledger: OpenLedger, pool: Pool, games: Sequence[Mapping[str, Any]], player: int) -> tuple[int, ...]:
     """Return when the tournament of each of a player's games began; the games of a league are rated by period."""
     own = [game for game in games if player in {game["white"], game["black"]}]
     played = sorted({game["tournament"] for game in own if game["tournament"]})

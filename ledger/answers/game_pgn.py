@@ -20,8 +20,8 @@ from ledger.board.playing import moves_of
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError
 from ledger.facts.words import Termination
+from ledger.handle import OpenLedger
 from ledger.imports.reading import address_of
-from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime.visible import visible
 
@@ -42,7 +42,7 @@ _ENDINGS = {
 
 
 @of_one_moment
-def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
+def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
     """A game as PGN, with a line feed at its end.
 
     Args:
@@ -76,7 +76,7 @@ def game_pgn(ledger: Ledger, game: str, start: str = START) -> str:
 
 
 @of_one_moment
-def games_pgn(ledger: Ledger, games: Iterable[str]) -> dict[str, str]:
+def games_pgn(ledger: OpenLedger, games: Iterable[str]) -> dict[str, str]:
     """By key, those of some games that can be told as PGN: a text that was kept may have something in it but moves."""
     texts: dict[str, str] = {}
     for game in games:
@@ -85,7 +85,9 @@ def games_pgn(ledger: Ledger, games: Iterable[str]) -> dict[str, str]:
     return texts
 
 
-def _tags(ledger: Ledger, key: str, row: dict[str, Any], start: str, *, has_moves: bool) -> Iterator[tuple[str, str]]:
+def _tags(
+    ledger: OpenLedger, key: str, row: dict[str, Any], start: str, *, has_moves: bool
+) -> Iterator[tuple[str, str]]:
     called = names(ledger, {row["white"], row["black"]})
     yield "Event", row["tournament"] or _UNKNOWN
     begun = row["started_at"] or row["ended_at"]

@@ -16,7 +16,7 @@ from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors import bests, highest_lowest
@@ -59,7 +59,9 @@ class Achievement:
 
 
 @of_one_moment
-def achievements(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Achievement]:
+def achievements(
+    ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None
+) -> list[Achievement]:
     """What a player has reached: a row for each highest and lowest rating, each best win and each worst loss.
 
     Args:
@@ -124,7 +126,7 @@ class _Made(NamedTuple):
         return Achievement(what=what, place=place, scheme=scheme, other_system=scheme != self.present, reached=reached)
 
 
-def _extremes(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[Achievement]:
+def _extremes(ledger: OpenLedger, made: _Made, person: Person, n: int) -> Iterator[Achievement]:
     eras = list(queries.dictionaries(ledger.views.connection, _ERAS, (made.pool.pool, person.player, n)))
     highest = [row for row in eras if row["highest_n"]]
     for place, row in enumerate(highest, 1):
@@ -147,7 +149,7 @@ def _extremes(ledger: Ledger, made: _Made, person: Person, n: int) -> Iterator[A
 
 
 @of_one_moment
-def lowest(ledger: Ledger, pool: Pool, player: int, n: int, present: str) -> Lowest:
+def lowest(ledger: OpenLedger, pool: Pool, player: int, n: int, present: str) -> Lowest:
     """The lowest rating of a player's first n games under the *present* scheme, since when, and which scheme it is."""
     # The latest era comes first.
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))

@@ -11,7 +11,7 @@ from ledger.answers.asking import names, of_one_moment
 from ledger.answers.rankings import class_limits, class_of
 from ledger.correcting.previews import Impact
 from ledger.facts.json_schemas import beside, documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.ratings.trials import Figures
 
 # What stands in a row twice, before and after.
@@ -81,13 +81,13 @@ class ImpactInFull:
 
 
 @of_one_moment
-def in_full(ledger: Ledger, impact: Impact) -> ImpactInFull:
+def in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
     """All that would move."""
     numbers = {field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)}
     return ImpactInFull(summary=ImpactSummary(**numbers), lists=_lists(ledger, impact), moves=_moves(ledger, impact))
 
 
-def _moves(ledger: Ledger, impact: Impact) -> list[MoveRow]:
+def _moves(ledger: OpenLedger, impact: Impact) -> list[MoveRow]:
     shown = names(ledger, {move.player for move in impact.moves})
     limits = {pool: class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
     return [
@@ -103,7 +103,7 @@ def _moves(ledger: Ledger, impact: Impact) -> list[MoveRow]:
     ]
 
 
-def _lists(ledger: Ledger, impact: Impact) -> list[MovedListRow]:
+def _lists(ledger: OpenLedger, impact: Impact) -> list[MovedListRow]:
     shown = names(ledger, {move.largest for move in impact.lists if move.largest is not None})
     return [
         MovedListRow(

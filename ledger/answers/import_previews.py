@@ -17,20 +17,21 @@ import orjson
 
 from ledger import schemes
 from ledger.answers.asking import names, of_one_moment
+from ledger.duplicates.detector import DuplicateDetector
+from ledger.duplicates.game_keys import MadeKeys
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import spelt
 from ledger.facts.source_games import SourceRound
+from ledger.handle import OpenLedger
 from ledger.journal import Find, Journal
-from ledger.journal.alike import AlikeGames
-from ledger.journal.game_keys import MadeKeys
-from ledger.journal.recorder_columns import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.journal.scratch import ScratchJournal
-from ledger.ledger import Ledger
 from ledger.players.people import People, Person
 from ledger.players.sealed_names import NumberedPersons, SealedNames, is_renaming, latest_commitments, registration_key
-from ledger.ratings.recording import EarlyGames, LikeGames
+from ledger.recording.game_import import GameImport, ImportReport, PoolChoice, take_frames
+from ledger.recording.seed_warnings import SeedWarnings
+from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.registering.registry import PlayersReport
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class ListedRating:
 
 
 @of_one_moment
-def listed_ratings(ledger: Ledger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
+def listed_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
     """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
 
     Args:
@@ -145,7 +146,7 @@ class _DryNames(SealedNames):
 class ImportPreview:
     """An import of some files that writes nothing; what an earlier file would record, a later one meets."""
 
-    def __init__(self, ledger: Ledger, most: int) -> None:
+    def __init__(self, ledger: OpenLedger, most: int) -> None:
         """Prepare it.
 
         Args:
@@ -175,11 +176,11 @@ class ImportPreview:
     ) -> ImportReport:
         """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
         ledger = self._ledger
-        ledger.level_for_games_told_again()
+        ledger.catch_up_if_corrected()
         first = schemes.in_full(ledger.first_scheme(), stored=True)
-        alike = None if record_alike else AlikeGames(self._journal, ledger.people, LikeGames(ledger.views))
+        alike = None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
         standing = ledger.standing
-        notes_of = EarlyGames(ledger.views).of_frame
+        notes_of = SeedWarnings(ledger.views).of_frame
         keys = MadeKeys(self._journal, self._secret)
         job = GameImport(
             self._names,

@@ -17,8 +17,9 @@ from ledger.answers.publications import Original, originals
 from ledger.book.game_book import recorded_facts, rows_at
 from ledger.book.tables import FACTS
 from ledger.book.timeline import BEGINNING, Pool
+from ledger.correcting.corrections import Corrections
 from ledger.facts.json_schemas import beside, documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.ratings import queries
 
 if TYPE_CHECKING:
@@ -73,10 +74,10 @@ def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> 
 
 
 @of_one_moment
-def reasons_of(ledger: Ledger, proposals: Iterable[int]) -> dict[int, str | None]:
+def reasons_of(ledger: OpenLedger, proposals: Iterable[int]) -> dict[int, str | None]:
     """By proposal, why it was made; None where that was erased."""
     numbers = sorted(set(proposals))
-    shown_proposals = ledger.corrections.proposals(numbers=numbers) if numbers else ()
+    shown_proposals = Corrections(ledger).proposals(numbers=numbers) if numbers else ()
     return {shown.proposal.proposal: shown.reason for shown in shown_proposals}
 
 
@@ -88,7 +89,7 @@ def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
 
 
 @of_one_moment
-def not_counted(ledger: Ledger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
+def not_counted(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
     """A player's latest games that do not count, newest first: rows of ``games``, each with ``why``."""
     rows = list(queries.dictionaries(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
     reasons = reasons_of(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
@@ -96,7 +97,7 @@ def not_counted(ledger: Ledger, pool: Pool, player: int, last: int) -> list[dict
 
 
 @of_one_moment
-def around_game(ledger: Ledger, pool: Pool, side_row: dict[str, Any], key: str) -> AroundGame:
+def around_game(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: str) -> AroundGame:
     """What an explanation tells beside the formula.
 
     The list is the first one that counts the game, where it said another number of the player than it would now.
@@ -130,7 +131,7 @@ def published(original: Original | None) -> PublishedOtherwise:
 
 
 @of_one_moment
-def published_after(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEGINNING) -> dict[int, Original]:
+def published_after(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> dict[int, Original]:
     """By place of a player's rated game, the last published list that followed from it and would say another number.
 
     Lists of instants before *since_ms*, milliseconds since 1970, are left out.
@@ -147,7 +148,7 @@ def published_after(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEG
 
 
 @of_one_moment
-def recorded_and_standing(ledger: Ledger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def recorded_and_standing(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The fields in which a game stands otherwise than it was recorded: as recorded, and as they stand; None: in none.
 
     What supplements told counts as recorded. Players are named as they are called; a blank field is None.

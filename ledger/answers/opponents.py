@@ -21,7 +21,7 @@ from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
 from ledger.ratings import queries
 
@@ -135,7 +135,9 @@ class ResultsAgainst:
 
 
 @of_one_moment
-def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[OpponentBatch]:
+def batches(
+    ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
+) -> list[OpponentBatch]:
     """A player's games in batches of 50, counted from the newest.
 
     Args:
@@ -163,7 +165,9 @@ def batches(ledger: Ledger, person: Person, pool: str | None = None, *, at: str 
 
 
 @of_one_moment
-def by_colour(ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None) -> list[ColourNumbers]:
+def by_colour(
+    ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
+) -> list[ColourNumbers]:
     """The same numbers of all games with White, of those with Black, and of both; arguments as for ``batches``."""
     played = _played(ledger, person, pool, at)
     white, black = ([game for game in played if game.colour == place] for place, _ in enumerate(COLOURS))
@@ -176,7 +180,7 @@ def by_colour(ledger: Ledger, person: Person, pool: str | None = None, *, at: st
 
 @of_one_moment
 def by_strength(
-    ledger: Ledger, person: Person, pool: str | None = None, *, at: str | None = None
+    ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[StrengthNumbers]:
     """The same numbers by the opponents' strength; arguments as for ``batches``.
 
@@ -205,7 +209,7 @@ def by_strength(
 
 
 @of_one_moment
-def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
+def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
     """A player's results against one opponent.
 
     Args:
@@ -232,7 +236,7 @@ def against(ledger: Ledger, person: Person, opponent: Person, pool: str | None =
     )
 
 
-def _shown(ledger: Ledger, game: PlayedGame) -> GameAgainst:
+def _shown(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
     recorded = _recorded(ledger, game)
     return GameAgainst(
         n=game.n,
@@ -248,14 +252,14 @@ def _shown(ledger: Ledger, game: PlayedGame) -> GameAgainst:
     )
 
 
-def _recorded(ledger: Ledger, game: PlayedGame) -> Row:
+def _recorded(ledger: OpenLedger, game: PlayedGame) -> Row:
     """A game as it now stands."""
     row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
     assert row is not None
     return row
 
 
-def _played(ledger: Ledger, person: Person, pool: str | None, at: str | None) -> Sequence[PlayedGame]:
+def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None) -> Sequence[PlayedGame]:
     """A player's rated games, newest first, each with the ratings after it as the graph shows them."""
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     until = games_until(ledger, rated_by, person, at)

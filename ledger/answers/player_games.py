@@ -19,7 +19,7 @@ from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import beside, documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
@@ -112,7 +112,7 @@ class GraphPoint:
 
 @of_one_moment
 def games(
-    ledger: Ledger,
+    ledger: OpenLedger,
     person: Person,
     pool: str | None = None,
     *,
@@ -168,7 +168,7 @@ def games(
 
 
 def _player_games(
-    ledger: Ledger,
+    ledger: OpenLedger,
     states: PlayerStates,
     pool: Pool,
     player: int,
@@ -227,7 +227,7 @@ def _side(row: Row, player: int) -> Row:
 
 @of_one_moment
 def graph(
-    ledger: Ledger, person: Person, pool: str | None = None, *, first: int | None = None, offset: int = 0
+    ledger: OpenLedger, person: Person, pool: str | None = None, *, first: int | None = None, offset: int = 0
 ) -> list[GraphPoint]:
     """A player's rating after each rated game or its period, oldest first, and since when each was in force.
 

@@ -19,7 +19,7 @@ from ledger.book.roster import Listed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
@@ -34,7 +34,7 @@ _FIRST_GAME = (
 
 
 @of_one_moment
-def joined(ledger: Ledger, person: Person) -> str:
+def joined(ledger: OpenLedger, person: Person) -> str:
     """The day on which a player joined: the one that was registered, or that of the first game where that is earlier.
 
     Who comes in by an import is registered when the file is read, which says nothing of the player.
@@ -116,7 +116,7 @@ class PlayerSummary:
 
 
 @of_one_moment
-def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> PlayerSummary:
+def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> PlayerSummary:
     """One player in one pool: rating then and now, results, HERA and its date, time losses.
 
     Args:
@@ -173,7 +173,7 @@ def summary(ledger: Ledger, person: Person, pool: str | None = None, at: str | N
 
 
 def _played(
-    ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any], in_force: PlayerState, present: str
+    ledger: OpenLedger, states: PlayerStates, pool: Pool, last: dict[str, Any], in_force: PlayerState, present: str
 ) -> PlayerResults:
     keeps_lowest = keeps(ledger, highest_lowest.PROJECTOR)
     mean, sd = _spread(ledger, states, pool, last)
@@ -188,7 +188,7 @@ def _played(
     )
 
 
-def _not_played(ledger: Ledger, person: Person, pool: Pool) -> tuple[str, PlayerResults]:
+def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, PlayerResults]:
     """The same without a rated game, with the rating of a list; before it the day of that list."""
     today = ledger.now_ms()
     seeds = ledger.states(pool).seeds(person.player)
@@ -201,7 +201,7 @@ def _not_played(ledger: Ledger, person: Person, pool: Pool) -> tuple[str, Player
 
 
 def _spread(
-    ledger: Ledger, states: PlayerStates, pool: Pool, last: dict[str, Any]
+    ledger: OpenLedger, states: PlayerStates, pool: Pool, last: dict[str, Any]
 ) -> tuple[float | None, float | None]:
     """Mean and standard deviation of the ratings after each game, points; None where no game gave one."""
     n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
@@ -230,7 +230,7 @@ def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, W
     return state.in_force, WaitingGames(rating_after_period=after, period_closes=in_force_from(closing))
 
 
-def _hera(ledger: Ledger, pool: Pool, in_force: PlayerState) -> Hera:
+def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> Hera:
     """The highest rating that was ever in force; a seed's, of which list it is."""
     reached = in_force.row
     if reached is not None and reached["hera_n"]:
@@ -250,7 +250,7 @@ def _hera_of(seed: Listed | None) -> Hera:
     return Hera(hera=highest, hera_date=since, hera_scheme=seed.source or "seed")
 
 
-def _row(ledger: Ledger, pool: Pool, player: int, n: int) -> dict[str, Any]:
+def _row(ledger: OpenLedger, pool: Pool, player: int, n: int) -> dict[str, Any]:
     """The row of a player's n-th rated game."""
     row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, player, n))
     assert row is not None

@@ -10,7 +10,8 @@ from ledger.answers.asking import of_one_moment
 from ledger.book.policies import POLICIES, UPSETS, settings_in, stored_policies
 from ledger.facts.instants import instant_text
 from ledger.facts.json_schemas import documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
+from ledger.policies.house_policies import HousePolicies
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -29,7 +30,7 @@ class PolicySetting:
 
 
 @of_one_moment
-def in_force(ledger: Ledger, at: str | None = None) -> list[PolicySetting]:
+def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
     """Every setting of every policy as it holds at an instant, now by default; four eyes as they hold from now on.
 
     Raises:
@@ -38,7 +39,7 @@ def in_force(ledger: Ledger, at: str | None = None) -> list[PolicySetting]:
     instant = at or instant_text(ledger.now_ms())
     rows = []
     for name, policy in POLICIES.items():
-        row = ledger.policies.row_at(name, instant)
+        row = HousePolicies(ledger).row_at(name, instant)
         for setting, value in settings_in(name, row).items():
             taken = policy.setting(setting)
             assert taken is not None
@@ -59,7 +60,7 @@ def in_force(ledger: Ledger, at: str | None = None) -> list[PolicySetting]:
 
 
 @of_one_moment
-def upset_margins(ledger: Ledger) -> Callable[[int], int]:
+def upset_margins(ledger: OpenLedger) -> Callable[[int], int]:
     """The margin of upsets in force, in points, by instant, milliseconds since 1970."""
     policies = stored_policies(ledger.views.connection)
     return lambda ms: int(policies.at(UPSETS, ms)["margin"])

@@ -8,7 +8,7 @@ from ledger.answers.asking import of_one_moment
 from ledger.book.timeline import Era, Pool
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.ratings import queries
 from ledger.schemes.scheme import POOL_SETTINGS
 
@@ -52,7 +52,7 @@ class EraRow:
 
 
 @of_one_moment
-def pools(ledger: Ledger) -> list[PoolRow]:
+def pools(ledger: OpenLedger) -> list[PoolRow]:
     """Every pool of a ledger."""
     by_number = {pool.pool: pool for pool in ledger.pools()}
     rows = []
@@ -76,7 +76,7 @@ def pools(ledger: Ledger) -> list[PoolRow]:
 
 
 @of_one_moment
-def era_in_force(ledger: Ledger, pool: Pool) -> Era:
+def era_in_force(ledger: OpenLedger, pool: Pool) -> Era:
     """The era of a pool that is in force after all that is recorded or over; the last one if nothing is."""
     until_ms = ledger.states(pool).in_force_ms(ledger.now_ms())
     return pool.eras[-1 if until_ms is None else pool.era_at(until_ms)]
@@ -94,7 +94,7 @@ def as_word(value: int | bool | str) -> str:
 
 
 @of_one_moment
-def eras(ledger: Ledger) -> list[EraRow]:
+def eras(ledger: OpenLedger) -> list[EraRow]:
     """Every adoption of a scheme, by pool and in order of time."""
     return [
         EraRow(

@@ -14,7 +14,7 @@ from ledger.answers.calculations import ResultEffect
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
 from ledger.ratings import engine
 from ledger.ratings.player_rows import is_listed
@@ -53,7 +53,7 @@ class Prediction:
 
 @of_one_moment
 def predict(
-    ledger: Ledger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
+    ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
 ) -> Prediction:
     """What a win, a draw and a loss would bring the player, unrounded; in a list scheme, as its only game.
 

@@ -21,9 +21,9 @@ from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import OPEN
+from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import ListRow
-from ledger.ledger import Ledger
-from ledger.publishing.publications import Publication
+from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
 from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.runtime.calls import checked
@@ -81,7 +81,7 @@ class OriginalNumbers:
 
 
 @of_one_moment
-def lists(ledger: Ledger, pool: str | None = None) -> list[PublishedListRow]:
+def lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]:
     """The published lists, by pool and instant.
 
     Args:
@@ -104,17 +104,17 @@ def lists(ledger: Ledger, pool: str | None = None) -> list[PublishedListRow]:
             scheme_version=publication.event.scheme_version,
             arithmetic=publication.event.arithmetic,
         )
-        for publication in ledger.publications.all(pool)
+        for publication in Publications(ledger).all(pool)
     ]
 
 
 @of_one_moment
-def rows(ledger: Ledger, publication: Publication) -> list[PublishedPlayerRow]:
+def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
     """A list as it was published, best first, with what the journal says now beside each number."""
     rated_by = ledger.pool(publication.event.pool)
     now = by_player(list_in_force(ledger.views.connection, rated_by, publication.at_ms))
     # They are kept in the order of the player numbers, by which one of them is looked up.
-    published = sorted(ledger.publications.rows(publication), key=lambda row: row.rank)
+    published = sorted(Publications(ledger).rows(publication), key=lambda row: row.rank)
     called = names(ledger, {row.player for row in published})
     player_rows = []
     for row in published:
@@ -165,7 +165,7 @@ class Original(NamedTuple):
 
 
 @of_one_moment
-def original(ledger: Ledger, pool: Pool, player: int, at_ms: int | None = None) -> Original | None:
+def original(ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = None) -> Original | None:
     """The last list published of a pool up to an instant, and what it says of a player; None where there is none.
 
     Args:
@@ -174,13 +174,13 @@ def original(ledger: Ledger, pool: Pool, player: int, at_ms: int | None = None) 
         player: the player number.
         at_ms: the instant, milliseconds since 1970; by default the last list there is.
     """
-    publications = ledger.publications
+    publications = Publications(ledger)
     publication = publications.in_force_at(pool.name) if at_ms is None else publications.in_force_at(pool.name, at_ms)
     return None if publication is None else _of(ledger, pool, player, publication)
 
 
 @of_one_moment
-def originals(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[Original]:
+def originals(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[Original]:
     """What each published list of a pool says of a player, in order of their instants; the last edition of each.
 
     Args:
@@ -190,12 +190,12 @@ def originals(ledger: Ledger, pool: Pool, player: int, since_ms: int = BEGINNING
         since_ms: leave out lists of earlier instants, milliseconds since 1970.
     """
     # Later editions come later, and take the place of earlier ones.
-    last = {publication.at_ms: publication for publication in ledger.publications.all(pool.name)}
+    last = {publication.at_ms: publication for publication in Publications(ledger).all(pool.name)}
     return [_of(ledger, pool, player, publication) for ms, publication in last.items() if ms >= since_ms]
 
 
-def _of(ledger: Ledger, pool: Pool, player: int, publication: Publication) -> Original:
-    row = ledger.publications.row(publication, player)
+def _of(ledger: OpenLedger, pool: Pool, player: int, publication: Publication) -> Original:
+    row = Publications(ledger).row(publication, player)
     now = ledger.states(pool).listed_at(player, publication.at_ms)
     return Original(publication, None if row is None else row.rating, now)
 
@@ -213,9 +213,9 @@ def beside_now(original: Original | None) -> OriginalNumbers:
 
 
 @of_one_moment
-def published_at(ledger: Ledger, pool: Pool, ms: int, players: Collection[int]) -> Mapping[int, ListRow] | None:
+def published_at(ledger: OpenLedger, pool: Pool, ms: int, players: Collection[int]) -> Mapping[int, ListRow] | None:
     """What the list published of that very instant says of these players; None where none was published."""
-    publications = ledger.publications
+    publications = Publications(ledger)
     publication = publications.at(pool.name, ms)
     if publication is None:
         return None
@@ -226,7 +226,7 @@ def published_at(ledger: Ledger, pool: Pool, ms: int, players: Collection[int]) 
 
 
 @checked
-def known_then(ledger: Ledger, word: str) -> tuple[int, int]:
+def known_then(ledger: OpenLedger, word: str) -> tuple[int, int]:
     """How many entries were known, and up to which entry lists were published, then.
 
     Args:
@@ -237,7 +237,7 @@ def known_then(ledger: Ledger, word: str) -> tuple[int, int]:
         UnknownNameError: no such list; or the journal has fewer entries, or none were known.
     """
     if not word.isdecimal():
-        publication = ledger.publications.named(word)
+        publication = Publications(ledger).named(word)
         return publication.event.head, publication.position
     size = ledger.journal.size()
     if len(word) > MOST_DIGITS or not 1 <= int(word) <= size:
@@ -285,7 +285,7 @@ class RatingListRow:
 
 
 @of_one_moment
-def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) -> list[RatingRun]:
+def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None) -> list[RatingRun]:
     """The rating runs of a pool, oldest first.
 
     Args:
@@ -327,7 +327,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
                     published=None,
                 )
             )
-    for publication in ledger.publications.all(rated_by.name):  # of the last list, its last edition
+    for publication in Publications(ledger).all(rated_by.name):  # of the last list, its last edition
         run = bisect_right(closings, publication.at_ms) - 1
         if run >= 0:
             rows[run] = attrs.evolve(rows[run], published=publication.name)
@@ -335,7 +335,7 @@ def runs(ledger: Ledger, pool: str | None = None, *, last: int | None = None) ->
 
 
 @of_one_moment
-def list_on(ledger: Ledger, on: str, pool: str | None = None, *, limit: int | None = None) -> list[RatingListRow]:
+def list_on(ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int | None = None) -> list[RatingListRow]:
     """The list in force at the end of a day, month or year: who is on it, best first, and what the next run brought.
 
     The rating of a seed is in force from its day on, whether or not a game came later; a declared rating is in force

@@ -21,8 +21,8 @@ from ledger.answers.asking import of_one_moment
 from ledger.book.tables import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, StorageError, one_line
 from ledger.facts.json_schemas import documented
+from ledger.handle import OpenLedger
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.ledger import Ledger
 from ledger.ratings import keeping, view_tables
 from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import query_runner, sqlite
@@ -61,7 +61,7 @@ BESIDE: Mapping[str, TableDoc] = {
 
 @checked
 def query(
-    ledger: Ledger,
+    ledger: OpenLedger,
     statement: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -122,7 +122,7 @@ def query(
 
 
 @contextmanager
-def _journal_file(ledger: Ledger, statement: str) -> Iterator[Path | None]:
+def _journal_file(ledger: OpenLedger, statement: str) -> Iterator[Path | None]:
     """The file in which a statement reads the entries: the journal's own, or a copy of one that is on a server.
 
     The copy is made where the statement names the table, and goes when the statement has ended.
@@ -150,7 +150,7 @@ def _journal_file(ledger: Ledger, statement: str) -> Iterator[Path | None]:
             yield copy
 
 
-def _explained(ledger: Ledger, failure: query_runner.QueryError, seconds: float, memory: int) -> Exception:
+def _explained(ledger: OpenLedger, failure: query_runner.QueryError, seconds: float, memory: int) -> Exception:
     """What ended a statement, as one clear error."""
     words = one_line(failure.words)
     match failure.kind:
@@ -181,7 +181,7 @@ def _explained(ledger: Ledger, failure: query_runner.QueryError, seconds: float,
 
 
 @of_one_moment
-def tables_described(ledger: Ledger) -> dict[str, TableDoc]:
+def tables_described(ledger: OpenLedger) -> dict[str, TableDoc]:
     """What the tables of the views say, by name."""
     return view_tables.described_in(ledger.views.connection, ledger.views.at_hand.all)
 
@@ -208,7 +208,7 @@ class ColumnRow:
 
 
 @of_one_moment
-def tables(ledger: Ledger) -> list[TableRow]:
+def tables(ledger: OpenLedger) -> list[TableRow]:
     """The tables of the views, and those beside them that a query can read: how many rows, what a row says.
 
     Rows that are worked out when they are asked for are not counted.
@@ -225,7 +225,7 @@ def tables(ledger: Ledger) -> list[TableRow]:
 
 
 @of_one_moment
-def columns(ledger: Ledger) -> list[ColumnRow]:
+def columns(ledger: OpenLedger) -> list[ColumnRow]:
     """The columns of these tables: type, unit, the column of another table whose values each has, its meaning."""
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     rows = []

@@ -20,8 +20,10 @@ from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
+from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import shared_places
-from ledger.ledger import Ledger
+from ledger.policies.house_policies import HousePolicies
+from ledger.publishing.publications import Publications
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
@@ -79,7 +81,9 @@ class RankingRow:
 
 
 @of_one_moment
-def ranking(ledger: Ledger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1) -> list[RankingRow]:
+def ranking(
+    ledger: OpenLedger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1
+) -> list[RankingRow]:
     """The highest-rated players of a pool after its last game, best first; who is not listed then is left out.
 
     Who is listed is whom the scheme lists and whose account is not closed today, or after the last game.
@@ -109,7 +113,7 @@ class RankingPlace:
 
 
 @of_one_moment
-def place(ledger: Ledger, pool: Pool, state: PlayerState) -> RankingPlace:
+def place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
     """A player's place on the list now: among all who have played, and who came with the rating of a list.
 
     Percentile, class and strength are those of ``ranking_in_full`` with ``min_games=0``.
@@ -162,7 +166,7 @@ class RankingChoice:
 
 
 @of_one_moment
-def ranking_in_full(ledger: Ledger, choice: RankingChoice, *, details: bool = True) -> list[RankingRow]:
+def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) -> list[RankingRow]:
     """A ranking at any instant, with each player's place among all.
 
     Args:
@@ -212,7 +216,7 @@ def ranking_in_full(ledger: Ledger, choice: RankingChoice, *, details: bool = Tr
 
 
 def _details(
-    ledger: Ledger, standings: Standings, choice: RankingChoice, ms: int, best: Sequence[ListedPlayer]
+    ledger: OpenLedger, standings: Standings, choice: RankingChoice, ms: int, best: Sequence[ListedPlayer]
 ) -> list[RankingDetails]:
     limits = _class_limits(ledger, ms)
     rest, shares = best[choice.offset :], _percentiles(standings, best, choice.limit)[choice.offset :]
@@ -234,7 +238,7 @@ def _details(
 
 
 @of_one_moment
-def implausible(ledger: Ledger, pool: str | None = None) -> list[RankingRow]:
+def implausible(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]:
     """Return the players of a pool's ranking with a rating that nobody can have, the most extreme first.
 
     Args:
@@ -256,7 +260,7 @@ def implausible(ledger: Ledger, pool: str | None = None) -> list[RankingRow]:
 
 
 @of_one_moment
-def class_limits(ledger: Ledger, pool: str) -> Mapping[str, int]:
+def class_limits(ledger: OpenLedger, pool: str) -> Mapping[str, int]:
     """From how many points on the classes of a pool begin now, by the policy ``classes``.
 
     Raises:
@@ -265,11 +269,11 @@ def class_limits(ledger: Ledger, pool: str) -> Mapping[str, int]:
     return _class_limits(ledger, _instant(ledger, ledger.states(ledger.pool(pool)), None))
 
 
-def _class_limits(ledger: Ledger, ms: int) -> Mapping[str, int]:
-    return ledger.policies.at(CLASSES, instant_text(ms, Precision.DAY))
+def _class_limits(ledger: OpenLedger, ms: int) -> Mapping[str, int]:
+    return HousePolicies(ledger).at(CLASSES, instant_text(ms, Precision.DAY))
 
 
-def _instant(ledger: Ledger, states: PlayerStates, at: str | None) -> int:
+def _instant(ledger: OpenLedger, states: PlayerStates, at: str | None) -> int:
     """The instant of a ranking: that of the pool's last game where nobody names another."""
     if at is not None:
         return instant_end_ms(at)
@@ -277,7 +281,7 @@ def _instant(ledger: Ledger, states: PlayerStates, at: str | None) -> int:
 
 
 def _states_of(
-    ledger: Ledger, states: PlayerStates, choice: RankingChoice, ms: int, players: list[int]
+    ledger: OpenLedger, states: PlayerStates, choice: RankingChoice, ms: int, players: list[int]
 ) -> dict[int, PlayerState]:
     """The states that the ratings of these players are of."""
     if choice.at is None:
@@ -305,14 +309,14 @@ def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int)
     return shares[::-1]
 
 
-def _before(ledger: Ledger, pool: Pool, choice: RankingChoice, players: Collection[int]) -> dict[int, float] | None:
+def _before(ledger: OpenLedger, pool: Pool, choice: RankingChoice, players: Collection[int]) -> dict[int, float] | None:
     """The ratings to compare with, by player; None where nobody asks."""
     if choice.since_list is not None:
-        publication = ledger.publications.named(choice.since_list)
+        publication = Publications(ledger).named(choice.since_list)
         if publication.event.pool != pool.name:
             message = f"list {publication.name!r} is of pool {publication.event.pool!r}, the ranking of {pool.name!r}"
             raise MalformedError([message])
-        return {row.player: row.rating for row in ledger.publications.rows(publication)}
+        return {row.player: row.rating for row in Publications(ledger).rows(publication)}
     if choice.since is None:
         return None
     then = Standings(ledger.views.connection, pool, instant_end_ms(choice.since)).of(players)

@@ -35,12 +35,13 @@ from ledger.answers.replays import Step, replay, steps
 from ledger.book.roster import Listed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
+from ledger.correcting.corrections import Corrections
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.json_schemas import documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
-from ledger.publishing.publications import Publication
+from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.calls import checked
@@ -117,7 +118,7 @@ class _Since(NamedTuple):
 
 @checked
 def changes(
-    ledger: Ledger, person: Person, since: str, pool: str | None = None, progress: Progress = silent
+    ledger: OpenLedger, person: Person, since: str, pool: str | None = None, progress: Progress = silent
 ) -> RatingChanges:
     """What made the difference between a player's rating then and now.
 
@@ -147,7 +148,7 @@ def changes(
     then, parts = by_rows or _known_since(ledger, player, meant, now, size, progress)
     rating_then = then.rating
     if meant.publication is not None:
-        row = ledger.publications.row(meant.publication, person.player)
+        row = Publications(ledger).row(meant.publication, person.player)
         rating_then = None if row is None else row.rating
     return RatingChanges(
         player=person.player,
@@ -161,14 +162,14 @@ def changes(
     )
 
 
-def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
+def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
     if word.isdecimal():
         if len(word) > MOST_DIGITS or int(word) > ledger.journal.size():
             hint = f"the journal holds {ledger.journal.size()}; a number means entries: write a year as YYYY-01-01"
             raise UnknownNameError("entry", word, hint)
         return _Since(known_then(ledger, word)[0], None, None)
     if "@" in word:
-        publication = ledger.publications.named(word)
+        publication = Publications(ledger).named(word)
         if pool not in {None, publication.event.pool}:
             raise MalformedError([f"{publication.name} is no list of pool {pool!r}"])
         return _Since(publication.event.head, publication.at_ms, publication)
@@ -180,7 +181,7 @@ def _since(ledger: Ledger, word: str, pool: str | None) -> _Since:
 
 
 def _told_by_rows(
-    ledger: Ledger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int
+    ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int
 ) -> tuple[PlayerRecord, list[_Change]] | None:
     """The rating then and the parts since, where the rows of the views tell them; None where they do not."""
     connection = ledger.views.connection
@@ -196,7 +197,7 @@ def _told_by_rows(
 
 
 def _known_since(
-    ledger: Ledger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int, progress: Progress
+    ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int, progress: Progress
 ) -> tuple[PlayerRecord, list[_Change]]:
     """The rating as it was known then, and the parts since: entry by entry, from views of that time."""
     assert meant.position is not None
@@ -215,7 +216,7 @@ def _known_since(
     return then, parts
 
 
-def _parts(ledger: Ledger, step: Step, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
+def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
     if step.event is None:
         yield from _run(ledger, before, after)
         return
@@ -227,7 +228,7 @@ def _parts(ledger: Ledger, step: Step, before: PlayerRecord, after: PlayerRecord
         either = {**before.games, **after.games}
         games = tuple(key for key in either if before.games.get(key) != after.games.get(key))
         kind = CORRECTION if games else "through opponents"
-        cause = in_short(ledger, ledger.corrections.proposal(step.proposal).changes)
+        cause = in_short(ledger, Corrections(ledger).proposal(step.proposal).changes)
     yield _Change(kind, cause, step.proposal, games, after.held)
 
 
@@ -240,7 +241,7 @@ def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
         yield _Change("began", "the rating to begin with", None, (), begins, is_jump=True)
 
 
-def _run(ledger: Ledger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
+def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
     """What games have done that came in after each other, with no other fact between."""
     if after.held is None:
         return

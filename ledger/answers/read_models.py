@@ -14,7 +14,7 @@ from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
 from ledger.ratings import keeping, queries, views_file
 from ledger.ratings.projector import DeclaredProjector, ReadModel
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 @of_one_moment
-def refuse_without(ledger: Ledger, projector: DeclaredProjector) -> None:
+def refuse_without(ledger: OpenLedger, projector: DeclaredProjector) -> None:
     """Refuse to answer where the ledger has no table of a read model as this program makes it.
 
     Raises:
@@ -45,7 +45,7 @@ def refuse_without(ledger: Ledger, projector: DeclaredProjector) -> None:
 
 
 @of_one_moment
-def keeps(ledger: Ledger, projector: DeclaredProjector) -> bool:
+def keeps(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
     """Whether the ledger has the level table of a read model as this program makes it."""
     connection = ledger.views.connection
     is_there = views_file.stored_projectors(connection).get(projector.name) == projector.identity
@@ -53,7 +53,7 @@ def keeps(ledger: Ledger, projector: DeclaredProjector) -> bool:
 
 
 @of_one_moment
-def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> int:
+def games_until(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) -> int:
     """How many rated games a player has; at an instant, how many were in force then.
 
     Without an instant those of a period or event that is running count, too: a streak and a loss on time need no
@@ -75,7 +75,7 @@ def games_until(ledger: Ledger, pool: Pool, person: Person, at: str | None) -> i
 
 
 @of_one_moment
-def games_in_force(ledger: Ledger, pool: Pool, person: Person, ms: int) -> int:
+def games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> int:
     """How many rated games of a player were in force at an instant, milliseconds since 1970.
 
     Where the scheme rates by period or event, a game is in force when its period or event is over.
@@ -90,7 +90,7 @@ def games_in_force(ledger: Ledger, pool: Pool, person: Person, ms: int) -> int:
 
 
 @of_one_moment
-def state_after(ledger: Ledger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
+def state_after(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
     """What a read model by player keeps after the player's n-th game: the state of its last row up to it, by column."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
     row = queries.first_row(ledger.views.connection, query, (pool.pool, player, n))
@@ -101,7 +101,7 @@ def state_after(ledger: Ledger, pool: Pool, projector: DeclaredProjector, player
 
 
 @of_one_moment
-def last_row(ledger: Ledger, person: Person, pool: Pool) -> dict[str, Any] | None:
+def last_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] | None:
     """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
     states = ledger.states(pool)
     row = states.last_row(person.player)
@@ -133,7 +133,7 @@ NO_GAME = PlayersGame(**dict.fromkeys(field.name for field in attrs.fields(Playe
 class PlayersGames:
     """A player's rated games, each as answers show it."""
 
-    def __init__(self, ledger: Ledger, pool: Pool, player: int) -> None:
+    def __init__(self, ledger: OpenLedger, pool: Pool, player: int) -> None:
         self._ledger = ledger
         self._pool = pool
         self._player = player
@@ -189,7 +189,7 @@ class ReadModelRow:
 
 
 @of_one_moment
-def projectors(ledger: Ledger) -> list[ReadModelRow]:
+def projectors(ledger: OpenLedger) -> list[ReadModelRow]:
     """The history, the built-in projectors, those of plug-ins, and tables of plug-ins that are not installed here."""
     connection, at_hand = ledger.views.connection, ledger.views.at_hand
     stored = {HISTORY.name: HISTORY.identity, **views_file.stored_projectors(connection)}
@@ -204,7 +204,7 @@ def _row(
     name: str,
     made: ReadModel | None,
     identity: str | None,
-    at_hand: keeping.AtHand,
+    at_hand: keeping.InstalledProjectors,
     *,
     is_kept: bool,
 ) -> ReadModelRow:

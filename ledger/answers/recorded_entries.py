@@ -14,8 +14,8 @@ import orjson
 from ledger.answers.asking import of_one_moment
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.json_schemas import documented
+from ledger.handle import OpenLedger
 from ledger.journal import Journal
-from ledger.ledger import Ledger
 
 _PLAYERS = ("white", "black", "player", "into")  # fields of facts and of changes that name a player by number
 _WITHIN = ("expects", "facts")  # fields of a change that hold fields of a fact
@@ -42,7 +42,7 @@ class _About(NamedTuple):
 
 
 @of_one_moment
-def entries_after(ledger: Ledger, position: int, limit: int) -> list[RecordedEntry]:
+def entries_after(ledger: OpenLedger, position: int, limit: int) -> list[RecordedEntry]:
     """The entries that follow a position, in order, as far as the views are.
 
     Args:

@@ -18,12 +18,14 @@ from ledger.answers.crosstables.event_games import games_of
 from ledger.answers.player_games import Occasion
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
+from ledger.correcting.corrections import Corrections
+from ledger.correcting.game_log import GameLog
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, GameRecorded, GameSupplemented
 from ledger.facts.json_schemas import beside, documented
-from ledger.journal.game_keys import game_found
+from ledger.handle import OpenLedger
+from ledger.journal.game_references import game_found
 from ledger.journal.listing import JournalEntry
-from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 
@@ -80,14 +82,14 @@ class GameByHand:
 
 
 @of_one_moment
-def games_of_day(ledger: Ledger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
+def games_of_day(ledger: OpenLedger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
     """The keys of the games of two players in a pool on the day of an instant, those that were recorded last first."""
     rows = queries.dictionaries(ledger.views.connection, _SAME, (white, black, pool, ended_at))
     return [row["key"] for row in rows]
 
 
 @of_one_moment
-def recorded_game(ledger: Ledger, game: str) -> RecordedGame:
+def recorded_game(ledger: OpenLedger, game: str) -> RecordedGame:
     """A game as it stands now, with both players' ratings before and after it.
 
     Args:
@@ -103,7 +105,7 @@ def recorded_game(ledger: Ledger, game: str) -> RecordedGame:
 
 @of_one_moment
 def listed_games(
-    ledger: Ledger,
+    ledger: OpenLedger,
     occasion: Occasion,
     pool: str | None = None,
     *,
@@ -141,7 +143,7 @@ def listed_games(
 
 
 def _told(
-    ledger: Ledger, positions: Iterable[int], occasion: Occasion, offset: int = 0, most: int = EVERY_ROW
+    ledger: OpenLedger, positions: Iterable[int], occasion: Occasion, offset: int = 0, most: int = EVERY_ROW
 ) -> Iterator[RecordedGame]:
     """Those games that were played then and there, up to so many: ratings are looked up for no others."""
     connection = ledger.views.connection
@@ -202,7 +204,7 @@ class LoggedEntry:
 
 
 @of_one_moment
-def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
+def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
     """The entries about a game in words, in the order of the journal.
 
     Args:
@@ -212,10 +214,10 @@ def game_log(ledger: Ledger, game: str) -> list[LoggedEntry]:
     Raises:
         UnknownNameError: no such game, or several.
     """
-    entries = ledger.log(game)
+    entries = GameLog(ledger).entries(game)
     # A game of which only the recording is told is concerned by no proposal: none is looked for.
-    concerning = ledger.game_log.proposals(game) if len(entries) > 1 else {}
-    states = {shown.proposal.proposal: shown for shown in ledger.corrections.proposals(numbers=list(concerning))}
+    concerning = GameLog(ledger).proposals(game) if len(entries) > 1 else {}
+    states = {shown.proposal.proposal: shown for shown in Corrections(ledger).proposals(numbers=list(concerning))}
     words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}
     players = {entry.facts[side] for entry in entries for side in ("white", "black") if side in entry.facts}
     called = told_apart(names(ledger, players))

@@ -29,8 +29,8 @@ from ledger.facts.events import (
     TokenRevoked,
     proposal_key,
 )
+from ledger.handle import OpenLedger
 from ledger.journal import Journal
-from ledger.ledger import Ledger
 from ledger.ratings.past_views import Steps, known_at, stepping
 from ledger.ratings.views import Views
 from ledger.runtime.long_work import Progress
@@ -170,7 +170,7 @@ class Replay:
 
 
 @contextmanager
-def replay(ledger: Ledger, position: int, progress: Progress) -> Iterator[Replay]:
+def replay(ledger: OpenLedger, position: int, progress: Progress) -> Iterator[Replay]:
     """The views as they stood when so many entries were known, and after them, for the length of the block."""
     with ExitStack() as closing:
         views = ledger.views

@@ -19,7 +19,7 @@ from ledger.answers.asking import called_so, identity_shown, of_one_moment, rows
 from ledger.book.decisions import merges_in, root
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.ratings import queries
 
 
@@ -33,7 +33,7 @@ class NamedPlayer:
 
 
 @of_one_moment
-def players_named(ledger: Ledger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
+def players_named(ledger: OpenLedger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
     """The players whose names have all words of *part* in them, or words that *part* is in; those it begins first.
 
     Args:
@@ -107,7 +107,7 @@ class _Bearers(NamedTuple):
 
 
 @of_one_moment
-def alike(ledger: Ledger) -> AlikePlayers:
+def alike(ledger: OpenLedger) -> AlikePlayers:
     """The players whose names are the same but for case, accents, order of the words, initials and blanks.
 
     Kept apart are years of birth that differ, players who have met each other, and two identities of one register or
@@ -120,7 +120,7 @@ def alike(ledger: Ledger) -> AlikePlayers:
     """
     identities: dict[int, str] = {}
     names: dict[int, FoldedName] = {}
-    for persons in ledger.people.salted():
+    for persons in ledger.people.iter_named():
         for person in persons:
             if person.identity is not None and person.name is not None:
                 identities[person.player] = person.identity
@@ -216,7 +216,7 @@ class _Facts:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: OpenLedger,
         players: Collection[int],
         identities: dict[int, str],
         every: Sequence[_Bearers],
@@ -305,7 +305,7 @@ def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def _rows(
-    ledger: Ledger, groups: Sequence[tuple[int, ...]], facts: _Facts, identities: dict[int, str]
+    ledger: OpenLedger, groups: Sequence[tuple[int, ...]], facts: _Facts, identities: dict[int, str]
 ) -> list[AlikePlayer]:
     listed = sorted({player for group in groups for player in group})
     connection = ledger.views.connection

@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 
 from ledger.facts.json_schemas import documented
+from ledger.handle import OpenLedger
 from ledger.journal.postgres_store import PostgresJournal, promises_too_little
-from ledger.ledger import Ledger
 from ledger.runtime import postgres
 
 # Whoever is no monitor of the server sees that others follow, and not how far.
@@ -38,7 +38,7 @@ class JournalTold:
     followers: list[str] = documented("who follows it, and how, where this user may know that")
 
 
-def journal_told(ledger: Ledger) -> JournalTold:
+def journal_told(ledger: OpenLedger) -> JournalTold:
     """Where the journal of a ledger is, and what is promised of it.
 
     Raises:

@@ -12,7 +12,7 @@ import attrs
 from ledger.answers.asking import of_one_moment
 from ledger.answers.read_models import PlayersGames, games_until, refuse_without, state_after
 from ledger.facts.json_schemas import documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
 from ledger.ratings.projectors.streaks import PROJECTOR
 
@@ -37,7 +37,7 @@ class Streak:
 
 
 @of_one_moment
-def streaks(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[Streak]:
+def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[Streak]:
     """The streaks of a player: for each kind the current one, of 0 games where none runs, and the longest.
 
     Args:

@@ -18,8 +18,9 @@ from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_text
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
+from ledger.policies.house_policies import HousePolicies
 from ledger.ratings import queries
 from ledger.ratings.projectors.time_losses import PROJECTOR
 
@@ -88,7 +89,7 @@ class TimeLossMark:
 
 
 @of_one_moment
-def windows(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> list[TimeLossWindow]:
+def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[TimeLossWindow]:
     """A player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
 
     Args:
@@ -153,7 +154,7 @@ def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
 
 
 @of_one_moment
-def mark(ledger: Ledger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
+def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
     """Whether the policy ``sandbagger`` suggests to look at a player's losses on time, and which games it is about.
 
     Args:
@@ -174,7 +175,7 @@ def mark(ledger: Ledger, person: Person, pool: str | None = None, at: str | None
 
 
 @of_one_moment
-def everybody(ledger: Ledger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
+def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
     """Every player with a loss on time among the latest games that the policy looks at, the largest share first.
 
     Args:
@@ -209,10 +210,10 @@ def _suspects_first(judgement: tuple[int, TimeLossMark]) -> tuple[bool, float, i
     return not judged.look, -(judged.percent or 0.0), -judged.time_losses, player
 
 
-def _policy(ledger: Ledger, at: str | None) -> dict[str, int]:
+def _policy(ledger: OpenLedger, at: str | None) -> dict[str, int]:
     """The policy as it holds at the end of an instant, now by default; it looks at one game at least."""
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
-    settings = {name: int(value) for name, value in ledger.policies.at(SANDBAGGER, instant_text(ms)).items()}
+    settings = {name: int(value) for name, value in HousePolicies(ledger).at(SANDBAGGER, instant_text(ms)).items()}
     return {**settings, "games": max(1, settings["games"])}
 
 
@@ -235,11 +236,11 @@ def _judged(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -
     )
 
 
-def _lost(ledger: Ledger, pool: Pool, player: int, after: int, last: int) -> list[int]:
+def _lost(ledger: OpenLedger, pool: Pool, player: int, after: int, last: int) -> list[int]:
     rows = ledger.views.connection.execute(_LOST, (pool.pool, player, after, last))
     return [n for (n,) in rows]
 
 
-def _keys(ledger: Ledger, pool: Pool, player: int, games: Sequence[int]) -> list[str]:
+def _keys(ledger: OpenLedger, pool: Pool, player: int, games: Sequence[int]) -> list[str]:
     rows = ledger.views.connection.execute(_KEYS, (pool.pool, player, json.dumps(games)))
     return [key for _, key in rows]

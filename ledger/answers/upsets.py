@@ -20,7 +20,7 @@ from ledger.book.policies import UPSETS as POLICY
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors.upsets import LARGE, PROJECTOR
@@ -72,7 +72,7 @@ class Upset:
 
 @of_one_moment
 def upsets(
-    ledger: Ledger,
+    ledger: OpenLedger,
     pool: str | None = None,
     *,
     person: Person | None = None,
@@ -117,7 +117,7 @@ def upsets(
 
 
 def _upset_rows(
-    ledger: Ledger,
+    ledger: OpenLedger,
     pool: Pool,
     person: Person | None,
     span: tuple[str | None, str | None],
@@ -148,7 +148,7 @@ def _upset_rows(
             yield {**row, "margin": margin_of_the_day}
 
 
-def _largest(ledger: Ledger, arguments: Sequence[int], in_force: Callable[[int], int], most: int) -> Iterator[Row]:
+def _largest(ledger: OpenLedger, arguments: Sequence[int], in_force: Callable[[int], int], most: int) -> Iterator[Row]:
     """The rows of the largest upsets of a pool: found by themselves, so that those alone are looked up in full."""
     connection, looked_at = ledger.views.connection, most
     query = _LARGE if arguments[1] >= LARGE.least else _SMALL

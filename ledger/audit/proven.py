@@ -18,34 +18,13 @@ from ledger.audit.derived import SealedJournal, SealedPeople
 from ledger.audit.reader import Falsehood, Finding
 from ledger.audit.reader.published import PEOPLE
 from ledger.errors import CorruptError
+from ledger.handle import OpenLedger, utc_now
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.ledger import Ledger, utc_now
 from ledger.players.stores import token_store_of
 from ledger.ratings.installed_projectors import available
 from ledger.ratings.projector import ReadModel
-from ledger.ratings.views import Views
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent
-
-
-class ProvenLedger(Ledger):
-    """A ledger to read from; closing it gives back the snapshots and the temporary folder."""
-
-    def __init__(
-        self,
-        path: Path,
-        journal: SealedJournal,
-        people: SealedPeople,
-        made: Views,
-        stack: ExitStack,
-        clock: Callable[[], datetime],
-    ) -> None:
-        super().__init__(path, journal, people, made, clock, token_store_of(path, journal))
-        self._held = stack
-
-    def close(self) -> None:
-        """Release all files."""
-        self._held.close()
 
 
 @attrs.frozen
@@ -58,7 +37,7 @@ class Recomputed(Finding):
         falsehoods: what is false in the journal or the names.
     """
 
-    ledger: ProvenLedger | None
+    ledger: OpenLedger | None
     entries: int
     falsehoods: tuple[Falsehood, ...]
 
@@ -69,6 +48,7 @@ def recompute(
     *,
     projectors: Sequence[ReadModel] | None = None,
     clock: Callable[[], datetime] = utc_now,
+    kind: type[OpenLedger] = OpenLedger,
 ) -> Recomputed:
     """Verify journal and names, and derive everything anew from them, aside.
 
@@ -77,19 +57,24 @@ def recompute(
         progress: told what is being done.
         projectors: the read models to make; the installed ones by default.
         clock: what time it is, in UTC.
+        kind: as which class the ledger is opened.
 
     Raises:
         StorageError: a file is missing, locked, or may not be read.
     """
     try:
-        return _recompute(Path(path), progress, available() if projectors is None else projectors, clock)
+        return _recompute(Path(path), progress, available() if projectors is None else projectors, clock, kind)
     except CorruptError as error:
         word = "journal" if Path(error.path) == Path(path) else "people"
         return Recomputed(None, 0, (Falsehood.of_file(word, error),))
 
 
 def _recompute(
-    path: Path, progress: Progress, projectors: Sequence[ReadModel], clock: Callable[[], datetime]
+    path: Path,
+    progress: Progress,
+    projectors: Sequence[ReadModel],
+    clock: Callable[[], datetime],
+    kind: type[OpenLedger],
 ) -> Recomputed:
     # first: one that is made meanwhile covers entries that the snapshot has not
     last = CheckpointFiles(path).last()
@@ -108,5 +93,6 @@ def _recompute(
         if falsehoods:
             return Recomputed(None, verdict.entries, falsehoods)
         # ``pop_all``: the snapshots outlive this block, and are released when the ledger is closed.
-        ledger = ProvenLedger(path, journal, SealedPeople(people), made, stack.pop_all(), clock)
+        tokens = token_store_of(path, journal)
+        ledger = kind(path, journal, SealedPeople(people), made, clock, tokens, files=stack.pop_all())
         return Recomputed(ledger, verdict.entries, ())

@@ -19,11 +19,11 @@ from ledger.answers.asking import is_recorder_shown
 from ledger.audit.reader import verify_inclusion
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.words import TreeHead
+from ledger.handle import OpenLedger
 from ledger.journal import Stored
-from ledger.journal.game_keys import game_found
+from ledger.journal.game_references import game_found
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
-from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.players.sealed_names import SealedNames, is_sealed, player_found, sealings
 
@@ -32,7 +32,7 @@ KEPT_BACK = "it shows who recorded the game; whoever keeps the ledger gives it, 
 MAKE_ONE = "make one with 'rating-ledger checkpoint DB'"
 
 
-def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
+def receipt_of(ledger: OpenLedger, game: str, *, name_of: str | None = None) -> str:
     """The receipt of a game under the last checkpoint that is kept.
 
     Args:
@@ -65,7 +65,7 @@ def receipt_of(ledger: Ledger, game: str, *, name_of: str | None = None) -> str:
     return "\n".join([FIRST_LINE, f"extra {extra}", f"index {entry.position - 1}", *path, "", last.note])
 
 
-def _player_of(ledger: Ledger, entry: Stored, word: str) -> Person:
+def _player_of(ledger: OpenLedger, entry: Stored, word: str) -> Person:
     """The player that is meant, who played the game; who was merged into another since is asked for as recorded."""
     names = SealedNames(ledger.journal, ledger.people)
     person, facts = player_found(ledger.journal, names, word), facts_of(entry)
@@ -77,7 +77,7 @@ def _player_of(ledger: Ledger, entry: Stored, word: str) -> Person:
     return person
 
 
-def _name(ledger: Ledger, person: Person, head: TreeHead) -> dict[str, Any]:
+def _name(ledger: OpenLedger, person: Person, head: TreeHead) -> dict[str, Any]:
     """What proves a name: identity, name and salt, and the entry that committed to them, with its path."""
     sealed = sealings(ledger.journal.find, [person.player]).get(person.player, [])
     # The newest first: whoever was renamed is called by the name that the last of these entries sealed.
@@ -104,14 +104,14 @@ def _check_covered(place: Path, head: TreeHead, entry: Stored, what: str) -> Non
         )
 
 
-def _text(ledger: Ledger, entry: Stored) -> str:
+def _text(ledger: OpenLedger, entry: Stored) -> str:
     try:
         return entry.body.decode()
     except UnicodeDecodeError:
         raise CorruptError(str(ledger.path), entry.position, "is not UTF-8; run 'audit'") from None
 
 
-def _path(ledger: Ledger, entry: Stored, head: TreeHead) -> list[bytes]:
+def _path(ledger: OpenLedger, entry: Stored, head: TreeHead) -> list[bytes]:
     path = inclusion_path(entry.position - 1, head.size, ledger.journal.subtree_root)
     # Asked of the verifier before it leaves the house: a receipt that fails years later could not be made again.
     if not verify_inclusion(leaf_hash(entry.body), entry.position, head, path):

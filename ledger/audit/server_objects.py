@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.journal import postgres_token_tables
+from ledger.auth import postgres_token_tables
+from ledger.auth.postgres_tokens import LACKING
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles, making
-from ledger.journal.postgres_tokens import LACKING
 from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.runtime import postgres

@@ -24,8 +24,8 @@ from ledger.backups.whole_files import in_files
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.instants import instant_text
 from ledger.facts.words import TreeHead
+from ledger.handle import OpenLedger, utc_now
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.ledger import Ledger, utc_now
 from ledger.ratings import views_file
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
@@ -89,7 +89,7 @@ def backup(
         CorruptError: the journal or a name is not what was sealed.
     """
     target = _whole_path(folder)
-    with Ledger.open(_whole_path(path), projectors=(), read_only=True, clock=clock) as ledger:
+    with OpenLedger.open(_whole_path(path), projectors=(), read_only=True, clock=clock) as ledger:
         made_at = instant_text(ledger.now_ms())
     _refuse_taken(target)
     with in_files(_whole_path(path), progress, with_views=with_views) as source:

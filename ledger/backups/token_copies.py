@@ -10,6 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from ledger.auth.postgres_token_tables import lock_of, schema_of
+from ledger.auth.postgres_tokens import storable
+from ledger.auth.tokens_file import TokensFile
 from ledger.backups.server_copies import send_some, take
 from ledger.backups.server_rows import (
     KEY_OF_TOKENS,
@@ -24,10 +27,7 @@ from ledger.backups.server_rows import (
     rows_of_server,
 )
 from ledger.errors import CorruptError, StorageError
-from ledger.journal.postgres_token_tables import lock_of, schema_of
-from ledger.journal.postgres_tokens import storable
 from ledger.journal.settings_file import ServerPlace
-from ledger.journal.tokens_file import TokensFile
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.ledger_files import beside, whole
 from ledger.runtime.long_work import Progress

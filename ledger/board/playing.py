@@ -2,13 +2,14 @@
 
 Castling is that of Chess960 (Guidelines II of the Laws), of which the usual castling is a case. Draws and mates end no
 game here: what was played is played. Variants of chess with other rules are not played; their games are refused at the
-first move that chess does not have. ``ledger.imports.pgn.movetext`` reads the text of a game.
+first move that chess does not have. ``ledger.board.movetext`` reads the text of a game.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ledger.board.movetext import read_movetext
 from ledger.board.position import (
     ASLANT,
     BLACK_PAWN,
@@ -31,7 +32,6 @@ from ledger.board.position import (
 )
 from ledger.errors import MalformedError
 from ledger.facts.source_games import shown
-from ledger.imports.pgn.movetext import read_movetext
 
 _WORDS = {"P": "pawn", "N": "knight", "B": "bishop", "R": "rook", "Q": "queen", "K": "king"}
 _RAYS = {"B": (ASLANT,), "R": (STRAIGHT,), "Q": (STRAIGHT, ASLANT)}

@@ -276,7 +276,7 @@ def may_meet(event: Event) -> bool:
     return kind is not None and kind.is_at_instant
 
 
-def refuse_meeting(connection: sqlite3.Connection, journal: Journal, event: Event) -> None:
+def refuse_key_collision(connection: sqlite3.Connection, journal: Journal, event: Event) -> None:
     """Refuse a new fact where a corrected one, whose key names another place, stands by now.
 
     Args:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ledger.auth.issued_tokens import IssuedTokens
 from ledger.book import decisions, judging, tables
 from ledger.book.decisions import Acting, Decided, Remainder
-from ledger.book.judging import JUDGED, Fresh, Placed
-from ledger.book.kinds import Parts, note_moves, stand
+from ledger.book.judging import JUDGED, Changes, RecordedEvent
+from ledger.book.kinds import BookState, apply_fact, note_moves
 from ledger.book.policies import RULE, UNPROVEN, Party, broken_by
 from ledger.book.tables import DERIVED, FACTS, PLACED, PLAYER_BITS, POINTS_BITS, facts_of, row_of
 from ledger.book.timeline import Pool
@@ -34,7 +35,6 @@ from ledger.facts.events import (
     Role,
 )
 from ledger.journal import Journal
-from ledger.journal.issued_tokens import IssuedTokens
 from ledger.schemes import named
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _CORRECTED_ROUNDS = "SELECT DISTINCT subject FROM corrections WHERE subject >= '
 class Correcting:
     """The corrections of one game book."""
 
-    def __init__(self, book: Parts) -> None:
+    def __init__(self, book: BookState) -> None:
         """Take the parts of the book."""
         self._book = book
         self._connection, self._journal, self._decided = book.connection, book.journal, book.decided
@@ -99,7 +99,7 @@ class Correcting:
         words = broken_by(self._connection, entry.position, proposal, event.decision, decided)
         return None if words is None else RULE
 
-    def settle(self, fresh: Fresh) -> None:
+    def settle(self, fresh: Changes) -> None:
         """Make all that decisions concern, since this was last called, what the corrections in force say."""
         changes = [numbered.change for numbered in self._decided.changes(self._toggled)] if self._toggled else []
         games = set(self._book.unsettled)
@@ -122,9 +122,9 @@ class Correcting:
                 if change.do in _OF_TOURNAMENTS:
                     self._note_rounds(change, fresh)
         if games:
-            restand(self._book, {position: {} for position in games}, fresh)
+            reapply_games(self._book, {position: {} for position in games}, fresh)
 
-    def settle_all(self, fresh: Fresh) -> None:
+    def settle_all(self, fresh: Changes) -> None:
         """The same for everything that was ever approved: at the end of a build."""
         self._toggled = self._decided.approved()
         self.settle(fresh)
@@ -134,16 +134,16 @@ class Correcting:
         """Whether anything was approved."""
         return self._decided.any_approved
 
-    def _stand_again(self, keys: Sequence[str], fresh: Fresh) -> None:
+    def _stand_again(self, keys: Sequence[str], fresh: Changes) -> None:
         """Let facts, but games, stand as the corrections in force say."""
         recorded = self._journal.find(keys) if keys else {}
         for stored in sorted(recorded.values(), key=lambda entry: entry.position):
             if self._book.knows(stored.position):
                 event = decode(stored.body).event
                 fresh.restood[stored.position] = event
-                stand(self._book, stored.position, event, self._book.standing(event), fresh)
+                apply_fact(self._book, stored.position, event, self._book.standing(event), fresh)
 
-    def _note_rounds(self, change: Change, fresh: Fresh) -> None:
+    def _note_rounds(self, change: Change, fresh: Changes) -> None:
         """Note the rounds without a game of a tournament that is voided or put back: their rows stay as they are."""
         pool = self._book.pools.get(change.pool or "")
         where = () if pool is None else (pool.pool, change.tournament)
@@ -222,7 +222,7 @@ def rated_games(pool: Pool, facts: Sequence[str] = ()) -> str:
     )
 
 
-class GameBook(Parts):
+class GameBook(BookState):
     """The games of one views database, and what is needed to place further ones."""
 
     def __init__(self, connection: sqlite3.Connection, journal: Journal, *, until: int | None = None) -> None:
@@ -236,12 +236,12 @@ class GameBook(Parts):
         super().__init__(connection, journal, until=until)
         self.correcting = Correcting(self)
 
-    def take(self, entries: Iterable[codec.Entry | Placed], fresh: Fresh) -> None:
+    def take(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
         """Fold a few entries in, all that there are; what they touch is noted in *fresh*."""
         self.fold(entries, fresh)
         self.settle(fresh)
 
-    def fold(self, entries: Iterable[codec.Entry | Placed], fresh: Fresh) -> None:
+    def fold(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
         """Fold some of many entries in: what was decided waits for ``settle``, until all that it concerns is there."""
         tellings: list[Added] = []  # of games that may stand among these entries
         for entry in entries:
@@ -253,17 +253,17 @@ class GameBook(Parts):
                     tellings.append(added(event))
                     note_moves(self, event.entry, event.text)
                 case event:
-                    stand(self, entry.position, None, event, fresh)
+                    apply_fact(self, entry.position, None, event, fresh)
         if tellings:
             supplement(self, tellings, fresh)
 
-    def settle(self, fresh: Fresh) -> None:
+    def settle(self, fresh: Changes) -> None:
         """Let the corrections that were decided take effect."""
         self.correcting.settle(fresh)
         self.place_runs(fresh)
         self.place_tournaments(fresh)
 
-    def settle_all(self, fresh: Fresh) -> None:
+    def settle_all(self, fresh: Changes) -> None:
         """Let all corrections take effect, and all tournaments take their places, at the end of a build."""
         if self.correcting.is_needed:
             self.correcting.settle_all(fresh)
@@ -334,7 +334,7 @@ def added(event: GameSupplemented) -> Added:
     return event.entry, {name: facts[name] for name in ADDED if name in facts}
 
 
-def supplement(book: Parts, tellings: Iterable[Added], fresh: Fresh) -> None:
+def supplement(book: BookState, tellings: Iterable[Added], fresh: Changes) -> None:
     """Make games of which further tellings, in the order of the journal, know more stand as they are known now.
 
     Raises:
@@ -343,10 +343,10 @@ def supplement(book: Parts, tellings: Iterable[Added], fresh: Fresh) -> None:
     games: dict[int, dict[str, Any]] = {}
     for entry, more in tellings:
         games.setdefault(entry, {}).update(more)
-    restand(book, games, fresh)
+    reapply_games(book, games, fresh)
 
 
-def restand(book: Parts, games: Mapping[int, Mapping[str, Any]], fresh: Fresh) -> None:
+def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh: Changes) -> None:
     """Make games what all that is known by now says of them; what is to be rated anew is noted in *fresh*.
 
     Args:
@@ -375,7 +375,7 @@ def restand(book: Parts, games: Mapping[int, Mapping[str, Any]], fresh: Fresh) -
         book.connection.executemany(_UPDATE, changed)
 
 
-def _after_all(book: Parts, before: Sequence[Row], more: Mapping[int, Mapping[str, Any]]) -> list[Row]:
+def _after_all(book: BookState, before: Sequence[Row], more: Mapping[int, Mapping[str, Any]]) -> list[Row]:
     """The rows after all that is known, but for their verdicts."""
     names = {pool.pool: name for name, pool in book.pools.items()}
     recorded = recorded_facts(book.connection, before, names)
@@ -390,7 +390,7 @@ def _after_all(book: Parts, before: Sequence[Row], more: Mapping[int, Mapping[st
     ]
 
 
-def _after(book: Parts, row: Row, pool: str, recorded: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
+def _after(book: BookState, row: Row, pool: str, recorded: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
     """The row of a game that stands in a pool, after the changes of its game."""
     stands = decisions.remainder(acting) if acting else NO_CHANGES
     facts = decisions.with_fields(recorded, stands.fields) if stands.fields else recorded
@@ -438,7 +438,7 @@ def _voided_by(decided: Decided, row: Row, pool: str, stands: Remainder) -> int 
     return max(verdicts)[1] if verdicts else None
 
 
-def _note(book: Parts, stood: Row, row: Row, fresh: Fresh) -> None:
+def _note(book: BookState, stood: Row, row: Row, fresh: Changes) -> None:
     """Note what is to be rated anew where a game stands otherwise than before."""
     if any(stood[name] != row[name] for name in _OF_TOURNAMENT):
         for version in (stood, row):

@@ -16,7 +16,7 @@ import attrs
 
 from ledger.book import tables
 from ledger.book.game_book import ADDED, GameBook, supplement
-from ledger.book.judging import Fresh, judged
+from ledger.book.judging import Changes, with_verdicts
 from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew, relist
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.tables import with_derived
@@ -165,8 +165,8 @@ def strange_bodies(bodies: Sequence[bytes]) -> list[bytes]:
     return strange
 
 
-def take_decoded(
-    book: GameBook, block: Decoded, fresh: Fresh, insert: Insert | None = None, columns: Sequence[str] = RATED_COLUMNS
+def fold_columns(
+    book: GameBook, block: Decoded, fresh: Changes, insert: Insert | None = None, columns: Sequence[str] = RATED_COLUMNS
 ) -> DataFrame:
     """Fold a block in; returns the games that count, in these *columns* of the table, in journal order.
 
@@ -211,7 +211,7 @@ def columns_schema(columns: Sequence[str]) -> dict[str, Any]:
     return {name: pl.String if name in _TEXTS else pl.Int64 for name in columns}
 
 
-def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Insert) -> None:
+def _take_pasts(book: GameBook, block: Decoded, fresh: Changes | None, insert: Insert) -> None:
     """Seeds and years of birth; in standing views those whom they concern are noted in *fresh*."""
     if block.births is not None:
         insert(UPDATE_BIRTH_YEAR, block.births.select("birth_year", "player"))
@@ -230,10 +230,10 @@ def _take_pasts(book: GameBook, block: Decoded, fresh: Fresh | None, insert: Ins
                 relist(book, player, pool, since_ms, fresh)
 
 
-def _take_games(book: GameBook, frame: DataFrame, fresh: Fresh, insert: Insert) -> DataFrame:
+def _take_games(book: GameBook, frame: DataFrame, fresh: Changes, insert: Insert) -> DataFrame:
     pools = {name: pool.pool for name, pool in book.pools.items()}
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
-    frame = judged(book.pools.values(), book.roster, frame)
+    frame = with_verdicts(book.pools.values(), book.roster, frame)
     # SQLite has no truth values: a STRICT table takes whole numbers alone
     rows = frame.with_columns(pl.col("rated").cast(pl.Int8)).select(tables.GAME_COLUMNS)
     insert(tables.INSERT_GAME, rows)

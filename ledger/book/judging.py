@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from polars import DataFrame, Series
 
 
-class Placed(NamedTuple):
+class RecordedEvent(NamedTuple):
     """An event and its position in the journal: what the game book needs of an entry."""
 
     position: int
     event: Event
 
 
-class Played(NamedTuple):
+class RatedGame(NamedTuple):
     """A rated game as ``GameBook.in_order`` tells it, with all facts that tables may want."""
 
     position: int
@@ -47,7 +47,7 @@ class Played(NamedTuple):
 
 
 @attrs.define
-class Fresh:
+class Changes:
     """What the newest entries touch, by pool: where re-rating must begin, and whom it concerns.
 
     Attributes:
@@ -61,12 +61,12 @@ class Fresh:
 
     start_ms: dict[int, int] = attrs.Factory(dict)
     touched: dict[int, set[int]] = attrs.Factory(dict)
-    only: dict[int, Played | None] = attrs.Factory(dict)
+    only: dict[int, RatedGame | None] = attrs.Factory(dict)
     adopted: list[Scheme] = attrs.Factory(list)
     stood: dict[int, Mapping[str, Any]] | None = None
     restood: dict[int, Event] = attrs.Factory(dict)
 
-    def note(self, pool: int, rated_ms: int, players: Iterable[int] = (), played: Played | None = None) -> None:
+    def note(self, pool: int, rated_ms: int, players: Iterable[int] = (), played: RatedGame | None = None) -> None:
         """Re-rating of *pool* must begin at *rated_ms* or before, for *played* or whatever else changed."""
         self.only[pool] = None if pool in self.only else played
         self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
@@ -76,7 +76,9 @@ class Fresh:
 refuse: Callable[..., int]  # a name that ``bound`` gives to the loop below
 
 
-def judged(pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: Editions | None = None) -> DataFrame:
+def with_verdicts(
+    pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: Editions | None = None
+) -> DataFrame:
     """The frame with the columns ``reason``, ``rated_ms``, ``batch`` and ``began_ms``.
 
     Args:
@@ -228,7 +230,7 @@ class Judging:
         self,
         where: str,
         arguments: tuple[object, ...],
-        fresh: Fresh,
+        fresh: Changes,
         *,
         player: int | None = None,
         everybody: bool = False,
@@ -317,7 +319,7 @@ class Judging:
             columns = dict(zip(names, zip(*((row[1], *row[6:14]) for row in rows), strict=True), strict=True))
             texts = {"outcome", "termination", "tournament"}
             schema = {name: pl.String if name in texts else pl.Int64 for name in names}
-            frame = judged(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
+            frame = with_verdicts(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
             return frame.select("reason", "rated_ms", "batch", "began_ms").iter_rows()
         return (
             self.verdict(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6])))

@@ -15,7 +15,7 @@ import orjson
 
 from ledger.book import decisions, tables, tournament_editions
 from ledger.book.decisions import BEFORE_ALL, Decided
-from ledger.book.judging import Fresh, Judging, Played, PlayedTournaments
+from ledger.book.judging import Changes, Judging, PlayedTournaments, RatedGame
 from ledger.book.policies import POLICIES
 from ledger.book.policies import row_of as policy_row
 from ledger.book.roster import FROM_THE_BEGINNING, Roster, seed_row
@@ -59,7 +59,7 @@ _FIRST_PLACES = (
 )
 
 
-def stand(book: Parts, position: int, before: Event | None, now: Event | None, fresh: Fresh) -> None:
+def apply_fact(book: BookState, position: int, before: Event | None, now: Event | None, fresh: Changes) -> None:
     """The book held a fact as *before*, and holds it as *now*.
 
     Args:
@@ -92,7 +92,7 @@ class FactChange(NamedTuple):
     fact: Any
     rows: Sequence[Row]
     is_new: bool
-    fresh: Fresh
+    fresh: Changes
 
 
 class Kind:
@@ -112,7 +112,7 @@ class Kind:
     is_annullable: ClassVar[bool] = True
     is_at_instant: ClassVar[bool] = True
 
-    def row(self, book: Parts, position: int, fact: Any) -> Row:
+    def row(self, book: BookState, position: int, fact: Any) -> Row:
         """The columns of a fact."""
         raise NotImplementedError
 
@@ -120,14 +120,14 @@ class Kind:
         """Whether a fact stays as it was recorded, whatever corrections say."""
         return False
 
-    def put(self, book: Parts, position: int, fact: Any, _fresh: Fresh) -> Row:
+    def put(self, book: BookState, position: int, fact: Any, _fresh: Changes) -> Row:
         """Put the row of a fact in; returns it."""
         row = self.row(book, position, fact)
         insert = f"INSERT INTO {self.table}({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
         book.connection.execute(insert, row)
         return row
 
-    def take_out(self, book: Parts, position: int, fact: Any) -> list[Row]:
+    def take_out(self, book: BookState, position: int, fact: Any) -> list[Row]:
         """Take the row of an entry out; returns it, if it was there."""
         where = " AND ".join(f"{name} = :{name}" for name in ("position", *self.found_by))
         values = self.row(book, position, fact) if self.found_by else {"position": position}
@@ -137,18 +137,18 @@ class Kind:
         book.connection.execute(f"DELETE FROM {self.table} WHERE {where}", values)
         return stood
 
-    def reach(self, book: Parts, stood: FactChange) -> None:
+    def reach(self, book: BookState, stood: FactChange) -> None:
         """Judge games again, or note those to be rated again, that a fact reaches as it stood and as it stands."""
 
 
-def begin_anew(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Fresh) -> None:
+def begin_anew(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Changes) -> None:
     """All games of a player are rated again, in one pool or in all: a past counts from the first game on."""
     for number, first_ms in connection.execute(_FIRST_PLACES, (player,)):
         if pool in {None, number}:
             fresh.note(number, first_ms, (player,))
 
 
-def relist(book: Parts, player: int, pool: int, since_ms: int, fresh: Fresh) -> None:
+def relist(book: BookState, player: int, pool: int, since_ms: int, fresh: Changes) -> None:
     """Note that the games of a player in a pool are rated again from the day of a list on."""
     book.roster.forget_lists()
     for number, first_ms in book.connection.execute(_FIRST_PLACES, (player,)):
@@ -178,7 +178,7 @@ class _Games(Kind):
     )
     is_at_instant = False
 
-    def put(self, book: Parts, position: int, fact: GameRecorded, fresh: Fresh) -> Row:
+    def put(self, book: BookState, position: int, fact: GameRecorded, fresh: Changes) -> Row:
         pool = book.pool_named(fact.pool, position)
         row = row_of(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
@@ -203,12 +203,12 @@ class _Games(Kind):
         if row["reason"] is None:
             facts = {name: row[name] for name in ("termination", "tournament", "round", "round_order")}
             points, loser, rated_ms = row["half_points"] or 0, row["time_loss"], row["rated_ms"]
-            played = Played(position, fact.white, fact.black, points, loser, ms, rated_ms, facts)
+            played = RatedGame(position, fact.white, fact.black, points, loser, ms, rated_ms, facts)
             fresh.note(pool.pool, rated_ms, played=played)
         return row
 
 
-def note_moves(book: Parts, position: int, text: str | None) -> None:
+def note_moves(book: BookState, position: int, text: str | None) -> None:
     """Note with which moves a game was told."""
     if text is not None and book.notes_moves:
         book.connection.execute(tables.INSERT_MOVETEXT, (position, moves_number(text)))
@@ -220,7 +220,7 @@ class _Adoptions(Kind):
     table = "eras"
     correctable = ("scheme", "settings", "effective_from", "carry", "conversion", "scheme_version", "arithmetic")
 
-    def row(self, book: Parts, position: int, fact: SchemeAdopted) -> Row:
+    def row(self, book: BookState, position: int, fact: SchemeAdopted) -> Row:
         if fact.pool not in book.pools:
             # Its number is its place in journal order, so that every build gives the same rows.
             pool = Pool(len(book.pools) + 1, fact.pool, (era_of(position, fact),))
@@ -228,11 +228,11 @@ class _Adoptions(Kind):
             book.pools[fact.pool] = pool
         return era_row(book.pools[fact.pool].pool, era_of(position, fact))
 
-    def put(self, book: Parts, position: int, fact: SchemeAdopted, fresh: Fresh) -> Row:
+    def put(self, book: BookState, position: int, fact: SchemeAdopted, fresh: Changes) -> Row:
         fresh.adopted.append(era_of(position, fact).scheme)
         return super().put(book, position, fact, fresh)
 
-    def reach(self, book: Parts, stood: FactChange) -> None:
+    def reach(self, book: BookState, stood: FactChange) -> None:
         before = book.pools[stood.fact.pool]
         pool = book.reloaded(before.name)
         # no game was played before a pool's first scheme
@@ -253,11 +253,11 @@ class _Runs(Kind):
     table = "runs"
     correctable = ("as_of",)
 
-    def row(self, book: Parts, position: int, fact: RatingRunClosed) -> Row:
+    def row(self, book: BookState, position: int, fact: RatingRunClosed) -> Row:
         pool = book.pool_named(fact.pool, position).pool
         return {"pool": pool, "as_of_ms": instant_end_ms(fact.as_of), "as_of": fact.as_of, "position": position}
 
-    def reach(self, book: Parts, stood: FactChange) -> None:
+    def reach(self, book: BookState, stood: FactChange) -> None:
         pool = book.pools[stood.fact.pool]
         runs = book.connection.execute(_RUNS, (pool.pool,))
         book.pools[pool.name] = attrs.evolve(pool, runs=tuple(ms for (ms,) in runs))
@@ -269,7 +269,7 @@ class _Runs(Kind):
 class _Announcements(Kind):
     """What tells of a tournament: its games are those of its days, and are rated as of its end."""
 
-    def reach(self, book: Parts, stood: FactChange) -> None:
+    def reach(self, book: BookState, stood: FactChange) -> None:
         for name in sorted({stood.fact.tournament, *(row["tournament"] for row in stood.rows)}):
             pool = with_announced(book.connection, book.pools[stood.fact.pool], name)
             book.pools[pool.name] = pool
@@ -280,7 +280,7 @@ class _Openings(_Announcements):
     table = "openings"
     correctable = ("tournament", "starts_at", "ends_at", "format", "entrants", "rounds")
 
-    def row(self, book: Parts, position: int, fact: TournamentOpened) -> Row:
+    def row(self, book: BookState, position: int, fact: TournamentOpened) -> Row:
         return {
             "pool": book.pool_named(fact.pool, position).pool,
             "tournament": fact.tournament,
@@ -299,7 +299,7 @@ class _Closings(_Announcements):
     table = "tournaments"
     correctable = ("tournament", "ended_at")
 
-    def row(self, book: Parts, position: int, fact: TournamentClosed) -> Row:
+    def row(self, book: BookState, position: int, fact: TournamentClosed) -> Row:
         return {
             "pool": book.pool_named(fact.pool, position).pool,
             "tournament": fact.tournament,
@@ -315,7 +315,7 @@ class _Players(Kind):
     table = "players"
     is_at_instant = False
 
-    def put(self, book: Parts, _position: int, fact: PlayerRegistered | BirthYearLearnt, _fresh: Fresh) -> Row:
+    def put(self, book: BookState, _position: int, fact: PlayerRegistered | BirthYearLearnt, _fresh: Changes) -> Row:
         if isinstance(fact, BirthYearLearnt):
             book.connection.execute(UPDATE_BIRTH_YEAR, (fact.birth_year, fact.player))
             return {"player": fact.player}
@@ -323,11 +323,11 @@ class _Players(Kind):
         book.connection.execute(tables.INSERT_PLAYER, row)
         return {"player": fact.player}
 
-    def take_out(self, _book: Parts, _position: int, fact: PlayerRegistered | BirthYearLearnt) -> list[Row]:
+    def take_out(self, _book: BookState, _position: int, fact: PlayerRegistered | BirthYearLearnt) -> list[Row]:
         # what is put in takes its place; a year that is annulled, ``reach`` mends
         return [{"player": fact.player}]
 
-    def reach(self, book: Parts, stood: FactChange) -> None:
+    def reach(self, book: BookState, stood: FactChange) -> None:
         player = stood.fact.player
         if stood.is_new and isinstance(stood.fact, PlayerRegistered):
             book.roster.register(player, stood.fact.standing)  # nobody has played before joining
@@ -358,7 +358,7 @@ class _PlayerChanges(Kind):
     found_by = ("player",)
     correctable = ("effective_at", "standing", "declared_rating")
 
-    def row(self, _book: Parts, position: int, fact: PlayerChanged) -> Row:
+    def row(self, _book: BookState, position: int, fact: PlayerChanged) -> Row:
         return {
             "player": fact.player,
             "effective_ms": instant_ms(fact.effective_at),
@@ -368,7 +368,7 @@ class _PlayerChanges(Kind):
             "position": position,
         }
 
-    def reach(self, book: Parts, stood: FactChange) -> None:
+    def reach(self, book: BookState, stood: FactChange) -> None:
         player, rows = stood.fact.player, stood.rows
         book.roster.read_again(player)
         if rows:
@@ -388,10 +388,10 @@ class _Seeds(Kind):
     found_by = ("pool", "player")
     correctable = ("effective_at", "rating", "games", "deviation", "volatility", "highest", "k_factor", "source")
 
-    def row(self, book: Parts, position: int, fact: RatingSeeded) -> Row:
+    def row(self, book: BookState, position: int, fact: RatingSeeded) -> Row:
         return seed_row(book.pool_named(fact.pool, position).pool, fact, position)
 
-    def reach(self, book: Parts, stood: FactChange) -> None:
+    def reach(self, book: BookState, stood: FactChange) -> None:
         since_ms = min((row["effective_ms"] for row in stood.rows), default=FROM_THE_BEGINNING)
         relist(book, stood.fact.player, book.pools[stood.fact.pool].pool, since_ms, stood.fresh)
 
@@ -403,7 +403,7 @@ class _Policies(Kind):
     correctable = ("settings", "effective_from")
     is_at_instant = False
 
-    def row(self, _book: Parts, position: int, fact: PolicySet) -> Row:
+    def row(self, _book: BookState, position: int, fact: PolicySet) -> Row:
         row = policy_row(position, fact)
         settings = orjson.dumps(row.settings, option=orjson.OPT_SORT_KEYS).decode()
         return {**attrs.asdict(row), "settings": settings}
@@ -420,7 +420,7 @@ class _Rounds(Kind):
     table = "rounds_without_game"
     correctable = ("tournament", "edition", "round", "player", "brings", "half_points")
 
-    def row(self, book: Parts, position: int, fact: RoundWithoutGame) -> Row:
+    def row(self, book: BookState, position: int, fact: RoundWithoutGame) -> Row:
         stored = tournament_editions.as_stored(fact, position)
         return {"pool": book.pool_named(fact.pool, position).pool, **stored._asdict()}
 
@@ -454,7 +454,7 @@ def is_annullable(kind: type[Event]) -> bool:
 # Whatever folds a fact in takes these parts as one object: kinds of facts, games that stand anew, corrections.
 
 
-class Parts:
+class BookState:
     """What every fold needs of one views database.
 
     Attributes:
@@ -569,20 +569,20 @@ class Parts:
         """The periods of a pool are counted anew from a place in rating order on, once all that is new is folded in."""
         self._runs_from[pool] = min(since_ms, self._runs_from.get(pool, since_ms))
 
-    def place_runs(self, fresh: Fresh) -> None:
+    def place_runs(self, fresh: Changes) -> None:
         """The games of periods that were counted anew take their places; later ones too, which are renumbered."""
         for name, since in self._runs_from.items():  # once, however many runs were closed
             where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
             self.judging.again(where, (self.pools[name].pool, since), fresh, everybody=True)
         self._runs_from.clear()
 
-    def place_tournament(self, pool: Pool, tournament: str, fresh: Fresh) -> None:
+    def place_tournament(self, pool: Pool, tournament: str, fresh: Changes) -> None:
         """The games of a tournament take the places that what was told of it gives them."""
         if not pool.by_game:
             tables.index_tournaments(self.connection)
             self.judging.again("pool = ?1 AND tournament = ?2", (pool.pool, tournament), fresh)
 
-    def place_tournaments(self, fresh: Fresh) -> None:
+    def place_tournaments(self, fresh: Changes) -> None:
         """Where tournaments are rated whole, the games around those that were recorded since take their places."""
         for (name, tournament), (first, last) in self.played.taken():
             pool = self.pools[name]

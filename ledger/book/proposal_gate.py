@@ -58,7 +58,7 @@ _BY_POSITION = tuple(f"policy:{name}@" for name, policy in POLICIES.items() if p
 
 
 class Judge(Protocol):
-    """What judges facts by all that stands; each of these raises a RejectedError, as ``StandingGames`` says."""
+    """What judges facts by all that stands; each of these raises a RejectedError, as ``CurrentFacts`` says."""
 
     def judge(self, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
         """Refuse a new fact that the rules of the journal let pass."""

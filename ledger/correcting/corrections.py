@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import orjson
 
+from ledger.auth.tokens import VERBS_OF, Actor
 from ledger.book.decisions import Decided, Proposal
 from ledger.book.policies import Party, refused_by
 from ledger.book.proposal_gate import ProposalGate
@@ -25,10 +26,9 @@ from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Decision, Event, Role, proposal_key
 from ledger.facts.words import Receipt
+from ledger.handle import OpenLedger
 from ledger.journal import Find, Writer
-from ledger.journal.tokens import VERBS_OF, Actor
 from ledger.players.reasons import reason_faults
-from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.calls import checked_methods
 
 
@@ -51,7 +51,7 @@ class Proposed:
 
 
 @attrs.frozen
-class Sending:
+class IdempotencyKey:
     """What tells that something is sent again.
 
     Attributes:
@@ -118,7 +118,7 @@ def _judged(judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason
     return alike
 
 
-def _sent_by(person: str, sending: Sending) -> str:
+def _sent_by(person: str, sending: IdempotencyKey) -> str:
     # no name of a person holds the end of a line (``codec.seal_actor``): two persons' words are never one
     return f"{person}\n{sending.word}"
 
@@ -166,7 +166,7 @@ class Corrections:
         reason: str,
         by: str | None = None,
         token: str | None = None,
-        sending: Sending | None = None,
+        sending: IdempotencyKey | None = None,
     ) -> list[Proposed]:
         """Record proposals in one transaction: all, or none; each acts once it is approved.
 
@@ -175,7 +175,7 @@ class Corrections:
             reason: why, 1 to 1,000 characters.
             by: who proposes; where tokens are set up, the token of a corrector names that person.
             token: that token.
-            sending: what tells a repeat, which ``sent_before`` finds from then on.
+            sending: what tells a repeat, which ``find_previous`` finds from then on.
 
         Raises:
             ProposalError: one of the changes may not be proposed; all faults of the first such proposal are listed.
@@ -205,7 +205,7 @@ class Corrections:
             if sending is not None:
                 # Before the journal takes them: the other way a crash would let the same be proposed once more.
                 word, key = _sent_by(who.name, sending), proposal_key(min(alike))
-                self.ledger.tokens.store.note_sending(word, sending.content, key, sealed[key], len(alike))
+                self.ledger.tokens.store.remember_key(word, sending.content, key, sealed[key], len(alike))
             return [
                 entry
                 for number, changes in zip(alike, proposals, strict=True)
@@ -232,7 +232,7 @@ class Corrections:
         each: bool = False,
         by: str | None = None,
         token: str | None = None,
-        sending: Sending | None = None,
+        sending: IdempotencyKey | None = None,
     ) -> list[Proposed]:
         """Propose every row of a CSV file, whose columns ``verbs.read_batch`` tells: all of them, or none.
 
@@ -259,8 +259,8 @@ class Corrections:
         parts = [[change] for change in changes] if each else [changes]
         return self.propose_each(parts, reason=reason, by=by, token=token, sending=sending)
 
-    def sent_before(
-        self, sending: Sending, *, reason: str, by: str | None = None, token: str | None = None
+    def find_previous(
+        self, sending: IdempotencyKey, *, reason: str, by: str | None = None, token: str | None = None
     ) -> list[Proposed]:
         """What was proposed when the same person sent the same before; empty where that was not, or was not recorded.
 
@@ -277,7 +277,7 @@ class Corrections:
             self.ledger.journal.fence()
         return proposed
 
-    def _sent(self, person: str, sending: Sending, reason: str, find: Find) -> list[Proposed]:
+    def _sent(self, person: str, sending: IdempotencyKey, reason: str, find: Find) -> list[Proposed]:
         """What was recorded of what a person sent; empty where nothing was."""
         row = self.ledger.tokens.store.sending(_sent_by(person, sending), sending.content)
         stored = None if row is None else find([row.entry]).get(row.entry)

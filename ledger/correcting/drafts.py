@@ -22,9 +22,9 @@ from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which
 from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
-from ledger.journal.game_keys import game_found
-from ledger.ratings import recording
-from ledger.ratings.open_ledger import OpenLedger
+from ledger.handle import OpenLedger
+from ledger.journal.game_references import game_found
+from ledger.recording import initial_ratings
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import is_storable
@@ -139,7 +139,7 @@ class Drafts:
         """A player declares a rating, points, from an instant on; the standing stays."""
         self.ledger.level()
         # the event tells rating and standing together: who declares the one must not change the other
-        standing = Standing(recording.standing_at(self.ledger.views.connection, player, instant_ms(since)))
+        standing = Standing(initial_ratings.standing_at(self.ledger.views.connection, player, instant_ms(since)))
         return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
 
     @staticmethod

@@ -19,10 +19,10 @@ from ledger.facts.changes import Change, Verb, Which, change_of, games_at
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
+from ledger.handle import OpenLedger
 from ledger.journal import listing
-from ledger.journal.game_keys import game_found
+from ledger.journal.game_references import game_found
 from ledger.journal.listing import JournalEntry, Why
-from ledger.ratings.open_ledger import OpenLedger
 from ledger.runtime.calls import checked_methods
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 
 import attrs
 
+from ledger.auth.issued_tokens import IssuedTokens
 from ledger.book.decisions import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
@@ -22,12 +23,11 @@ from ledger.facts.codec import Entry
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import CorrectionDecided, Decision, Event, Role, TokenIssued, proposal_key
 from ledger.facts.person_names import same_person
+from ledger.handle import OpenLedger
 from ledger.journal import Journal
-from ledger.journal.issued_tokens import IssuedTokens
 from ledger.journal.scratch import ScratchJournal
 from ledger.publishing.publications import Publications
 from ledger.ratings import trials
-from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.trials import Figures, ListMove, Preview
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple, TypeVar
 import attrs
 
 from ledger.correcting.drafts import Drafts
+from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.repeats import Difference
 from ledger.errors import LedgerError, MalformedError, Refusal, UnknownNameError
 from ledger.facts.changes import BLANK, Change, Which
 from ledger.facts.events import (
@@ -40,8 +42,6 @@ from ledger.facts.pasts import Past
 from ledger.facts.source_games import FileFault, shown
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
-from ledger.journal.game_keys import MadeKeys
-from ledger.journal.told_again import Difference
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import in_cell
 

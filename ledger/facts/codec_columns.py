@@ -49,7 +49,7 @@ _Unsuspected: type[GameRecorded] = attrs.make_class(
 def suspects(frame: DataFrame) -> Series:
     """Which rows may not make a ``game-recorded/1`` (Boolean): all that make none, and perhaps others.
 
-    A look at whole columns by the JSON Schema of each field; ``judged`` says of single rows what is wrong with them.
+    Whole columns are compared with the JSON Schema of each field; ``build_events`` says what is wrong with single rows.
 
     Args:
         frame: columns named as the fields of ``GameRecorded``.
@@ -59,7 +59,7 @@ def suspects(frame: DataFrame) -> Series:
     return frame.select(pl.any_horizontal(*doubts, *missing).fill_null(value=False).alias("suspect"))["suspect"]
 
 
-def judged(frame: DataFrame, suspected: Series) -> Iterator[GameRecorded | str]:
+def build_events(frame: DataFrame, suspected: Series) -> Iterator[GameRecorded | str]:
     """Each row as the event class takes it: the event, or in words why it is none.
 
     The events are for the rules to judge; what writes them is ``bodies``.

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from ledger.board.movetext import with_clocks
 from ledger.board.playing import moves_of, replayed
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import KEY_PATTERN
@@ -21,7 +22,6 @@ from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
 from ledger.facts.words import Termination, length_fault, result_fault
 from ledger.imports.csv import values
 from ledger.imports.no_opponent import is_nobody
-from ledger.imports.pgn.movetext import with_clocks
 from ledger.imports.reading import MAX_TEXT
 
 PREFIX = "hand:"

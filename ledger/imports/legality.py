@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ledger.board.movetext import is_english
 from ledger.board.playing import is_mate, moves_of, replayed
 from ledger.board.position import NULL
 from ledger.errors import MalformedError
 from ledger.facts.source_games import shown
-from ledger.imports.pgn.movetext import is_english
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
 

@@ -13,11 +13,11 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
+from ledger.board.movetext import with_clocks
 from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import SourceGame, shown
 from ledger.imports.json_reading import json_objects
-from ledger.imports.pgn.movetext import with_clocks
 from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 
 MAX_NAME = 128  # characters of a display name; a longer one is a broken file

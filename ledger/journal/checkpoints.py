@@ -31,7 +31,6 @@ from ledger.facts.words import TreeHead
 from ledger.journal import Journal, StoredJournal
 from ledger.journal.merkle import consistency_path
 from ledger.journal.settings_file import SettingsFile
-from ledger.players.people import People
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import ed25519, filelock
 from ledger.runtime.ledger_files import kept_with, replace_file
@@ -533,13 +532,11 @@ class Checkpoints(CheckpointFiles):
             lock.release()
 
 
-def refuse_another_history(path: Path, journal: StoredJournal, people: People | None = None) -> None:
-    """Let nothing be written into the files of a ledger whose last checkpoint was made of another journal; warn."""
+def refuse_another_history(path: Path, journal: StoredJournal) -> None:
+    """Let nothing be written into a journal if the last checkpoint was made of another one; warn."""
     fault = Checkpoints(path, journal).fault()
     if fault is not None:
         journal.refusal = f"nothing may be written: {fault}"
-        if people is not None:
-            people.refusal = journal.refusal
         warnings.warn(f"{path}: opened for reading only: {fault}", CheckpointWarning, stacklevel=3)
 
 

@@ -16,7 +16,7 @@ from ledger.errors import UnknownNameError
 from ledger.facts.events import BY_KIND, KEYS_BEGIN, OLD_KINDS, Event, PlayerChanged, PlayerRegistered
 from ledger.facts.json_schemas import beside, documented
 from ledger.journal import Journal
-from ledger.journal.game_keys import game_found
+from ledger.journal.game_references import game_found
 from ledger.runtime.nearest import choice_of
 
 _POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with

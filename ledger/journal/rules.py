@@ -2,7 +2,7 @@
 
 ``RULES`` is the whole list, in descending precedence; the first that applies is raised. Only rules that need the
 journal live here: what a single event must be is checked when it is built; what the views must be asked about is
-judged by ``ratings.recording``. Two adoptions are the same fact by value, not by spelling. What four eyes refuse
+judged by ``recording.current_facts``. Two adoptions are the same fact by value, not by spelling. What four eyes refuse
 stands at the end.
 """
 
@@ -44,7 +44,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text, is_before, precision
 from ledger.facts.periods import DAY_MS
-from ledger.facts.tellings import compared
+from ledger.facts.submissions import compared
 from ledger.facts.words import Carry
 from ledger.journal import Find, Journal, Stored
 
@@ -114,7 +114,7 @@ RULES: dict[str, str] = {
     "not-a-telling": "a supplement is the ledger's own: record the game again, with all that is known of it",
     "not-by-append": "this fact is recorded by a call of its own, which keeps what belongs beside it: see the message",
     "not-by-rename": "a name is sealed when it is given: run 'player rename', or call Ledger.rename",
-    # Of games only the views know which are rated and when they ended: ``StandingGames`` judges these, for every door.
+    # Of games only the views know which are rated and when they ended: ``CurrentFacts`` judges these, for every door.
     "after-the-first-game": (
         "a rating to begin with holds from a day after the first rated game: give a day on or before that of the game"
     ),
@@ -177,7 +177,7 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling
     """The key is known: the same fact again is success, another one is refused.
 
     A source may leave blank what another one told (``events.BLANKS``): what is stored stays, and nothing is refused.
-    A game may be told with less and with more, as ``facts.tellings`` says.
+    A game may be told with less and with more, as ``facts.submissions`` says.
 
     Args:
         kind: class of the event.

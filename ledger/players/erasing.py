@@ -15,7 +15,7 @@ from ledger.facts import codec
 from ledger.facts.events import PersonErased
 from ledger.journal import Journal, StoredJournal, Writer, rules
 from ledger.players.people import People
-from ledger.players.sealed_names import brought_back, erasure_key, forget_again, registration_key
+from ledger.players.sealed_names import erase_reappeared, erasure_key, reappeared_after_erasure, registration_key
 
 
 def erase_all(
@@ -102,7 +102,7 @@ def settle(
     """
     with lock as writer:
         # First: whoever comes to wait by this is brought to the end with the others.
-        forget_again(journal, people)
+        erase_reappeared(journal, people)
         waiting = people.erasures.rows()
         if unrecorded := _unrecorded(writer, waiting):
             _record(writer, unrecorded, rules.check_clock(clock_ms(), writer.last_recorded_at()))
@@ -118,9 +118,9 @@ def settle_if_possible(journal: StoredJournal, people: People, clock_ms: Callabl
     """
     # names that cannot be read are shown to nobody
     with suppress(LedgerError):
-        back = brought_back(journal, people)
+        back = reappeared_after_erasure(journal, people)
         if back or people.erasures.rows():
             try:
                 settle(journal.writing(patience=0), journal, people, 0, clock_ms)
             except LedgerError:
-                people.hide(back)
+                people.mark_erased(back)

@@ -335,14 +335,14 @@ class People(ABC):
         """Number and name of everybody who was not erased, in order of the numbers."""
 
     @abstractmethod
-    def called(self) -> list[tuple[int, str, str]]:
+    def identities_and_names(self) -> list[tuple[int, str, str]]:
         """Number, identity and name of everybody who was not erased, in order of the numbers."""
 
     @abstractmethod
     def identities(self) -> list[tuple[int, str]]:
         """Number and identity of everybody who was not erased, in order of the numbers."""
 
-    def salted(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
+    def iter_named(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
         """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
         last, size = (_ALL_NUMBERS, 1) if highest_first else (0, 1)
         # page by page: others may write between two blocks
@@ -450,7 +450,7 @@ class People(ABC):
     # -- forgetting ------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def hide(self, players: Iterable[int]) -> None:
+    def mark_erased(self, players: Iterable[int]) -> None:
         """Read these players as erased from now on."""
 
     @abstractmethod

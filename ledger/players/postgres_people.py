@@ -292,7 +292,7 @@ class PostgresPeople(People):
         """Number and name of everybody who was not erased, in order of the numbers."""
         return self._database.rows("SELECT player, name FROM {people} WHERE name IS NOT NULL ORDER BY player")
 
-    def called(self) -> list[tuple[int, str, str]]:
+    def identities_and_names(self) -> list[tuple[int, str, str]]:
         """Number, identity and name of everybody who was not erased, in order of the numbers."""
         named = "identity IS NOT NULL AND name IS NOT NULL"
         return self._database.rows(f"SELECT player, identity, name FROM {{people}} WHERE {named} ORDER BY player")
@@ -359,7 +359,7 @@ class PostgresPeople(People):
 
     # -- forgetting ------------------------------------------------------------------------------------------------
 
-    def hide(self, players: Iterable[int]) -> None:
+    def mark_erased(self, players: Iterable[int]) -> None:
         """Read these players as erased from now on."""
         self._database.hidden.update(players)
 

@@ -17,7 +17,7 @@ from ledger.facts.codec import body_of
 from ledger.facts.events import PlayerRenamed
 from ledger.journal import Journal, Stored, StoredJournal, Writer, rules
 from ledger.players.people import Pending, People, Person
-from ledger.players.sealed_names import commitment_to, erasure_key, is_sealed, not_sealed, sealings, under
+from ledger.players.sealed_names import commitment_to, erasure_key, is_sealed, not_sealed, sealings, with_pending_name
 
 PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one
 RULES: dict[str, str] = {  # name -> what it means and what to do; the other refusals are those of ``rules``
@@ -69,7 +69,7 @@ def rename(
             if is_new:
                 now = rules.check_clock(clock_ms(), writer.last_recorded_at())
                 pending = people.pending.begin(player, len(sealed), name)
-                person = under(person, pending)
+                person = with_pending_name(person, pending)
                 event = PlayerRenamed(player=player, number=len(sealed), commitment=commitment_to(person))
                 body = body_of(writer.size + 1, rules.recorded_text(now), actor, event)
                 writer.append([event.KIND], [event.key], [body])
@@ -120,7 +120,9 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
         for row in people.pending.rows():
             stored = sealings(writer.find, [row.player]).get(row.player)
             person = people.by_number([row.player]).get(row.player)
-            is_last = person is not None and stored is not None and is_sealed(under(person, row), stored[-1])
+            is_last = (
+                person is not None and stored is not None and is_sealed(with_pending_name(person, row), stored[-1])
+            )
             waiting.append((row, is_last))
         for row, sealed in waiting:
             if sealed:

@@ -108,7 +108,7 @@ def is_renaming(entry: Stored) -> bool:
     return b',"kind":"player-renamed/1","position":' in entry.body
 
 
-def under(person: Person, pending: Pending) -> Person:
+def with_pending_name(person: Person, pending: Pending) -> Person:
     """A person under the name that is about to be given, whoever was not erased."""
     return person if person.salt is None else person._replace(name=pending.name, salt=pending.salt)
 
@@ -123,15 +123,15 @@ def commitment_to(person: Person) -> str:
     return commitment(person.salt or b"", person.identity or "", person.name or "")
 
 
-def brought_back(journal: Journal, people: People) -> list[int]:
+def reappeared_after_erasure(journal: Journal, people: People) -> list[int]:
     """Players of whom the journal says that they were erased, and who are known by name all the same."""
     erased = erased_players(journal)
     return people.erasures.standing(erased) if erased else []
 
 
-def forget_again(journal: Journal, people: People) -> None:
+def erase_reappeared(journal: Journal, people: People) -> None:
     """Forget players who were erased and whom an older copy of the people file knows; their old bytes may stay."""
-    if back := brought_back(journal, people):
+    if back := reappeared_after_erasure(journal, people):
         people.erasures.begin(back, AGAIN)
 
 
@@ -204,7 +204,7 @@ class SealedNames:
                 [
                     pending[player]
                     for player, person in persons.items()
-                    if is_sealed(under(person, pending[player]), sealed[player])
+                    if is_sealed(with_pending_name(person, pending[player]), sealed[player])
                 ]
             )
 
@@ -213,7 +213,7 @@ class SealedNames:
         # A file of another ledger differs at the lowest number; one of a ledger that went its own way since a copy was
         # made, perhaps at the highest alone.
         for highest_first in (False, True):
-            for persons in self.file.salted(highest_first=highest_first):
+            for persons in self.file.iter_named(highest_first=highest_first):
                 sealed = self._latest([person.player for person in persons])
                 # Whom no entry registered proves nothing either way: the next one is looked at.
                 person = next((person for person in persons if person.player in sealed), None)
@@ -306,7 +306,7 @@ class SealedNames:
         version = self.file.version()
         if version == self._version:
             return
-        forget_again(self._journal, self.file)
+        erase_reappeared(self._journal, self.file)
         self._compare_ends()
         seen, highest = self._highest, 0
         if not seen:
@@ -352,8 +352,8 @@ class SealedNames:
             # the name when the row is gone, and the journal after both.
             pending = [row for row in self.file.pending.rows() if row.player == person.player]
             person = self.file.by_number([person.player]).get(person.player, person)
-            if any(is_sealed(under(person, row), entry) for row in pending):
-                return under(person, pending[0])
+            if any(is_sealed(with_pending_name(person, row), entry) for row in pending):
+                return with_pending_name(person, pending[0])
             sealed = sealings(self._journal.find, [person.player])[person.player]
             if sealed[-1].position == entry.position and not (person.is_erased or is_sealed(person, entry)):
                 raise StorageError(self.file.path, not_sealed(self.file, person, sealed))
@@ -425,7 +425,7 @@ def refuse_strangers(journal: Journal, people: People) -> None:
     """
     SealedNames(journal, people).show_pending()
     strangers: list[tuple[Person, int]] = []
-    for persons in people.salted():
+    for persons in people.iter_named():
         sealed = latest_commitments(journal, journal.find, [person.player for person in persons])
         for person in persons:
             entry = sealed.get(person.player)

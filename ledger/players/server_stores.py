@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from ledger.auth import postgres_token_tables
+from ledger.auth.postgres_tokens import PostgresTokens
+from ledger.auth.token_store import TokenStore
+from ledger.auth.tokens_file import TokensFile
 from ledger.errors import StorageError
-from ledger.journal import Journal, postgres_token_tables
+from ledger.journal import Journal
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles, making
-from ledger.journal.postgres_tokens import PostgresTokens
 from ledger.journal.settings_file import ServerPlace
-from ledger.journal.token_store import TokenStore
-from ledger.journal.tokens_file import TokensFile
 from ledger.players.people import new_secret
 from ledger.players.postgres_layout import schema_of, statements
 from ledger.players.postgres_people import PostgresPeople

@@ -188,7 +188,7 @@ class SqlitePeople(People):
         with sqlite.storage_errors(self.path):
             return [player for (player,) in self._connection.execute(_NAMELESS)]
 
-    def hide(self, players: Iterable[int]) -> None:
+    def mark_erased(self, players: Iterable[int]) -> None:
         """Read these players as erased from now on."""
         with sqlite.storage_errors(self.path):
             people_layouts.show(self._connection, hidden=players)
@@ -279,7 +279,7 @@ class SqlitePeople(People):
         with sqlite.storage_errors(self.path):
             return self._connection.execute(_NAMES).fetchall()
 
-    def called(self) -> list[tuple[int, str, str]]:
+    def identities_and_names(self) -> list[tuple[int, str, str]]:
         """Number, identity and name of everybody who was not erased."""
         with sqlite.storage_errors(self.path):
             return self._connection.execute(_CALLED).fetchall()

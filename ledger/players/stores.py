@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ledger.auth.token_store import TokenStore
+from ledger.auth.tokens_file import TokensFile
 from ledger.errors import StorageError
 from ledger.journal import Journal, StoredJournal
 from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.journal.token_store import TokenStore
-from ledger.journal.tokens_file import TokensFile
 from ledger.players.people import People
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.lazy import Lazy

@@ -28,9 +28,9 @@ from ledger.facts.codec import decode
 from ledger.facts.events import FOUR_EYES, Event, PolicySet, Role
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Receipt
+from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
 from ledger.journal.rules import next_number
-from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.views_file import reading
 from ledger.runtime.calls import checked_methods
 

@@ -32,12 +32,12 @@ from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.person_names import are_apart, folded
+from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
 from ledger.players.misspelt import resembling_pairs
 from ledger.players.people import Person
 from ledger.ratings import queries
-from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.past_views import known_at
 from ledger.ratings.standings import by_player, list_in_force
 from ledger.ratings.trials import AskedList

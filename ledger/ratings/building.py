@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ledger.book.game_book import GameBook
-from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, take_decoded
-from ledger.book.judging import Fresh
-from ledger.book.kinds import Parts
+from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, fold_columns
+from ledger.book.judging import Changes
+from ledger.book.kinds import BookState
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
@@ -377,11 +377,11 @@ class Build:
         # What a stopped build folded went into the tables alone: it is read back from there at the end.
         stale, committed = folded > 0, folded
         for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
-            fresh = Fresh()
+            fresh = Changes()
             # What is more than players and games changes rows that the game book reads: it is written by the book's
             # own connection, in one transaction with the note that it was folded in.
             writer = writers.together() if block.reaches_back else writers.aside()
-            counting = take_decoded(book, block, fresh, writer.insert, self._columns)
+            counting = fold_columns(book, block, fresh, writer.insert, self._columns)
             views_file.note_schemes(connection, fresh.adopted)
             folded += len(bodies)
             done = {"target": target, "folded": folded, "root": self._journal.root_at(folded)}
@@ -404,7 +404,7 @@ class Build:
                 if book.correcting.is_needed:
                     for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):
                         connection.execute(statement)
-                settled = Fresh()
+                settled = Changes()
                 book.settle_all(settled)
                 views_file.note_schemes(connection, settled.adopted)
         if any(pool.by_event for pool in book.pools.values()):
@@ -504,7 +504,7 @@ _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "los
 
 
 @collector_paused()  # a fold of 200,000 rows made 2.7 seconds of 1.1
-def fit(book: Parts, plan: Plan, until: int, progress: Progress = silent) -> None:
+def fit(book: BookState, plan: Plan, until: int, progress: Progress = silent) -> None:
     """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
 
     Args:

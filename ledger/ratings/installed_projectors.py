@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from ledger.errors import ProjectionError
-from ledger.ratings.keeping import AtHand
+from ledger.ratings.keeping import InstalledProjectors
 from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel
 from ledger.ratings.projectors import (
     bests,
@@ -60,7 +60,7 @@ def available() -> tuple[ReadModel, ...]:
     return _installed()[0]
 
 
-def at_hand(projectors: Sequence[ReadModel] | None = None) -> AtHand:
+def at_hand(projectors: Sequence[ReadModel] | None = None) -> InstalledProjectors:
     """The projectors of a process that makes the tables of these, by default of the built-in ones, and keeps others.
 
     Raises:
@@ -73,7 +73,7 @@ def at_hand(projectors: Sequence[ReadModel] | None = None) -> AtHand:
             raise ProjectionError(made.name, "takes the name of an installed projector of another kind")
         if built_in.get(made.name, made.made) is not made.made:
             raise ProjectionError(made.name, "takes the name of a projector of the ledger; give it another name")
-    return AtHand(BUILT_IN if projectors is None else projectors, available(), broken())
+    return InstalledProjectors(BUILT_IN if projectors is None else projectors, available(), broken())
 
 
 def broken() -> dict[str, ProjectionError]:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from ledger.book.judging import Fresh
-from ledger.book.kinds import Parts
+from ledger.book.judging import Changes
+from ledger.book.kinds import BookState
 from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.tables import FACTS, facts_of
 from ledger.errors import ProjectionError, ReadModelError, ReadModelWarning
@@ -78,7 +78,7 @@ class Plan(NamedTuple):
         return not (self.drop or self.make or self.mend)
 
 
-class AtHand:
+class InstalledProjectors:
     """The projectors that a process has.
 
     Attributes:
@@ -307,7 +307,7 @@ class _FactAtPosition(NamedTuple):
     now: Event | None
 
 
-def tell(book: Parts, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Fresh) -> None:
+def tell(book: BookState, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Changes) -> None:
     """Tell of the entries that were folded in, and of what stands otherwise by them.
 
     Args:
@@ -331,15 +331,17 @@ def tell(book: Parts, projectors: Sequence[DeclaredFactProjector], after: int, u
         rows.write()
 
 
-def tell_all(book: Parts, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = silent) -> None:
+def tell_all(
+    book: BookState, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = silent
+) -> None:
     """Tell projectors whose tables are empty of all that stands at an entry; in the caller's transaction."""
     names = ", ".join(projector.name for projector in projectors)
     for last in range(0, until, _BLOCK):
-        tell(book, projectors, last, min(last + _BLOCK, until), Fresh())
+        tell(book, projectors, last, min(last + _BLOCK, until), Changes())
         progress(f"table {names}", min(last + _BLOCK, until), until)
 
 
-def _new(book: Parts, kinds: set[type[Event]], after: int, until: int) -> Iterator[_FactAtPosition]:
+def _new(book: BookState, kinds: set[type[Event]], after: int, until: int) -> Iterator[_FactAtPosition]:
     """The facts of new entries, as they stand."""
     if GameRecorded in kinds:
         for position, now in _games(book, _NEW, (after, until)):
@@ -353,7 +355,7 @@ def _new(book: Parts, kinds: set[type[Event]], after: int, until: int) -> Iterat
                 yield _FactAtPosition(entry.position, None, stands)
 
 
-def _games(book: Parts, query: str, arguments: Sequence[object]) -> Iterator[tuple[int, Event]]:
+def _games(book: BookState, query: str, arguments: Sequence[object]) -> Iterator[tuple[int, Event]]:
     names = {pool.pool: name for name, pool in book.pools.items()}
     cursor = book.connection.execute(query, arguments)
     while rows := cursor.fetchmany(_BLOCK):
@@ -366,7 +368,7 @@ def _game(row: Mapping[str, Any], pool: str) -> Event:
     return codec.structure_event(GameRecorded.KIND, facts_of(row, pool))
 
 
-def _games_restood(book: Parts, after: int, stood: Mapping[int, Mapping[str, Any]]) -> Iterator[_FactAtPosition]:
+def _games_restood(book: BookState, after: int, stood: Mapping[int, Mapping[str, Any]]) -> Iterator[_FactAtPosition]:
     """Games of earlier entries that a fold made stand otherwise, from their rows before."""
     names = {pool.pool: name for name, pool in book.pools.items()}
     earlier = sorted(position for position in stood if position <= after)
@@ -381,7 +383,7 @@ def _games_restood(book: Parts, after: int, stood: Mapping[int, Mapping[str, Any
 
 
 def _corrected(
-    book: Parts, kinds: set[type[Event]], after: int, restood: Mapping[int, Event]
+    book: BookState, kinds: set[type[Event]], after: int, restood: Mapping[int, Event]
 ) -> Iterator[_FactAtPosition]:
     """Facts of earlier entries, games apart, that a decision concerned; before, by what was decided up to then."""
     for position, event in sorted(restood.items()):

@@ -16,7 +16,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Fresh, Played
+from ledger.book.judging import Changes, RatedGame
 from ledger.book.roster import Roster
 from ledger.book.timeline import EraState, Pool
 from ledger.facts.periods import DAY_MS, OPEN
@@ -33,7 +33,15 @@ from ledger.ratings.rated_games import (
 )
 from ledger.ratings.side_rows import stood
 from ledger.ratings.view_tables import SideTable, begun, side_tables
-from ledger.ratings.walks import CurrentRow, StartingPlayers, Walk, WalkPart, WalkStates, parts, standing_again
+from ledger.ratings.walks import (
+    CurrentRow,
+    ReratedBlock,
+    ReratedStates,
+    Rerating,
+    StartingPlayers,
+    parts,
+    standing_again,
+)
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.long_work import collector_paused
@@ -64,7 +72,7 @@ class LiveGames:
         self._last.clear()
         self._next_list.clear()
 
-    def take(self, game: Played) -> bool:
+    def take(self, game: RatedGame) -> bool:
         """Rate and write a game that the game book has; False, with nothing done, where it is not the pool's next."""
         if not self._is_next(game):
             return False
@@ -97,7 +105,7 @@ class LiveGames:
             self._next_list[player] = next((listed.ms for listed in seeds if listed.ms > after), OPEN)
         return self._next_list[player]
 
-    def _is_next(self, game: Played) -> bool:
+    def _is_next(self, game: RatedGame) -> bool:
         if not self._pool.by_game:
             return False
         era = self._pool.era_at(game.rated_ms)
@@ -110,7 +118,7 @@ class LiveGames:
         # At the very instant of the last game its round or key may put it before that one: this takes the long way.
         return game.rated_ms > self._end_ms
 
-    def _rate(self, game: Played, states: list[Carried], lists: Sequence[int]) -> list[Carried]:
+    def _rate(self, game: RatedGame, states: list[Carried], lists: Sequence[int]) -> list[Carried]:
         """Rate the game and write its two rows of each table and of the current ratings."""
         era, players = self._pool.eras[self._era], [game.white, game.black]
         state: list[float] = []
@@ -141,7 +149,7 @@ class LiveGames:
             after.append(Carried(EraState(self._era, fields, kept.n[side]), folds))
         return after
 
-    def _rated(self, game: Played, players: list[int], kept: engine.SideRatings) -> Rated:
+    def _rated(self, game: RatedGame, players: list[int], kept: engine.SideRatings) -> Rated:
         """The one game as columns."""
         fields = self._pool.eras[self._era].scheme.state
         fields_by_name = {name: kept.history[place :: len(fields)] for place, name in enumerate(fields)}
@@ -196,7 +204,7 @@ class PoolProjection:
         self.facts = further_facts(pool, self._rows.facts)
         self._live = LiveGames(pool, roster, self._rows)
 
-    def take(self, game: Played) -> bool:
+    def take(self, game: RatedGame) -> bool:
         """Rate one fresh game at the end of rating order; False, with nothing done, where it must go the long way."""
         return self._live.take(game)
 
@@ -215,8 +223,8 @@ class PoolProjection:
             The number of games rated.
         """
         self._live.forget()
-        states = WalkStates(FEW, self.pool, self._roster, self._rows.tables)
-        walk = Walk.begun(start_ms, checkpoint, concerned, states)
+        states = ReratedStates(FEW, self.pool, self._roster, self._rows.tables)
+        walk = Rerating.begun(start_ms, checkpoint, concerned, states)
         rated = 0
         with collector_paused():
             for block, more in _with_more(blocks):
@@ -237,7 +245,7 @@ class PoolProjection:
             self._rows.restore_current(bases)
         return rated
 
-    def _update_part(self, cols: Columns, games: Games, walk: Walk, *, more: bool) -> int:
+    def _update_part(self, cols: Columns, games: Games, walk: Rerating, *, more: bool) -> int:
         """Re-rate what is touched of a part of a block; returns how many games."""
         affected = self._affected(cols, games, walk, more=more)
         if not len(affected):
@@ -254,7 +262,7 @@ class PoolProjection:
         only = None if all(own) else cols.small(own)
         folded = side_rows.fold_all(cols, self.pool, self._rows, rated, running, only)
         spans = side_rows.spans(cols, rated)
-        part = WalkPart(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
+        part = ReratedBlock(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
         standing = standing_again(cols, self._rows, walk, rated, folded, part) if more else {}
         current = side_rows.write(cols, self.pool, self._rows, rated, folded, part.stands)
         walk.note_rated([_marked(row, waits=walk.states.lists.waits(row[1])) for row in current])
@@ -266,7 +274,7 @@ class PoolProjection:
             walk.leave(standing)
         return len(affected)
 
-    def _affected(self, cols: Columns, games: Games, walk: Walk, *, more: bool) -> Column:
+    def _affected(self, cols: Columns, games: Games, walk: Rerating, *, more: bool) -> Column:
         """Places of the games to re-rate; who is touched and how many games are passed over is noted in *walk*."""
         if not len(games.white):
             return []
@@ -284,7 +292,7 @@ class PoolProjection:
         walk.note_passed([numbers[place] for place in over], counts)
         return cols.where(affected)
 
-    def _meet(self, cols: Columns, players: list[int], walk: Walk, games: Games) -> Column:
+    def _meet(self, cols: Columns, players: list[int], walk: Rerating, games: Games) -> Column:
         """The places of players in the states of the walk; who is met for the first time, or again, is given one."""
         states = walk.states
         strangers = states.strangers(players)
@@ -301,7 +309,7 @@ class PoolProjection:
             states.facts_known.update(unknown)
         return states.places(players)
 
-    def _counts(self, players: Sequence[int], walk: Walk) -> dict[int, int]:
+    def _counts(self, players: Sequence[int], walk: Rerating) -> dict[int, int]:
         """By player who is met, how many rated games stand before the first re-rated one."""
         again = {player: walk.stood[player] for player in players if player in walk.stood}
         first = [player for player in players if player not in again]
@@ -315,7 +323,7 @@ class PoolProjection:
             counts[player] += walk.skipped.get(player, 0)
         return counts
 
-    def _met(self, states: WalkStates, counts: dict[int, int], games: Games) -> StartingPlayers:
+    def _met(self, states: ReratedStates, counts: dict[int, int], games: Games) -> StartingPlayers:
         """What players bring along who have so many rated games; who has none is a newcomer."""
         cols, lists = states.cols, states.lists
         without_games = [player for player, n in counts.items() if not n]
@@ -353,7 +361,7 @@ class PoolProjection:
             newcomers,
         )
 
-    def _scheme_states(self, walked: WalkStates, flat: Column, eras: Sequence[int]) -> Column:
+    def _scheme_states(self, walked: ReratedStates, flat: Column, eras: Sequence[int]) -> Column:
         """The scheme's state of each row, as wide as the widest, out of all fields of the pool."""
         fields = self._rows.state_fields
         takes = [[fields.index(name) for name in era.scheme.state] for era in self.pool.eras]
@@ -422,7 +430,7 @@ class PoolProjections:
         self._make_rows = make_rows
         self._by_pool: dict[int, PoolProjection] = {}
 
-    def update(self, fresh: Fresh, checkpoint: int) -> int:
+    def update(self, fresh: Changes, checkpoint: int) -> int:
         """Bring every pool that *fresh* touches up to date; returns the number of games rated."""
         rated = 0
         for number, start_ms in sorted(fresh.start_ms.items()):

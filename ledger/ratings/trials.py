@@ -20,7 +20,7 @@ import attrs
 import orjson
 
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Fresh
+from ledger.book.judging import Changes
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, TooLongError
@@ -199,7 +199,7 @@ def fold_in(
     """
     connection, seen = views.connection, views_file.position(views.connection)
     listeners = of_facts(read_models)
-    book, fresh = GameBook(connection, journal), Fresh(stood={} if listeners else None)
+    book, fresh = GameBook(connection, journal), Changes(stood={} if listeners else None)
     merges = dict(book.decided.merges)
     book.take(entries, fresh)
     views_file.note_schemes(connection, fresh.adopted)
@@ -212,7 +212,7 @@ def fold_in(
     again = {}
     for number, start_ms in sorted(fresh.start_ms.items()):
         # one pool at a time, so that the games rated again are counted by pool
-        only = Fresh({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
+        only = Changes({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
     keeping.tell(book, listeners, seen, seen + len(entries), fresh)

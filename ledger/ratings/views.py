@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ledger.book.game_book import GameBook
-from ledger.book.game_book_columns import decode_bodies, take_decoded
-from ledger.book.judging import Fresh, Placed
+from ledger.book.game_book_columns import decode_bodies, fold_columns
+from ledger.book.judging import Changes, RecordedEvent
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
@@ -26,7 +26,7 @@ from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import building, keeping, views_file
 from ledger.ratings.building import Build
-from ledger.ratings.keeping import AtHand, Plan
+from ledger.ratings.keeping import InstalledProjectors, Plan
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel, of_facts
@@ -50,19 +50,21 @@ Written = tuple["sqlite3.Connection", int, int]  # the connection, and how often
 class Views:
     """The views of one journal on disk."""
 
-    def __init__(self, path: str | Path, projectors: Sequence[ReadModel] | AtHand, journal: Journal) -> None:
+    def __init__(
+        self, path: str | Path, projectors: Sequence[ReadModel] | InstalledProjectors, journal: Journal
+    ) -> None:
         """Say where they are or will be, what they hold, and which journal they are derived from; opens nothing.
 
         Args:
             path: the file.
-            projectors: the read models to make beside the history; as ``AtHand``, those that are only kept, too.
+            projectors: the read models to make; as ``InstalledProjectors``, those that are only kept, too.
             journal: the journal.
 
         Raises:
             ProjectionError: a projector takes the name of another table.
         """
         self.path = Path(path)
-        self.at_hand = projectors if isinstance(projectors, AtHand) else AtHand(projectors)
+        self.at_hand = projectors if isinstance(projectors, InstalledProjectors) else InstalledProjectors(projectors)
         self.journal = journal
         self._aside: TemporaryDirectory[str] | None = None
         self.is_of_a_trial = False  # what is written here is rolled back
@@ -88,7 +90,7 @@ class Views:
         # position at which the book was left; another process may have gone on since
         self._book_at = 0
         # what this process has just recorded, by position
-        self._recorded: dict[int, Placed] = {}
+        self._recorded: dict[int, RecordedEvent] = {}
 
     @property
     def _building(self) -> Path:
@@ -222,7 +224,7 @@ class Views:
             states = self._states[pool.pool] = PlayerStates(connection, pool, roster)
         return states
 
-    def expect(self, entries: Iterable[Placed]) -> None:
+    def expect(self, entries: Iterable[RecordedEvent]) -> None:
         """Take note of events that this process has recorded: folding them in needs no reading back."""
         for entry in entries:
             self._recorded[entry.position] = entry
@@ -471,7 +473,7 @@ class Views:
 
     def _fold(self, done: int, size: int) -> None:
         assert self._book is not None
-        fresh = Fresh(stood={} if self._of_facts else None)
+        fresh = Changes(stood={} if self._of_facts else None)
         recorded = self._recorded
         if size - done <= FEW_ENTRIES and all(position in recorded for position in range(done + 1, size + 1)):
             self._book.take([recorded[position] for position in range(done + 1, size + 1)], fresh)
@@ -481,7 +483,7 @@ class Views:
                 if size - done <= FEW_ENTRIES:
                     self._book.take(map(decode, bodies), fresh)
                 else:
-                    take_decoded(self._book, decode_bodies(bodies), fresh)
+                    fold_columns(self._book, decode_bodies(bodies), fresh)
         views_file.note_schemes(self.connection, fresh.adopted)
         self._pools.update(fresh, done)
         if self._of_facts:

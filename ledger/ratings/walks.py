@@ -49,7 +49,7 @@ class StartingPlayers:
     newcomers: dict[int, Newcomer]
 
 
-class WalkStates(CarriedStates):
+class ReratedStates(CarriedStates):
     """The players of a walk bring along their states and the running folds of the tables.
 
     Attributes:
@@ -158,7 +158,7 @@ State = tuple[float | None, ...]  # of a fold, as the tables have it: None for N
 CurrentRow = tuple[Any, ...]  # as ``PlayerRows.write_current`` takes it; the number of games stands third
 
 
-class WalkPart(NamedTuple):
+class ReratedBlock(NamedTuple):
     """The players of a part of a walk, in ascending order.
 
     Attributes:
@@ -173,7 +173,7 @@ class WalkPart(NamedTuple):
 
 
 @attrs.define
-class Walk:
+class Rerating:
     """What a way through the games of a pool, part by part, has met so far.
 
     Attributes:
@@ -194,7 +194,7 @@ class Walk:
 
     start_ms: int
     checkpoint: int
-    states: WalkStates
+    states: ReratedStates
     own: set[int]
     touched: set[int]
     skipped: dict[int, int] = attrs.Factory(dict)
@@ -205,7 +205,7 @@ class Walk:
     apart: dict[int, dict[tuple[str, Any], State]] = attrs.Factory(dict)
 
     @classmethod
-    def begun(cls, start_ms: int, checkpoint: int, concerned: set[int], states: WalkStates) -> Walk:
+    def begun(cls, start_ms: int, checkpoint: int, concerned: set[int], states: ReratedStates) -> Rerating:
         """A walk that has met nobody yet."""
         return cls(start_ms, checkpoint, states, set(concerned), set(concerned))
 
@@ -259,7 +259,7 @@ def parts(games: Games) -> Iterator[tuple[Games, bool]]:
 
 
 def standing_again(
-    cols: Columns, rows: PlayerRows, walk: Walk, rated: Rated, folded: FoldedSides, part: WalkPart
+    cols: Columns, rows: PlayerRows, walk: Rerating, rated: Rated, folded: FoldedSides, part: ReratedBlock
 ) -> dict[int, int]:
     """Who stands after the rated games as the rows say, by player the number of games: the rows are those of before.
 
@@ -342,7 +342,7 @@ def _of_history(cols: Columns, rated: Rated, places: Sequence[int], fields: Sequ
 
 
 def _set_apart(
-    cols: Columns, rows: PlayerRows, walk: Walk, number: int, folded: FoldedSides, stands: FormerRows
+    cols: Columns, rows: PlayerRows, walk: Rerating, number: int, folded: FoldedSides, stands: FormerRows
 ) -> None:
     """Note in *walk* which states of a table by tournament are others than the rows said.
 

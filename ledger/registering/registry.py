@@ -20,6 +20,8 @@ import orjson
 from ledger.book import decisions
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
+from ledger.duplicates.game_keys import is_plain
+from ledger.duplicates.namesakes import Namesakes, namesakes
 from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec, codec_columns
 from ledger.facts.event_fields import MAX_PLAYER
@@ -29,15 +31,14 @@ from ledger.facts.pasts import MAX_IDENTITY, Past, name_faults, person_faults
 from ledger.facts.person_names import spelt
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
+from ledger.handle import OpenLedger
 from ledger.journal import Find, Writer, rules
-from ledger.journal.game_keys import is_plain
 from ledger.players import erasing, renaming
-from ledger.players.namesakes import Namesakes, namesakes
-from ledger.players.registering_columns import append_rows, register
 from ledger.players.renaming import Renamed
 from ledger.players.sealed_names import DECISIONS, NumberedPersons, check_name, commitment_to, registration_key
-from ledger.ratings import queries, recording
-from ledger.ratings.open_ledger import OpenLedger
+from ledger.ratings import queries
+from ledger.recording import initial_ratings
+from ledger.recording.new_players import append_rows, register
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import collector_paused
@@ -296,7 +297,7 @@ class _ListImport:
             identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
         }
         # The first list of a federation has a million people and finds nobody: comparing their names is spared.
-        if next(self._ledger.people.salted(), None) is not None:
+        if next(self._ledger.people.iter_named(), None) is not None:
             news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
         if not numbers:
             return news
@@ -323,7 +324,7 @@ class _ListImport:
                 self.report.fault(line, str(error))
 
     def _look_at_people(self, rows: DataFrame, news: _ListNews) -> None:
-        people = recording.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
+        people = initial_ratings.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
             person = people[player]
@@ -347,7 +348,7 @@ class _ListImport:
         facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
-        listed = recording.listed_from(connection, self._pool, players)
+        listed = initial_ratings.listed_from(connection, self._pool, players)
         columns = seeds.select("line", "player", "effective_at", "rating").iter_rows()
         for (line, player, since, rating), key, told_facts in zip(columns, keys, facts, strict=True):
             try:
@@ -368,7 +369,7 @@ class _ListImport:
                         news.seeded_lines.add(line)
                 self.report.new_ratings.append((player, since, rating))
             except RejectedError as error:
-                if self._leave_out_late and error.rule == recording.TOO_LATE:
+                if self._leave_out_late and error.rule == initial_ratings.TOO_LATE:
                     self.report.left_out.append(FileFault(line, str(error)))
                     news.seeded_lines.add(line)
                 else:
@@ -431,7 +432,7 @@ class NewPlayer:
 
 
 @attrs.frozen
-class Learnt:
+class PlayerUpdate:
     """What was recorded of a player.
 
     Attributes:
@@ -474,12 +475,12 @@ class Registry:
         past: Past | None = None,
         actor: str,
         token: str | None = None,
-    ) -> Learnt:
+    ) -> PlayerUpdate:
         """Register a player as ``add_many`` does."""
         newcomer = NewPlayer(identity, name, standing, declared_rating, birth_year, joined, past)
         return self.add_many([newcomer], actor=actor, token=token)[0]
 
-    def add_many(self, players: Sequence[NewPlayer], *, actor: str, token: str | None = None) -> list[Learnt]:
+    def add_many(self, players: Sequence[NewPlayer], *, actor: str, token: str | None = None) -> list[PlayerUpdate]:
         """Register players, each with a past where there is one, in one transaction: all, or none.
 
         Who is registered already keeps number and name. A registered player must be told by the same name; one who was
@@ -533,7 +534,7 @@ class Registry:
             recorded = sum(not next(receipts).duplicate for _ in events)
             person = numbered.persons[player.identity]
             renamed = person.player in numbered.renamed
-            learnt.append(Learnt(person.player, recorded, name=person.name if renamed else None))
+            learnt.append(PlayerUpdate(person.player, recorded, name=person.name if renamed else None))
         return learnt
 
     def _faults(self, players: Sequence[NewPlayer], registered: Collection[str]) -> list[str]:
@@ -661,7 +662,7 @@ class Registry:
         since: str | None = None,
         actor: str,
         token: str | None = None,
-    ) -> Learnt:
+    ) -> PlayerUpdate:
         """Record what is learnt of a registered player later: all of it, or nothing where something is refused.
 
         Args:
@@ -709,12 +710,12 @@ class Registry:
         since = since or instant_text(self.ledger.now_ms(), Precision.DAY)
         problems, events = list[str](), list[Event]()
         with _named(problems):
-            if birth_year not in {None, recording.birth_year(self.ledger.views.connection, player)}:
+            if birth_year not in {None, initial_ratings.birth_year(self.ledger.views.connection, player)}:
                 events.append(BirthYearLearnt(player=player, birth_year=birth_year))
         with _named(problems):
             if standing is not None or declared_rating is not None:
                 views = self.ledger.views.connection
-                word = standing or recording.standing_at(views, player, instant_ms(since))
+                word = standing or initial_ratings.standing_at(views, player, instant_ms(since))
                 change = PlayerChanged(
                     player=player, effective_at=since, standing=Standing(word), declared_rating=declared_rating
                 )
@@ -726,15 +727,15 @@ class Registry:
             raise MalformedError(problems)
         return events
 
-    def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> Learnt:
+    def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> PlayerUpdate:
         """Where news that were just recorded act; the views are asked as they were before."""
-        connection, begins, until = self.ledger.views.connection, list[recording.Beginning](), None
-        for event in filter(recording.may_be_late, news):
-            begins += recording.beginnings(connection, self.ledger.views.pools(), event)
+        connection, begins, until = self.ledger.views.connection, list[initial_ratings.Beginning](), None
+        for event in filter(initial_ratings.may_be_late, news):
+            begins += initial_ratings.beginnings(connection, self.ledger.views.pools(), event)
             if isinstance(event, RatingSeeded):
                 (pool,) = (pool for pool in self.ledger.views.pools() if pool.name == event.pool)
-                until = recording.next_list(connection, pool, event)
-        return Learnt(
+                until = initial_ratings.next_list(connection, pool, event)
+        return PlayerUpdate(
             player,
             sum(not receipt.duplicate for receipt in receipts),
             tuple(begin.pool for begin in begins if begin.takes),
@@ -753,7 +754,7 @@ class Registry:
         if pool is None:
             message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
             raise RejectedError("unknown-pool", seed.key, message)
-        recording.refuse_late(self.ledger.views.connection, [pool], seed)
+        initial_ratings.refuse_late(self.ledger.views.connection, [pool], seed)
 
     def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
         """Of new players, told by identity and name, those who have a name of others and may be the same person."""

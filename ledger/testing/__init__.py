@@ -15,20 +15,16 @@ The suites run over the built-in stores, projectors, schemes and importers too. 
 from ledger.testing.importer_contract import ImporterContract
 from ledger.testing.journal_contract import JournalContract
 from ledger.testing.kit import MemoryJournal, club, in_terms_of_facts, record, table_rows
-from ledger.testing.people_contract import PeopleContract
 from ledger.testing.projector_contract import FactProjectorContract, ProjectorContract, TournamentContract
 from ledger.testing.scheme_contract import SchemeContract
-from ledger.testing.tokens_contract import TokenStoreContract
 
 __all__ = [
     "FactProjectorContract",
     "ImporterContract",
     "JournalContract",
     "MemoryJournal",
-    "PeopleContract",
     "ProjectorContract",
     "SchemeContract",
-    "TokenStoreContract",
     "TournamentContract",
     "club",
     "in_terms_of_facts",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import ClassVar
 
-from ledger.facts.codec_columns import judged, suspects
+from ledger.facts.codec_columns import build_events, suspects
 from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import SourceGame
@@ -104,7 +104,7 @@ class ImporterContract:
             ready = frame.rename({"key": "game"}).with_columns(
                 white=pl.lit(1), black=pl.lit(2), pool=pl.lit("standard"), text=pl.lit(None, dtype=pl.String)
             )
-            assert [words for words in judged(ready, suspects(ready)) if isinstance(words, str)] == []
+            assert [words for words in build_events(ready, suspects(ready)) if isinstance(words, str)] == []
 
     def _damage(self, random: Random) -> bytes:
         file = bytearray(random.choice(self.samples))

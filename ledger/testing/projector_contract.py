@@ -24,7 +24,7 @@ from unittest.mock import patch
 import attrs
 
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Fresh
+from ledger.book.judging import Changes
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.event_fields import NAME_PATTERN
@@ -189,7 +189,7 @@ class ProjectorContract:
                 book = GameBook(connection, updated.journal)
                 with sqlite.immediate(connection, updated.path):
                     PoolProjections(book, updated.at_hand.making).update(
-                        Fresh({1: start_ms}, {1: set(players)}), len(facts)
+                        Changes({1: start_ms}, {1: set(players)}), len(facts)
                     )
                 assert self._all_rows(updated) == expected, start_ms
 

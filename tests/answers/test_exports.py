@@ -22,6 +22,7 @@ from ledger.answers.exports.datasets import PREPARED
 from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, Document, export
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError, UnknownNameError
+from ledger.handle import OpenLedger
 from ledger.ledger import Ledger
 from ledger.ratings import queries
 from ledger.runtime import sqlite, table_reader
@@ -364,7 +365,7 @@ def test_what_does_not_go_together_is_refused(exported_from: Ledger, tmp_path: P
 def test_a_text_of_its_own_joins_by_one_line(
     exported_from: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def make(ledger: Ledger, asked: ExportFilter) -> Iterator[bytes]:
+    def make(ledger: OpenLedger, asked: ExportFilter) -> Iterator[bytes]:
         yield f"012 {asked.tournament}\n".encode()
 
     monkeypatch.setitem(

@@ -92,7 +92,7 @@ MUTANTS = {
         "games one by one", "FALSE views",
     ),
     "synchronous=FULL of the tokens of an earlier release, which keep a rollback journal": (
-        "ledger/journal/tokens_file.py", '"PRAGMA synchronous=EXTRA"', '"PRAGMA synchronous=FULL"', "a token revoked",
+        "ledger/auth/tokens_file.py", '"PRAGMA synchronous=EXTRA"', '"PRAGMA synchronous=FULL"', "a token revoked",
         "('tokens', 1) is",
     ),
     "a backup that is not flushed": ("ledger/backups/disk.py", "os.fsync(descriptor)", "pass", "backup", "has spoken"),

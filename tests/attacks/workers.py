@@ -25,8 +25,8 @@ from typing import Any
 import attrs
 from tqdm import tqdm
 
-import ledger.ledger
-from ledger.correcting.corrections import Sending
+import ledger.handle
+from ledger.correcting.corrections import IdempotencyKey
 from ledger.errors import LedgerError, RejectedError
 from ledger.facts.events import PlayerChanged, Role
 from ledger.facts.words import Standing
@@ -165,7 +165,7 @@ def _clock_says(instant: datetime | None) -> Iterator[None]:
             assert instant is not None
             return instant.astimezone(tz or UTC)
 
-    names = vars(ledger.ledger)  # where the clock is read
+    names = vars(ledger.handle)  # where the clock is read
     names["datetime"] = datetime if instant is None else Stopped
     try:
         yield
@@ -228,7 +228,7 @@ def _use_tokens(path: str) -> int:
             tokens.who(None, "mallory", Role.CORRECTOR, "propose a correction")
         words = [tokens.sign_in(token, place)[0] for place in ("the bar", "the club room")]
         tokens.sign_out(words[0], "the bar")
-        sending = Sending(f"letter {len(tokens.log())}", b"void,club:1")
+        sending = IdempotencyKey(f"letter {len(tokens.log())}", b"void,club:1")
         void = opened.corrections.drafts.annul("game:club:1")
         opened.corrections.propose_each([[void]], reason="a double", token=token, sending=sending)
         opened.catch_up()

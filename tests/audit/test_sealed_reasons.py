@@ -52,8 +52,8 @@ def test_true_and_erased_reasons_are_counted(club_of_reasons: Path, run: Run) ->
     assert (done.code, done.err) == (0, "")
     compared = "6 entries: journal, 2 names, 2 reasons, 1 erased, and every derived row\n"
     assert done.out.startswith(f"TRUE {club_of_reasons}: {compared}")
-    proven = recompute(club_of_reasons).ledger
-    assert proven is not None
+    proven = recompute(club_of_reasons, kind=Ledger).ledger
+    assert isinstance(proven, Ledger)
     with proven as ledger:
         commitments = [entry.facts["reason"] for entry in ledger.entries("correction-proposed")]
         assert list(map(ledger.people.reasons.text, commitments)) == [TEXTS[0], None, TEXTS[2]]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from ledger.audit.server_objects import server_faults
+from ledger.auth.postgres_tokens import PostgresTokens
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
-from ledger.journal.postgres_tokens import PostgresTokens
 from ledger.players.postgres_people import PostgresPeople
 from tests.kit.postgres import Server, needed, running
 from tests.kit.server_ledgers import SCHEMA, run_as_superuser

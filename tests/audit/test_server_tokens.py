@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ledger.audit.server_tokens import verify_tokens
-from ledger.correcting.corrections import Sending
+from ledger.auth import token_store
+from ledger.correcting.corrections import IdempotencyKey
 from ledger.errors import RejectedError
 from ledger.facts.events import Role
-from ledger.journal import token_store
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, Clock
@@ -115,7 +115,7 @@ def use(ledger: Ledger) -> None:
     ledger.tokens.sign_in(eve, "the bar")
     adam = of_an_entry(ledger)
     ledger.tokens.sign_in(adam, "the bar")
-    sending = Sending("letter 1", b"void,g1")
+    sending = IdempotencyKey("letter 1", b"void,g1")
     void = ledger.corrections.drafts.annul("game:g1")
     ledger.corrections.propose_each([[void]], reason="typed twice", token=eve, sending=sending)
 
@@ -228,7 +228,7 @@ def test_rows_of_what_was_sent_that_are_forgotten_are_none_that_are_missing(
     place = new_place(oldest_server)
     with club_with_officers(place, tmp_path) as ledger:
         for number in (1, 2, 3, 3, 4):
-            ledger.tokens.store.note_sending(f"eve\n{number}", b"rows", f"proposal:{number}@1", "0" * 64, 1)
+            ledger.tokens.store.remember_key(f"eve\n{number}", b"rows", f"proposal:{number}@1", "0" * 64, 1)
         of_an_entry(ledger)
     assert verify_tokens(place.address, place.schema) == ((), ())
 

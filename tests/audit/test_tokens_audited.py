@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
+from ledger.auth.issued_tokens import Issued, IssuedTokens
 from ledger.facts.changes import Change, Verb
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, Event, PolicySet, Role, TokenRevoked
-from ledger.journal.issued_tokens import Issued, IssuedTokens
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
 from tests.kit.tokens import issued, sealed
 

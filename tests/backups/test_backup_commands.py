@@ -81,7 +81,7 @@ def test_a_backup_from_before_the_last_checkpoint_is_told_by_it_before_it_is_put
     ],
 )
 def test_what_would_be_lost_is_said_in_a_sentence(loss: Loss, words: str) -> None:
-    from tools.commands.copying import words_of
+    from tools.commands.backup import words_of
 
     assert words in words_of(loss)
 

@@ -122,7 +122,7 @@ def rows(draw: st.DrawFn) -> dict[str, Any]:
 def faults(rows: list[dict[str, Any]]) -> list[str | None]:
     """What is wrong with each row, in words: only those that the columns suspect are looked at."""
     frame = frame_of(rows)
-    judged = codec_columns.judged(frame, codec_columns.suspects(frame))
+    judged = codec_columns.build_events(frame, codec_columns.suspects(frame))
     return [event if isinstance(event, str) else None for event in judged]
 
 
@@ -137,8 +137,8 @@ def test_columns_refuse_exactly_what_the_class_refuses(candidates: list[dict[str
 @examples(quick=20, ci=100, nightly=2_000)
 def test_columns_read_the_events_that_were_written(games: list[GameRecorded]) -> None:
     frame = frame_of([row_of(game) for game in games])
-    assert list(codec_columns.judged(frame, pl.Series([True] * len(games)))) == games
-    unchecked = codec_columns.judged(frame, pl.Series([False] * len(games)))
+    assert list(codec_columns.build_events(frame, pl.Series([True] * len(games)))) == games
+    unchecked = codec_columns.build_events(frame, pl.Series([False] * len(games)))
     assert [attrs.asdict(game) for game in unchecked if isinstance(game, GameRecorded)] == [
         attrs.asdict(game) for game in games
     ]

@@ -27,8 +27,8 @@ from ledger.facts.events import (
 )
 from ledger.facts.source_games import player_schema
 from ledger.facts.words import Standing, Termination
-from ledger.journal.recorder import Telling
 from ledger.ledger import Ledger
+from ledger.recording.recorder import Submission
 from tests.kit.commands import Run
 from tests.kit.corrections import approve, made, ratings
 from tests.kit.games import game_recorded, scheme_adopted, tournament_closed, tournament_opened
@@ -431,7 +431,7 @@ def _approved_since_erased(club: Club) -> str:
 GAME_DOORS: dict[str, Callable[[Club], str]] = {
     "append": _appended_game,
     "append after another kind": lambda club: _appended_game(club, changed("2026-10", Standing.WELCOMER)),
-    "append each": lambda club: str(club.ledger.append_each([Telling(GAME, "live")])[0]),
+    "append each": lambda club: str(club.ledger.append_each([Submission(GAME, "live")])[0]),
     "command": lambda club: club.run("record", club.path, "--white", "4", "--black", "Ann", "--result", "1-0").err,
     "command --propose": lambda club: (
         club.run("record", club.path, "--white", "4", "--black", "Ann", "--result", "1-0", "--propose", *EVE).err

@@ -17,13 +17,13 @@ from ledger.errors import ProposalError, TooLongError
 from ledger.facts.changes import Change, Which
 from ledger.facts.events import Decision, PlayerChanged, RatingSeeded
 from ledger.facts.words import Receipt, Standing
+from ledger.handle import OpenLedger
 from ledger.imports.reading import frames
-from ledger.journal.recorder import Gate
 from ledger.ledger import Ledger
 from ledger.ratings import standings as standings_now
 from ledger.ratings import trials
-from ledger.ratings.open_ledger import OpenLedger
 from ledger.ratings.views import Views
+from ledger.recording.recorder import Gate
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.corrections import TODAY

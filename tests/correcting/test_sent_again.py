@@ -4,23 +4,23 @@ from typing import NoReturn
 
 import pytest
 
+from ledger.auth import token_store
 from ledger.correcting import verbs
-from ledger.correcting.corrections import Proposed, Sending
+from ledger.correcting.corrections import IdempotencyKey, Proposed
 from ledger.errors import BatchError, MalformedError, RejectedError
 from ledger.facts.events import Decision
-from ledger.journal import token_store
-from ledger.journal.recorder import Recorder
 from ledger.ledger import Ledger
+from ledger.recording.recorder import Recorder
 
 BATCH = b"verb,game,to\nvoid,g1,\nresult,g2,0-1\nvoid,g3,\n"
-SENDING = Sending("letter 7", BATCH)
+SENDING = IdempotencyKey("letter 7", BATCH)
 REASON = "typed twice"
 
 
-def send(four: Ledger, sending: Sending = SENDING, *, by: str = "eve", reason: str = REASON) -> list[Proposed]:
+def send(four: Ledger, sending: IdempotencyKey = SENDING, *, by: str = "eve", reason: str = REASON) -> list[Proposed]:
     """As a server does: what was sent before is told again."""
     corrections = four.corrections
-    return corrections.sent_before(sending, reason=reason, by=by) or corrections.propose_batch(
+    return corrections.find_previous(sending, reason=reason, by=by) or corrections.propose_batch(
         sending.content, reason=reason, each=True, by=by, sending=sending
     )
 
@@ -62,7 +62,7 @@ def test_another_program_that_opens_the_ledger_knows_it_too(four: Ledger) -> Non
 def test_something_else_under_the_same_word_is_refused_and_of_another_person_it_is_another_word(four: Ledger) -> None:
     send(four)
     size = four.journal.size()
-    for sending, reason in ((Sending("letter 7", b"verb,game\nvoid,g5\n"), REASON), (SENDING, "another reason")):
+    for sending, reason in ((IdempotencyKey("letter 7", b"verb,game\nvoid,g5\n"), REASON), (SENDING, "another reason")):
         with pytest.raises(RejectedError, match="sent-already: something else was sent under the same word, as pro"):
             send(four, sending, reason=reason)
     assert four.journal.size() == size
@@ -85,9 +85,9 @@ def test_whoever_was_stopped_before_the_journal_took_it_sends_it_anew(
     with monkeypatch.context() as patched:
         patched.setattr(Recorder, "_batch", stopped)
         with pytest.raises(KeyboardInterrupt):
-            send(four, Sending("letter 8", b"verb,game\nvoid,g5\n"))
+            send(four, IdempotencyKey("letter 8", b"verb,game\nvoid,g5\n"))
     four.corrections.propose_batch(b"verb,game\nvoid,g4\n", reason=REASON, by="otto")
-    late = send(four, Sending("letter 8", b"verb,game\nvoid,g5\n"))
+    late = send(four, IdempotencyKey("letter 8", b"verb,game\nvoid,g5\n"))
     assert [(proposal.proposal, proposal.duplicate) for proposal in late] == [(5, False)]
 
 
@@ -97,7 +97,7 @@ def test_the_file_holds_neither_the_word_nor_what_was_sent_and_forgets_the_oldes
     monkeypatch.setattr(token_store, "MOST_SENDINGS", 3)
     file = four.tokens.store
     for number in range(5):
-        file.note_sending(f"eve\nletter {number}", b"the rows", f"proposal:{number}@1", "0" * 64, 1)
+        file.remember_key(f"eve\nletter {number}", b"the rows", f"proposal:{number}@1", "0" * 64, 1)
     assert [file.sending(f"eve\nletter {number}", b"") is None for number in range(5)] == [
         True,
         True,

@@ -17,9 +17,9 @@ from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, T
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
-from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
 from ledger.ratings import player_rows, queries
+from ledger.recording.game_import import PoolChoice
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.corrections import approve

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from ledger.auth.tokens_file import TokensFile
 from ledger.backups import move_to_files, move_to_server
 from ledger.facts.events import Role
 from ledger.journal.settings_file import ServerPlace
-from ledger.journal.tokens_file import TokensFile
 from ledger.ledger import Ledger
 from ledger.players.server_stores import sql_of
 from tests.errors.postgres_cases import shared_server

@@ -17,7 +17,7 @@ import pytest
 from ledger import errors, schemes
 from ledger.answers import publications, rankings
 from ledger.answers.rows import as_rows
-from ledger.correcting.corrections import Sending
+from ledger.correcting.corrections import IdempotencyKey
 from ledger.errors import LedgerError, ReadModelWarning, RejectedError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import assemble, decode
@@ -92,9 +92,9 @@ def later_layout(scene: ClubOfTwo) -> None:
 def sent_already(scene: ClubOfTwo) -> None:
     corrections = scene.ledger.corrections
     void = corrections.verbs.change("void", {"game": "r1-b1"})
-    sending = Sending("letter 7", b"void r1-b1")
+    sending = IdempotencyKey("letter 7", b"void r1-b1")
     corrections.propose_each([[void]], reason="twice", by="eve", sending=sending)
-    corrections.sent_before(Sending("letter 7", b"void r2-b2"), reason="twice", by="eve")
+    corrections.find_previous(IdempotencyKey("letter 7", b"void r2-b2"), reason="twice", by="eve")
 
 
 def stray_views(scene: ClubOfTwo) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ledger import ledger
+from ledger import handle
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND
 from ledger.ledger import Ledger
@@ -74,7 +74,7 @@ def _clubs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     for name, folder in folders.items():
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(folder)
-            patch.setattr(ledger, "datetime", clock := MachineClock())
+            patch.setattr(handle, "datetime", clock := MachineClock())
             run_commands(WRITTEN["clubs"][name]["commands"], folder, clock)
     return folders
 
@@ -87,7 +87,7 @@ def test_a_history_leads_to_the_same_rows(
     if "club" in history:
         shutil.copytree(clubs[history["club"]], tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(ledger, "datetime", clock := MachineClock())
+    monkeypatch.setattr(handle, "datetime", clock := MachineClock())
     run_commands(history["commands"], tmp_path, clock)
     with Ledger.open(tmp_path / NAME) as opened:
         opened.catch_up()

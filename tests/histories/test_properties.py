@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.book.game_book import GameBook
-from ledger.book.game_book_columns import decode_bodies, take_decoded
-from ledger.book.judging import Fresh
+from ledger.book.game_book_columns import decode_bodies, fold_columns
+from ledger.book.judging import Changes
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.source_games import SourceGame
@@ -229,12 +229,12 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
         many = views_file.create(Path(folder) / "many.db", PROJECTORS)
         with closing(few), closing(many):
             one, other = GameBook(few, journal), GameBook(many, journal)
-            one_fresh, other_fresh = Fresh(), Fresh()
+            one_fresh, other_fresh = Changes(), Changes()
             one.take(map(codec.decode, bodies), one_fresh)
             start = 0
             while start < len(bodies):
                 end = data.draw(st.integers(start + 1, len(bodies)))
-                take_decoded(other, decode_bodies(bodies[start:end]), other_fresh)
+                fold_columns(other, decode_bodies(bodies[start:end]), other_fresh)
                 start = end
             for table in tables(few):
                 assert table_rows(few, table) == table_rows(many, table), table

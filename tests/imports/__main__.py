@@ -41,7 +41,7 @@ def main(name: str, options: Sequence[str], runs: int, keep: Path | None, *, bli
     if guide:
         import atheris
 
-        with atheris.instrument_imports(include=["ledger.imports", "ledger.journal.recorder_columns"]):
+        with atheris.instrument_imports(include=["ledger.imports", "ledger.recording.game_import"]):
             from tests.imports.demands import demand
     else:
         from tests.imports.demands import demand

@@ -30,8 +30,8 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.pgn.lines import MAX_GAME
 from ledger.imports.reading import MAX_TEXT, Reading, frames
 from ledger.imports.trf.lines import MAX_LENGTH, player_line
-from ledger.journal import recorder_columns
 from ledger.ledger import Ledger
+from ledger.recording import game_import as recorder_columns
 from tests.kit.commands import Run
 from tests.kit.source_files import CSV_HEADER, LICHESS_GAME, MIB, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tests.kit.yardsticks import within

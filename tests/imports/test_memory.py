@@ -16,11 +16,11 @@ CHILD = r"""
 import contextlib, gzip, io, sys, time
 from pathlib import Path
 from ledger.imports.formats import SaidOfFile
-from ledger.journal.recorder_columns import BY_SPEED, PoolChoice
+from ledger.recording.game_import import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from tests.kit.source_files import CSV_HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tests.kit.yardsticks import yardsticks
-from tools.commands.importing import ImportWish, import_file
+from tools.commands.import_steps import ImportWish, import_file
 
 folder = Path(sys.argv[1])
 MIB = 2**20

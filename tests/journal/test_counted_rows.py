@@ -9,9 +9,9 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
-from ledger.journal.recorder_columns import PoolChoice
 from ledger.journal.sqlite_store import SqliteWriter
 from ledger.players.sqlite_people import SqlitePeople
+from ledger.recording.game_import import PoolChoice
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import open_ledger
 from tests.kit.games import game_of_2020, source_games

@@ -7,7 +7,7 @@ import pytest
 
 from ledger.errors import UnknownNameError
 from ledger.imports.reading import game_key_at
-from ledger.journal.game_keys import game_found
+from ledger.journal.game_references import game_found
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run

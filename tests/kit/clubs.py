@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import pytest
 
+from ledger.duplicates.game_keys import keyed
 from ledger.facts.events import Event
 from ledger.facts.words import Outcome
 from ledger.imports.reading import frames
-from ledger.journal.game_keys import keyed
-from ledger.journal.recorder import Recorder
 from ledger.journal.rules import Beside
 from ledger.ledger import Ledger
 from ledger.players import people
-from ledger.ratings.recording import StandingGames
+from ledger.recording.current_facts import CurrentFacts
+from ledger.recording.recorder import Recorder
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import game_recorded, source_games
 
@@ -104,12 +104,12 @@ def record_game(
 class _OfOld:
     """Judges as ledgers of old did: of what cannot stand together the keys alone."""
 
-    def __init__(self, standing: StandingGames) -> None:
+    def __init__(self, standing: CurrentFacts) -> None:
         self._standing = standing
         self.standing_now = standing.standing_now
 
     def judge(self, event: Event, beside: Beside) -> None:  # noqa: ARG002
-        self._standing.refuse_meeting(event)
+        self._standing.refuse_key_collision(event)
 
 
 def takes_misfits(ledger: Ledger) -> Ledger:

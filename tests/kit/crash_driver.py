@@ -26,10 +26,10 @@ from ledger.backups import backup, disk, restore, restoring
 from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
-from ledger.journal.recorder import Telling
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import building, views
+from ledger.recording.recorder import Submission
 from ledger.runtime import sorted_runs, sqlite
 from tests.crashes.killed_verbs import VERBS
 from tests.kit.clubs import NAME, open_ledger
@@ -81,7 +81,7 @@ def append_batches(ledger: Ledger, games: int, size: int) -> None:
     numbers = [ledger.register(f"made:{name}", name) for name in ("Ann", "Bob")]
     for first in range(0, games, size):
         told = [
-            Telling(
+            Submission(
                 game_recorded(f"g{n}", white=numbers[0], black=numbers[1], ended_at="2020", text=digest),
                 "eve",
                 None,
@@ -89,7 +89,7 @@ def append_batches(ledger: Ledger, games: int, size: int) -> None:
             )
             for n in range(first, first + size)
         ]
-        told.insert(1, Telling(game_recorded("refused", white=99, ended_at="2020"), "eve"))
+        told.insert(1, Submission(game_recorded("refused", white=99, ended_at="2020"), "eve"))
         ledger.append_each(told)
         say(f"acknowledged {first + size}")
 

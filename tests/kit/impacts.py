@@ -11,7 +11,7 @@ from unittest.mock import patch
 from ledger.answers.publications import same
 from ledger.answers.rankings import ranking
 from ledger.answers.rows import as_rows
-from ledger.book.judging import Fresh
+from ledger.book.judging import Changes
 from ledger.book.roster import Roster
 from ledger.book.timeline import BEGINNING
 from ledger.correcting.previews import Impact
@@ -139,7 +139,7 @@ def counting_games() -> Iterator[list[int]]:
     counted: list[int] = []
     update = PoolProjections.update
 
-    def noted(projections: PoolProjections, fresh: Fresh, checkpoint: int) -> int:
+    def noted(projections: PoolProjections, fresh: Changes, checkpoint: int) -> int:
         games = update(projections, fresh, checkpoint)
         counted.append(games)
         return games

@@ -4,8 +4,8 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
+from ledger.auth.tokens import PREFIX
 from ledger.facts.events import Event, Role, TokenIssued
-from ledger.journal.tokens import PREFIX
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 

@@ -12,9 +12,9 @@ from ledger.facts.instants import instant_text
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.players import erasing, renaming
 from ledger.players.postgres_people import PostgresPeople
-from ledger.players.registering_columns import register
 from ledger.players.sealed_names import SealedNames, go_on_without, lost_players
-from ledger.testing.people_contract import everybody
+from ledger.recording.new_players import register
+from tests.contracts.people_contract import everybody
 from tests.kit.postgres import Server
 from tests.kit.server_ledgers import as_superuser, new_journal, run_as_superuser
 

@@ -67,7 +67,7 @@ def test_who_was_erased_is_shown_to_nobody_where_it_cannot_be_erased_again(kept_
     people = ledger.people
     assert (people.named(NAME), people.by_identity(["id:1"]), people.names()) == ([], {}, [(2, "Bob")])
     assert (people.like(NAME[:-1]), people.counts()) == ([], (2, 2))
-    assert [person.player for persons in people.salted() for person in persons] == [2]
+    assert [person.player for persons in people.iter_named() for person in persons] == [2]
     assert ledger.people_row(1) == people.by_number([1])[1] == (1, None, None, None, people.by_number([1])[1].joined_at)
 
 

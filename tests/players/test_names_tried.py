@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from ledger.duplicates.game_keys import keyed, numbered_key
 from ledger.facts.source_games import SourceGame
 from ledger.imports import by_hand
 from ledger.imports.files import source_of
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.reading import frames
-from ledger.journal.game_keys import free_key, keyed
 from ledger.ledger import Ledger
 from ledger.players.people import new_secret
 from ledger.runtime.ledger_files import beside
@@ -69,7 +69,7 @@ def names_found(files: Iterable[Path], plain: dict[str, str]) -> set[str]:
     begins = {stolen[place : place + 4] for place in range(len(stolen))}  # few of 20,002 digests are looked for in full
     found = set()
     for name, key in plain.items():
-        for made in (key, free_key(key, 2)):
+        for made in (key, numbered_key(key, 2)):
             digest = made.partition(":")[2]
             raw = bytes.fromhex(digest)
             if digest[:23] in digests or (raw[:4] in begins and raw in stolen):

@@ -228,11 +228,11 @@ def test_rows_without_names_are_all_kept_or_none(file: SqlitePeople) -> None:
 def test_people_with_names_come_in_order_from_either_end(file: SqlitePeople) -> None:
     file.number({f"name:{i}": f"{i}" for i in range(1, 101)}, "2020")
     assert file.erasures.begin((1, 2, 50, 100), "ledger") == 4
-    low = [person.player for block in file.salted() for person in block]
-    high = [person.player for block in file.salted(highest_first=True) for person in block]
+    low = [person.player for block in file.iter_named() for person in block]
+    high = [person.player for block in file.iter_named(highest_first=True) for person in block]
     assert low == high[::-1] == [i for i in range(1, 101) if i not in {1, 2, 50, 100}]
-    assert [person.player for person in next(file.salted())] == [3]
-    assert [person.player for person in next(file.salted(highest_first=True))] == [99]
+    assert [person.player for person in next(file.iter_named())] == [3]
+    assert [person.player for person in next(file.iter_named(highest_first=True))] == [99]
 
 
 def test_a_file_put_together_from_two_copies_is_found_by_its_index(file: SqlitePeople, tmp_path: Path) -> None:

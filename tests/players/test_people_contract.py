@@ -7,7 +7,7 @@ import pytest
 from ledger.players.people import People
 from ledger.players.postgres_people import PostgresPeople
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.testing import PeopleContract
+from tests.contracts.people_contract import PeopleContract
 from tests.kit.postgres import Server, new_copy
 
 

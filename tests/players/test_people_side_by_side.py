@@ -80,8 +80,9 @@ def answers(store: People, asked: list[str]) -> list[Any]:
     ]  # fmt: skip
     return [
         *([(word, question(word)) for question in each] for word in asked),
-        store.by_identity(asked), store.folds.everybody(), store.names(), store.called(), store.identities(),
-        list(store.salted()), list(store.salted(highest_first=True)), store.nameless(), store.counts(),
+        store.by_identity(asked), store.folds.everybody(), store.names(), store.identities_and_names(),
+        store.identities(),
+        list(store.iter_named()), list(store.iter_named(highest_first=True)), store.nameless(), store.counts(),
     ]  # fmt: skip
 
 

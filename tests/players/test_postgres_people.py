@@ -20,7 +20,7 @@ from ledger.players.postgres_layout import WITH_NAMES
 from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime import postgres as way
 from ledger.testing.kit import MemoryJournal
-from ledger.testing.people_contract import DAY, everybody, named
+from tests.contracts.people_contract import DAY, everybody, named
 from tests.kit import postgres
 from tools import postgres_servers
 

@@ -15,12 +15,12 @@ from ledger.errors import RejectedError, StorageError, UnknownNameError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.events import Decision
 from ledger.imports.reading import frames
-from ledger.journal import recorder_columns
 from ledger.journal.rules import facts_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import erasing
 from ledger.players.sqlite_people import SqlitePeople
+from ledger.recording import game_import as recorder_columns
 from ledger.runtime.ledger_files import beside
 from tests.errors.rule_cases import source
 from tests.kit.backups import bytes_of

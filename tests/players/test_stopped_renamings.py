@@ -136,7 +136,10 @@ def test_who_may_not_write_reads_the_name_that_was_sealed(stopped_renaming: Path
             assert (person.player, person.name) == (1, NEW_NAME)
         people = ledger.people
         assert people.names() == [(1, NEW_NAME), (2, "Bob")]
-        assert [person.name for persons in people.salted(highest_first=True) for person in persons] == ["Bob", NEW_NAME]
+        assert [person.name for persons in people.iter_named(highest_first=True) for person in persons] == [
+            "Bob",
+            NEW_NAME,
+        ]
         assert people.by_number([1])[1] == people.by_identity(["id:1"])["id:1"] == people.named(NEW_NAME)[0]
         assert people.named(OLD_NAME) == []
         assert people.like(NEW_NAME[:-2]) == [NEW_NAME]

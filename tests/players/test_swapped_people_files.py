@@ -295,7 +295,7 @@ def go_on_without(path: Path) -> set[int]:
         journal.close()
     people = SqlitePeople(beside(path, "people"), read_only=True)
     try:
-        return people.numbers() - {person.player for block in people.salted() for person in block}
+        return people.numbers() - {person.player for block in people.iter_named() for person in block}
     finally:
         people.close()
 

@@ -10,13 +10,13 @@ import psycopg
 import pytest
 
 from ledger import backups
-from ledger.correcting.corrections import Sending
+from ledger.auth.sessions import IDLE_MS, NOTED_EVERY_MS
+from ledger.auth.tokens import SIGNED_IN, SIGNED_OUT, Actor
+from ledger.correcting.corrections import IdempotencyKey
 from ledger.errors import RejectedError, StorageError
 from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.journal.sessions import IDLE_MS, NOTED_EVERY_MS
 from ledger.journal.settings_file import ServerPlace
-from ledger.journal.tokens import SIGNED_IN, SIGNED_OUT, Actor
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.postgres_session import ServerSession
@@ -28,7 +28,7 @@ from tests.kit.server_ledgers import new_place, run_sql_on, settings_of
 from tests.kit.tokens import of_an_earlier_release, team
 
 HERE = "10.0.0.7"
-SENDING = Sending("letter 7", b"verb,game,to\nvoid,g1,\nresult,g2,0-1\n")
+SENDING = IdempotencyKey("letter 7", b"verb,game,to\nvoid,g1,\nresult,g2,0-1\n")
 
 
 @pytest.fixture(name="club_place")
@@ -90,12 +90,14 @@ def test_what_is_refused_on_one_node_is_seen_on_every_node(two_nodes: tuple[Ledg
 def test_what_was_sent_to_one_node_is_known_to_another(two_nodes: tuple[Ledger, Ledger]) -> None:
     one, two = two_nodes
     first = one.corrections.propose_batch(SENDING.content, reason="typed twice", each=True, by="eve", sending=SENDING)
-    again = two.corrections.sent_before(SENDING, reason="typed twice", by="eve")
+    again = two.corrections.find_previous(SENDING, reason="typed twice", by="eve")
     assert [(each.proposal, each.duplicate) for each in again] == [(each.proposal, True) for each in first]
     two.decide(1, Decision.APPROVED, by="otto")
-    assert [each.proposal for each in one.corrections.sent_before(SENDING, reason="typed twice", by="eve")] == [1, 2]
+    assert [each.proposal for each in one.corrections.find_previous(SENDING, reason="typed twice", by="eve")] == [1, 2]
     with pytest.raises(RejectedError, match="sent-already"):
-        two.corrections.sent_before(Sending(SENDING.word, b"verb,game\nvoid,g3\n"), reason="typed twice", by="eve")
+        two.corrections.find_previous(
+            IdempotencyKey(SENDING.word, b"verb,game\nvoid,g3\n"), reason="typed twice", by="eve"
+        )
 
 
 DEAF = "CREATE RULE deaf AS ON INSERT TO club_tokens.{} DO INSTEAD NOTHING"
@@ -139,7 +141,7 @@ def test_the_same_sent_to_two_nodes_at_once_is_recorded_once(
         try:
             with Ledger.open(settings_of(tmp_path / f"sends{node}", club_place)) as ledger:
                 ledger.level()
-                assert ledger.corrections.sent_before(SENDING, reason="twice", by="eve") == []
+                assert ledger.corrections.find_previous(SENDING, reason="twice", by="eve") == []
                 ready.wait()
                 done = ledger.corrections.propose_batch(
                     SENDING.content, reason="twice", each=True, by="eve", sending=SENDING
@@ -335,7 +337,7 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
     with Ledger.create(club, clock=clock) as ledger:
         old = of_an_earlier_release(ledger, "eve", Role.CORRECTOR)
         ledger.token_store.note("2026", "try\0", None, None, "unknown-token", "none")
-        ledger.token_store.note_sending("eve\nletter", b"rows", "proposal:1@1", "0" * 64, 1)
+        ledger.token_store.remember_key("eve\nletter", b"rows", "proposal:1@1", "0" * 64, 1)
         word, session = ledger.tokens.sign_in(old, HERE)
         log = ledger.tokens.log()
     moved = backups.move_to_server(club, place)

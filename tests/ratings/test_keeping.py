@@ -16,7 +16,7 @@ from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import building, installed_projectors, keeping, views
-from ledger.ratings.keeping import AtHand
+from ledger.ratings.keeping import InstalledProjectors
 from ledger.ratings.projector import DeclaredProjector
 from ledger.runtime.ledger_files import beside
 from ledger.testing.kit import table_rows
@@ -237,7 +237,7 @@ def test_of_one_version_with_other_settings_none_is_made_by_turns(kept_club: Pat
 
 
 def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Path) -> None:
-    hand = AtHand(installed_projectors.BUILT_IN, PLUG_INS)
+    hand = InstalledProjectors(installed_projectors.BUILT_IN, PLUG_INS)
     with Ledger.open(kept_club) as ledger:
         ledger.views.at_hand = hand  # as where packages are installed that offer them
         assert tables(ledger).isdisjoint({projector.name for projector in PLUG_INS})
@@ -256,7 +256,7 @@ def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Pat
         with pytest.raises(ProjectionError, match="the ledger keeps it, but its table was never made from these views"):
             ledger.rows("surpluses")
     with Ledger.open(kept_club) as ledger:
-        ledger.views.at_hand = AtHand(installed_projectors.BUILT_IN, PLUG_INS)
+        ledger.views.at_hand = InstalledProjectors(installed_projectors.BUILT_IN, PLUG_INS)
         assert list(ledger.rows("surpluses"))
 
 
@@ -266,7 +266,7 @@ def test_views_of_an_earlier_layout_bring_their_tables_along(kept_club: Path) ->
     views = beside(kept_club, "views")
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
     with Ledger.open(kept_club) as ledger:
-        ledger.views.at_hand = AtHand(installed_projectors.BUILT_IN, PLUG_INS)
+        ledger.views.at_hand = InstalledProjectors(installed_projectors.BUILT_IN, PLUG_INS)
         assert rows(ledger) == before
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
     with Ledger.open(kept_club) as ledger:  # its plug-ins are not there: they are not forgotten

@@ -2,8 +2,8 @@
 
 import pytest
 
+from ledger import handle as open_ledger
 from ledger.errors import UnknownNameError
-from ledger.ratings import open_ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded
 

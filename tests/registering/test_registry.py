@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ledger.duplicates.namesakes import Namesakes
 from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts.events import RatingSeeded
 from ledger.facts.pasts import Past
@@ -13,7 +14,6 @@ from ledger.facts.source_games import player_schema
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.ledger import Ledger
-from ledger.players.namesakes import Namesakes
 from ledger.registering import registry
 from ledger.registering.registry import NewPlayer
 from tests.kit.clubs import NOW

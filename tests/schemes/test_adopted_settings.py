@@ -17,9 +17,9 @@ from ledger.facts import codec
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
-from ledger.journal.recorder_columns import PoolChoice
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
+from ledger.recording.game_import import PoolChoice
 from ledger.runtime import arith
 from ledger.schemes import elo
 from ledger.schemes.scheme import POOL_SETTINGS, Scheme

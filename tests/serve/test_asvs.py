@@ -11,8 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from ledger.auth import token_store, tokens
 from ledger.facts.events import Role
-from ledger.journal import checkpoints, token_store, tokens
+from ledger.journal import checkpoints
 from ledger.players import people, reasons
 from tests.kit.code import nodes_of, sources, tree_of
 from tests.kit.places import ROOT

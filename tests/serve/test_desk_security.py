@@ -15,10 +15,10 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.types import Message
 
+from ledger.auth.sessions import form_token
 from ledger.correcting.verbs import VERBS
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Role
-from ledger.journal.sessions import form_token
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import ask_server, position, serving, until

@@ -254,7 +254,7 @@ def test_views_follow_again_after_a_fault_of_the_program(
     written_club: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As of a plug-in that does not understand one entry until it is mended: the thread goes on, and tells it once."""
-    faults, told_of = iter(["divided by nought"] * 3), list[int]()
+    faults, supplement_for = iter(["divided by nought"] * 3), list[int]()
     level = Ledger.level
 
     def failing(ledger: Ledger, *more: Any) -> None:
@@ -264,16 +264,16 @@ def test_views_follow_again_after_a_fault_of_the_program(
 
     monkeypatch.setattr(Ledger, "level", failing)
     monkeypatch.setattr(writing, "LATER", 0.01)
-    folding = Folding(written_club, 0, lambda told: told_of.append(told["views"]))
+    folding = Folding(written_club, 0, lambda told: supplement_for.append(told["views"]))
     folding.thread.start()
     for _ in range(1_200):
-        if told_of:
+        if supplement_for:
             break
         sleep(0.05)
     folding.stop()
     folding.thread.join(PATIENCE)
     with Ledger.open(written_club, read_only=True) as ledger:
-        assert told_of == [ledger.journal.size()]
+        assert supplement_for == [ledger.journal.size()]
     said = capsys.readouterr().err
     assert said.count("ZeroDivisionError: divided by nought") == 1
 

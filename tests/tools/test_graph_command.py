@@ -19,7 +19,7 @@ from tests.kit.commands import Run
 from tests.kit.games import game_recorded
 from tests.kit.graph_pages import THIEF
 from tools.commands import REFUSED, USAGE
-from tools.commands.graphing import ENDINGS, FORMATS, GOES_WITH
+from tools.commands.graph import ENDINGS, FORMATS, GOES_WITH
 
 
 @pytest.fixture(scope="module")

@@ -20,9 +20,9 @@ from typing import Any
 import click
 import pytest
 
+from ledger.auth import tokens
 from ledger.facts import codec
 from ledger.facts.words import Outcome, Termination
-from ledger.journal import tokens
 from ledger.ledger import Ledger
 from ledger.registering import registry
 from ledger.runtime import sqlite
@@ -49,7 +49,7 @@ from tests.kit.harmless import (
 from tests.kit.tampering import execute
 from tests.tiers import PROFILE, few_quick
 from tools import cli, output, running
-from tools.commands import graphing
+from tools.commands import graph as graphing
 
 LONG = PROFILE == "nightly"
 

@@ -19,7 +19,8 @@ from ledger.schemes.scheme import POOL_SETTINGS
 from tests.kit.commands import Run, latest_game
 from tests.kit.places import SAMPLE
 from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, written
-from tools.commands import REFUSED, USAGE, importing
+from tools.commands import REFUSED, USAGE
+from tools.commands import import_steps as importing
 
 
 def test_init_makes_three_files_and_says_what_rates(tmp_path: Path, run: Run) -> None:

@@ -12,7 +12,8 @@ from ledger.ledger import Ledger
 from ledger.registering import registry as registry_columns
 from tests.kit.commands import Run
 from tests.kit.source_files import combined, of_september, written, xml
-from tools.commands import REFUSED, USAGE, players
+from tools.commands import REFUSED, USAGE
+from tools.commands import player as players
 
 GAMES = b"""key,white,black,result,date,half_moves
 g1,Ann,Bob,1-0,2024-03-04,60

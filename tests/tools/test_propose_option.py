@@ -14,7 +14,7 @@ from tests.kit.commands import Run
 from tests.kit.corrections import made
 from tests.kit.tokens import token_of
 from tools.commands import REFUSED, USAGE
-from tools.commands.identifying import VARIABLE
+from tools.commands.token_options import VARIABLE
 
 EVE = ("--propose", "--reason", "the minutes", "--by", "eve")
 # Command lines; DB stands for the ledger.

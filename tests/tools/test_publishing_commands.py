@@ -11,7 +11,7 @@ import pytest
 from ledger.ledger import Ledger
 from tests.kit.commands import SAMPLE_ENTRIES, Run
 from tools.commands import REFUSED, USAGE
-from tools.commands.identifying import VARIABLE
+from tools.commands.token_options import VARIABLE
 
 JUNE, AUGUST = "standard@2006-06-30/1", "standard@2006-08-31/1"
 LATE = "white,black,result,ended_at,half_moves,key\nann,bob,0-1,2006-06-02,61,late1\n"

@@ -17,7 +17,7 @@ from tests.kit.harmless import ALLOWED, EVERYTHING, raw_in
 from tests.kit.tokens import of_an_earlier_release, token_of
 from tools import cli
 from tools.commands import REFUSED, USAGE
-from tools.commands.identifying import VARIABLE
+from tools.commands.token_options import VARIABLE
 
 
 @pytest.fixture(autouse=True)

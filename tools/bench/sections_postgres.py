@@ -39,7 +39,7 @@ from .. import output
 from ..cluster import judging, nodes
 from ..cluster.load import body_of, key_of, recorded_at
 from ..cluster.nodes import TTL, Cluster, Node
-from ..commands.server_journals import EVERY
+from ..commands.journal import EVERY
 from ..postgres_servers import Server, reached_by_others, running
 from ..postgres_servers import installed as versions
 from . import ours

@@ -211,8 +211,8 @@ def level(
 
 
 def _verifying() -> ModuleType:
-    """The module ``verifying``, which brings the audit and what makes copies: no command that answers needs them."""
-    return import_module(f"{__name__}.verifying")
+    """The module ``verify_option`` with the audit and the backups, which no command that only answers needs."""
+    return import_module(f"{__name__}.verify_option")
 
 
 @contextmanager

@@ -20,14 +20,15 @@ from ledger.imports.files import FORMATS, text_encoding
 from ledger.imports.formats import SaidOfFile
 from ledger.imports.times import ORDERS
 from ledger.journal import rules
-from ledger.journal.recorder_columns import PoolChoice
 from ledger.ledger import Ledger
+from ledger.recording.game_import import PoolChoice
 from ledger.runtime.ledger_files import refuse_own_files
 
 from ..progress import Bars
-from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words, proposing
-from .identifying import acting, recorder
-from .importing import ImportWish, check_files, import_file, save_differences, show_preview
+from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
+from . import proposal_options as proposing
+from .import_steps import ImportWish, check_files, import_file, save_differences, show_preview
+from .token_options import acting, recorder
 
 
 @click.command("import")

@@ -12,8 +12,8 @@ from ledger.journal import rules
 from ledger.ledger import Ledger
 
 from .. import output
-from . import proposing
-from .identifying import recording_token
+from . import proposal_options as proposing
+from .token_options import recording_token
 
 SHOWN = 10  # tournaments of a file
 

@@ -15,6 +15,7 @@ import attrs
 from ledger.answers import corrections, differences, publications, recorded_games, searching
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.differences import ListDifference
+from ledger.auth.token_store import RefusalRow
 from ledger.correcting.verbs import VERBS, WORD_HELP, choices
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -22,10 +23,9 @@ from ledger.facts.words import Standing
 from ledger.imports.files import FORMATS
 from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.journal.recorder_columns import BY_SPEED
-from ledger.journal.token_store import RefusalRow
 from ledger.ledger import Ledger
 from ledger.players.people import Person
+from ledger.recording.game_import import BY_SPEED
 from ledger.runtime.nearest import choice_of
 
 from .desk_verbs import complaints_told

@@ -20,16 +20,16 @@ import orjson
 from ledger.answers import impacts
 from ledger.answers.asking import names
 from ledger.answers.rows import as_row
-from ledger.correcting.corrections import Proposed, Sending
+from ledger.auth.sessions import Session
+from ledger.correcting.corrections import IdempotencyKey, Proposed
 from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
-from ledger.journal.sessions import Session
+from ledger.handle import DEFAULT_ACTOR
 from ledger.ledger import Ledger
 from ledger.publishing.publications import ONLY_NOTED, Complaint
-from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
 from .importing import Sent, imported
 
@@ -117,7 +117,7 @@ def note_use(ledger: Ledger, asks: AskingOfficer, _: Args) -> Answer:
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose one change, told by a verb of corrections and its words."""
 
-    def record(sending: Sending) -> list[Proposed]:
+    def record(sending: IdempotencyKey) -> list[Proposed]:
         change = ledger.corrections.verbs.change(args["verb"], args["words"])
         return ledger.corrections.propose_each([[change]], reason=args["reason"], token=asks.token, sending=sending)
 
@@ -128,7 +128,7 @@ def propose_batch(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose every row of a file, told by its path or as it is; with any fault nothing is proposed."""
     rows = Path(args["path"]).read_bytes() if "path" in args else args["rows"].encode()
 
-    def record(sending: Sending) -> list[Proposed]:
+    def record(sending: IdempotencyKey) -> list[Proposed]:
         return ledger.corrections.propose_batch(
             rows, reason=args["reason"], each=args["each"], token=asks.token, sending=sending
         )
@@ -138,14 +138,14 @@ def propose_batch(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
 
 def proposed_once(
-    ledger: Ledger, asks: AskingOfficer, args: Args, content: object, record: Callable[[Sending], list[Proposed]]
+    ledger: Ledger, asks: AskingOfficer, args: Args, content: object, record: Callable[[IdempotencyKey], list[Proposed]]
 ) -> list[Proposed]:
     """Record proposals, unless the same was sent before under the word of a form or the header Idempotency-Key.
 
     That outlasts the process: what was recorded just before it ended is told again, not recorded again.
     """
-    sending = Sending(args["once"], orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
-    return ledger.corrections.sent_before(sending, reason=args["reason"], token=asks.token) or record(sending)
+    sending = IdempotencyKey(args["once"], orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
+    return ledger.corrections.find_previous(sending, reason=args["reason"], token=asks.token) or record(sending)
 
 
 def proposed(made: Sequence[Proposed]) -> Answer:

@@ -23,10 +23,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route as Address
 
+from ledger.auth.sessions import LONGEST_MS, Session
 from ledger.errors import LedgerError
 from ledger.facts.person_names import same_person
-from ledger.journal.sessions import LONGEST_MS, Session
-from ledger.ledger import Ledger, utc_now
+from ledger.handle import utc_now
+from ledger.ledger import Ledger
 
 from . import desk_forms, problems, safety
 from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Deed, DeskPage, Leads, Typed

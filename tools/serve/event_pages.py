@@ -11,7 +11,7 @@ from ledger.answers.crosstables import crosstable
 from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.crosstables.layout import laid_out
 from ledger.errors import UnknownNameError
-from ledger.journal.game_keys import game_found
+from ledger.journal.game_references import game_found
 from ledger.ledger import Ledger
 
 from . import page_forms as forms

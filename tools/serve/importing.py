@@ -23,8 +23,8 @@ from ledger.imports.csv.header import headings_given
 from ledger.imports.files import FORMATS, Source, detect, foreign, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.times import ORDERS
-from ledger.journal.recorder_columns import BY_SPEED, ImportReport, PoolChoice
 from ledger.ledger import Ledger
+from ledger.recording.game_import import BY_SPEED, ImportReport, PoolChoice
 
 FIRST_GAMES = 10  # that are shown as they were understood
 MOST_TOLD = 200  # faults, notes, games held back, new players

@@ -18,10 +18,10 @@ from starlette.routing import Route as Address
 
 from ledger.answers.recorded_games import recorded_game
 from ledger.answers.rows import as_row
+from ledger.auth.sessions import is_word
 from ledger.errors import LedgerError
 from ledger.facts.events import Role
 from ledger.journal import rules
-from ledger.journal.sessions import is_word
 from ledger.ledger import Ledger
 
 from . import bodies, problems, safety

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ledger.correcting.corrections import Proposed, Sending
+from ledger.correcting.corrections import IdempotencyKey, Proposed
 from ledger.errors import LedgerError, MalformedError, ProposalError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import Role
+from ledger.handle import DEFAULT_ACTOR
 from ledger.ledger import Ledger
 from ledger.players.reasons import reason_faults
-from ledger.ratings.open_ledger import DEFAULT_ACTOR
 
 from . import desk_verbs
 from .desk_verbs import Answer, Args, AskingOfficer, Deed, proposed, proposed_once
@@ -31,7 +31,7 @@ def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose changes that are decided together; with any fault nothing is proposed, and all faults are told."""
 
-    def record(sending: Sending) -> list[Proposed]:
+    def record(sending: IdempotencyKey) -> list[Proposed]:
         changes, problems = [], reason_faults(args["reason"])
         for place, words in enumerate(args["changes"]):
             named = {name: str(word) for name, word in words.items() if name != "verb"}

@@ -45,7 +45,7 @@ from ledger.answers.read_models import last_row
 from ledger.answers.rows import as_rows
 from ledger.audit.receipts import receipt_of
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.journal.game_keys import game_found
+from ledger.journal.game_references import game_found
 from ledger.ledger import Ledger
 
 from . import forms

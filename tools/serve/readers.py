@@ -26,8 +26,9 @@ import orjson
 
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import CheckpointWarning, LedgerError
+from ledger.handle import utc_now
 from ledger.journal.settings_file import inode
-from ledger.ledger import Ledger, utc_now
+from ledger.ledger import Ledger
 
 from .. import output
 from . import encodings

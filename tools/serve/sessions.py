@@ -18,7 +18,7 @@ import attrs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ledger.journal.sessions import LONGEST_MS, form_token, is_form_token
+from ledger.auth.sessions import LONGEST_MS, form_token, is_form_token
 
 SESSION, VISIT = "session", "visit"
 FORM_TOKEN, ONCE = "form_token", "once"  # names of fields that every form has

@@ -14,9 +14,9 @@ from ledger.errors import MalformedError
 from ledger.facts import codec
 from ledger.facts.events import GameRecorded
 from ledger.facts.words import Receipt
-from ledger.journal.recorder import Telling
+from ledger.handle import DEFAULT_ACTOR
 from ledger.ledger import Ledger
-from ledger.ratings.open_ledger import DEFAULT_ACTOR
+from ledger.recording.recorder import Submission
 
 from . import desk_verbs, program_verbs
 
@@ -47,14 +47,14 @@ class Asking(NamedTuple):
         return {"actor": self.by or DEFAULT_ACTOR, "token": self.token}
 
 
-def told_game(asking: Asking, args: Args) -> Telling:
+def told_game(asking: Asking, args: Args) -> Submission:
     """The game that is told, as ``Ledger.append_each`` takes it.
 
     Raises:
         MalformedError: it is none.
     """
     event = codec.structure_event(GameRecorded.KIND, args["facts"])
-    return Telling(event, asking.named["actor"] or DEFAULT_ACTOR, asking.token, args.get("movetext"))
+    return Submission(event, asking.named["actor"] or DEFAULT_ACTOR, asking.token, args.get("movetext"))
 
 
 def receipt(recorded: Receipt) -> dict[str, Any]:

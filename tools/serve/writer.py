@@ -27,9 +27,9 @@ import attrs
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.facts.words import Receipt
 from ledger.journal import rules
-from ledger.journal.recorder import Telling
 from ledger.journal.settings_file import inode
 from ledger.ledger import Ledger
+from ledger.recording.recorder import Submission
 
 from .. import output
 from . import job_runner, problems
@@ -131,7 +131,7 @@ class RecordingThread:
     @staticmethod
     def _games(ledger: Ledger, batch: Sequence[Waiting]) -> list[Outcome]:
         """Games in one transaction."""
-        games: dict[int, Telling] = {}
+        games: dict[int, Submission] = {}
         answers: dict[int, Outcome] = {}
         for place, waiting in enumerate(batch):
             try:

@@ -21,7 +21,7 @@ from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.periods import DAY_MS, OPEN
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.runtime.lazy import np
 
 __all__ = ["Candidate", "Comparison", "candidate", "compare", "pool_candidate"]
@@ -104,7 +104,7 @@ class Comparison:
 
 
 def compare(
-    ledger: Ledger,
+    ledger: OpenLedger,
     candidates: Sequence[Candidate],
     pool: str | None = None,
     *,
@@ -202,7 +202,12 @@ def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any,
 
 
 def _switches(
-    ledger: Ledger, pairs: Sequence[tuple[Candidate, Replayed]], players: Any, played: Any, regular: Any, movers: int
+    ledger: OpenLedger,
+    pairs: Sequence[tuple[Candidate, Replayed]],
+    players: Any,
+    played: Any,
+    regular: Any,
+    movers: int,
 ) -> Iterator[Switch]:
     """The switch from the first scheme to each other one, among the regular players whom both list."""
     (old, before), *others = pairs

@@ -48,8 +48,8 @@ from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Brings, Format
+from ledger.handle import OpenLedger
 from ledger.journal.scratch import ScratchJournal
-from ledger.ledger import Ledger
 from ledger.runtime.nearest import of_name
 
 # Shown, and used to put the rows of those who share a place in order, where nobody says which decide.
@@ -106,7 +106,7 @@ NOTHING_SPECIAL = TableChoice()
 
 @of_one_moment
 def crosstable(
-    ledger: Ledger, tournament: str, pool: str | None = None, choice: TableChoice = NOTHING_SPECIAL
+    ledger: OpenLedger, tournament: str, pool: str | None = None, choice: TableChoice = NOTHING_SPECIAL
 ) -> Crosstable:
     """The page of a tournament; as JSON its form is ``schemas/exports/crosstable-1.json``.
 
@@ -169,7 +169,7 @@ class EventTable:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: OpenLedger,
         pool: Pool,
         telling: EventFacts,
         announced: AnnouncedKind,

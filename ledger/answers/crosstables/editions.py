@@ -17,7 +17,7 @@ from ledger.book.timeline import Edition, Pool
 from ledger.book.tournament_editions import editions_of
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.ratings import queries
 from ledger.runtime.nearest import did_you_mean
 from ledger.runtime.visible import is_storable
@@ -134,7 +134,7 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, 
 
 
 @of_one_moment
-def edition_day(ledger: Ledger, pool: str, tournament: str, word: str | None) -> str:
+def edition_day(ledger: OpenLedger, pool: str, tournament: str, word: str | None) -> str:
     """The day by which an edition is named in a fact of its own: its first one, or one that is given.
 
     Args:

@@ -22,7 +22,7 @@ from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Format
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.players.people import Person
 
 if TYPE_CHECKING:
@@ -95,7 +95,9 @@ class PlayedTournamentRow:
 
 
 @of_one_moment
-def tournaments(ledger: Ledger, pool: str | None = None, sought: TournamentSearch = EVERYTHING) -> list[TournamentRow]:
+def tournaments(
+    ledger: OpenLedger, pool: str | None = None, sought: TournamentSearch = EVERYTHING
+) -> list[TournamentRow]:
     """The tournaments of a pool, a row an edition, the latest first.
 
     Args:
@@ -237,7 +239,7 @@ def winners(event: EventTable) -> list[int]:
 
 @of_one_moment
 def tournaments_of(
-    ledger: Ledger,
+    ledger: OpenLedger,
     person: Person,
     pool: str | None = None,
     sought: TournamentSearch = EVERYTHING,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from sqlite_utils.db import Table
 
-    from ledger.ledger import Ledger
+    from ledger.handle import OpenLedger
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INSTANT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"
@@ -224,7 +224,7 @@ class Dataset:
     filters: frozenset[str] = frozenset()
     key: Sequence[str] = ()
     scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[TableScan]] | None = None
-    rows: Callable[[Ledger, ExportFilter], Iterator[DataFrame]] | None = None
+    rows: Callable[[OpenLedger, ExportFilter], Iterator[DataFrame]] | None = None
 
     def shown(self, asked: ExportFilter) -> list[ExportColumn]:
         """The columns that are wanted."""

@@ -35,8 +35,9 @@ from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
+from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import ListRow
-from ledger.ledger import Ledger
+from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, view_tables
 from ledger.ratings.standings import list_in_force
 from ledger.runtime.lazy import pl
@@ -313,15 +314,15 @@ def _frame(rows: Sequence[ListRow], more: Mapping[str, str | int]) -> DataFrame:
     return frame.with_columns(pl.lit(value).alias(name) for name, value in more.items())
 
 
-def _rating_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
+def _rating_rows(ledger: OpenLedger, asked: ExportFilter) -> Iterator[DataFrame]:
     ms = ledger.now_ms() if asked.at is None else instant_end_ms(asked.at)
     for pool in ledger.pools():
         if asked.pool in {None, pool.pool}:
             yield _frame(list_in_force(ledger.views.connection, pool, ms), {"pool": pool.name})
 
 
-def _list_rows(ledger: Ledger, asked: ExportFilter) -> Iterator[DataFrame]:
-    publications = ledger.publications
+def _list_rows(ledger: OpenLedger, asked: ExportFilter) -> Iterator[DataFrame]:
+    publications = Publications(ledger)
     names = {pool.name: pool.pool for pool in ledger.pools()}
     lists = publications.all() if asked.published is None else [publications.named(asked.published)]
     for publication in lists:
@@ -408,7 +409,7 @@ def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
     )
 
 
-def crosstable_frames(ledger: Ledger, pool: int | None, tournament: str | None) -> Iterator[DataFrame]:
+def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | None) -> Iterator[DataFrame]:
     """The rows of each table, without the column of names.
 
     Args:
@@ -491,7 +492,7 @@ PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
 
 
 @of_one_moment
-def dataset(ledger: Ledger, name: str) -> Dataset:
+def dataset(ledger: OpenLedger, name: str) -> Dataset:
     """What is exported under a name: one of ``PREPARED``, or a table of the views as it stands.
 
     Args:

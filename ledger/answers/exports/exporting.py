@@ -34,7 +34,7 @@ from ledger.answers.exports.datasets import (
 )
 from ledger.answers.exports.trf import trf16
 from ledger.errors import MalformedError, StorageError
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite, table_writer
 from ledger.runtime.lazy import pl, pl_plugins, sqlite_utils
@@ -280,7 +280,7 @@ class Document(NamedTuple):
     """
 
     doc: str
-    make: Callable[[Ledger, ExportFilter], Iterator[bytes]]
+    make: Callable[[OpenLedger, ExportFilter], Iterator[bytes]]
     filters: frozenset[str]
     suffixes: tuple[str, ...] = ()
 
@@ -319,7 +319,7 @@ class Exported(NamedTuple):
 
 
 def export(
-    ledger: Ledger,
+    ledger: OpenLedger,
     what: Sequence[str],
     target: str | Path,
     *,
@@ -369,7 +369,7 @@ def export(
 
 
 def lines(
-    ledger: Ledger, what: Sequence[str], *, fmt: str = "csv", asked: ExportFilter | None = None, raw: bool = False
+    ledger: OpenLedger, what: Sequence[str], *, fmt: str = "csv", asked: ExportFilter | None = None, raw: bool = False
 ) -> Iterator[bytes]:
     """The bytes of an export that is text, block by block, for whoever takes them as they come.
 
@@ -392,7 +392,7 @@ def lines(
 
 
 # Apart from ``lines``, for a generator runs only when somebody reads: what is asked wrongly is refused before that.
-def _lines(ledger: Ledger, item: Dataset, made: Lines, asked: ExportFilter, *, raw: bool) -> Iterator[bytes]:
+def _lines(ledger: OpenLedger, item: Dataset, made: Lines, asked: ExportFilter, *, raw: bool) -> Iterator[bytes]:
     with snapshot(ledger) as (reader, position):
         frames = _frames(ledger, reader, item, asked, _Lookups(ledger))
         yield from made(
@@ -400,7 +400,7 @@ def _lines(ledger: Ledger, item: Dataset, made: Lines, asked: ExportFilter, *, r
         )
 
 
-def check(ledger: Ledger, what: Sequence[str], fmt: str, asked: ExportFilter) -> None:
+def check(ledger: OpenLedger, what: Sequence[str], fmt: str, asked: ExportFilter) -> None:
     """Refuse what no file can be made of, before anything long begins.
 
     Raises:
@@ -419,7 +419,7 @@ def _document(what: Sequence[str], fmt: str, asked: ExportFilter) -> Document | 
     return document
 
 
-def _chosen(ledger: Ledger, what: Sequence[str], fmt: str, asked: ExportFilter) -> list[Dataset]:
+def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, asked: ExportFilter) -> list[Dataset]:
     """The datasets that are asked for, which go together with the format and with what was asked."""
     if fmt not in FORMATS:
         raise MalformedError([f"no format {fmt!r}: expected one of {sorted(FORMATS)}"])
@@ -455,7 +455,7 @@ def format_of(what: Sequence[str], path: Path) -> str:
 class _Lookups(Mapping[str, "Lookup"]):
     """Names by number and marks by key, each read when it is first asked for."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: OpenLedger) -> None:
         self._ledger = ledger
         self._read: dict[str, Lookup] = {}
 
@@ -480,7 +480,7 @@ class _Lookups(Mapping[str, "Lookup"]):
 
 
 def _frames(
-    ledger: Ledger, reader: TableReader, item: Dataset, asked: ExportFilter, lookups: _Lookups
+    ledger: OpenLedger, reader: TableReader, item: Dataset, asked: ExportFilter, lookups: _Lookups
 ) -> Iterator[DataFrame]:
     columns = item.shown(asked)
     if item.rows is not None:
@@ -494,7 +494,7 @@ def _frames(
 
 
 def _counted(
-    frames: Iterator[DataFrame], item: Dataset, counts: dict[str, int], ledger: Ledger, progress: Progress
+    frames: Iterator[DataFrame], item: Dataset, counts: dict[str, int], ledger: OpenLedger, progress: Progress
 ) -> Iterator[DataFrame]:
     total = 0
     if progress is not silent and item.name in _TOTALS:
@@ -506,7 +506,7 @@ def _counted(
 
 
 @contextmanager
-def snapshot(ledger: Ledger) -> Iterator[tuple[TableReader, int]]:
+def snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
     """What reads the level views as they stand at one position, and that position."""
     ledger.level()
     views = ledger.views

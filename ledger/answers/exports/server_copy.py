@@ -23,7 +23,7 @@ import attrs
 from ledger.answers.exports.exporting import snapshot
 from ledger.answers.exports.server_tables import LONGEST_NAME, MARK, ORIGIN, Origin, ServerTable, server_tables
 from ledger.errors import LedgerError, MalformedError, StorageError, one_line
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
 from ledger.runtime.long_work import Progress, mapped_ahead, silent
@@ -66,7 +66,7 @@ class CopiedTable(NamedTuple):
 
 
 def copy_tables(
-    ledger: Ledger,
+    ledger: OpenLedger,
     address: str,
     schema: str,
     *,
@@ -105,7 +105,7 @@ def copy_tables(
             return copy.put_in_place()
 
 
-def _origin(ledger: Ledger, position: int, proposal: int | None, *, names: bool) -> Origin:
+def _origin(ledger: OpenLedger, position: int, proposal: int | None, *, names: bool) -> Origin:
     journal = ledger.journal
     # What would follow from an approval has no root: it is not recorded.
     size = min(position, journal.head().size)
@@ -228,7 +228,7 @@ class _Copy:
         if ask("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.schema,)).fetchone() is None:
             ask(f"CREATE SCHEMA {quoted(self.schema)}")
 
-    def refuse_others(self, origin: Origin, ledger: Ledger) -> None:
+    def refuse_others(self, origin: Origin, ledger: OpenLedger) -> None:
         """Look at what stands in the schema, and refuse what is not this ledger's.
 
         Raises:
@@ -272,7 +272,7 @@ class _Copy:
             comments={column: comment for column, _, comment, _ in columns if comment},
         )
 
-    def _refuse_another_ledger(self, origin: Origin, ledger: Ledger) -> None:
+    def _refuse_another_ledger(self, origin: Origin, ledger: OpenLedger) -> None:
         if (
             ORIGIN not in self.present
             or {"ledger", "position", "root", "proposal"} - self.present[ORIGIN].columns.keys()

@@ -21,7 +21,7 @@ from ledger.answers.exports.columns import rows_at_one_time
 from ledger.answers.querying import BESIDE, tables_described
 from ledger.book.tables import POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, ProjectionError
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 from ledger.ratings import keeping, views_file
 from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
@@ -166,7 +166,7 @@ class ServerTable:
 
 
 @of_one_moment
-def server_tables(ledger: Ledger, *, names: bool = False) -> list[ServerTable]:
+def server_tables(ledger: OpenLedger, *, names: bool = False) -> list[ServerTable]:
     """Every documented table of the views, those of plug-ins too, and the names where they are asked for.
 
     Args:
@@ -194,7 +194,9 @@ def server_tables(ledger: Ledger, *, names: bool = False) -> list[ServerTable]:
     return [*tables, _of_names(ledger)] if names else tables
 
 
-def _of_views(ledger: Ledger, name: str, described: TableDoc, statements: Sequence[str], *, names: bool) -> ServerTable:
+def _of_views(
+    ledger: OpenLedger, name: str, described: TableDoc, statements: Sequence[str], *, names: bool
+) -> ServerTable:
     connection = ledger.views.connection
     if name == tournament_performance.NAME:
         keys = tournament_performance.KEY
@@ -249,7 +251,7 @@ def _index(statement: str, table: str, columns: Sequence[ServerColumn]) -> Serve
     return ServerIndex(name=name, columns=", ".join(orders), where=parts[4] or "")
 
 
-def _of_names(ledger: Ledger) -> ServerTable:
+def _of_names(ledger: OpenLedger) -> ServerTable:
     types = {"player": "INTEGER", "name": "TEXT", "identity": "TEXT"}
     columns = [
         ServerColumn(name=name, stored_as=types[name], meaning=meaning, is_needed=name == "player")

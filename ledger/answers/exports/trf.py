@@ -23,7 +23,7 @@ from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.errors import MalformedError
 from ledger.facts.words import USUALLY_BRINGS, Brings
-from ledger.ledger import Ledger
+from ledger.handle import OpenLedger
 
 # TRF16 gives a rank the columns 5 to 8, and a name 15 to 47 (RULES 7).
 MAX_RANK = 9_999
@@ -76,7 +76,7 @@ class Report:
 
 
 @of_one_moment
-def trf16(ledger: Ledger, asked: ExportFilter) -> Iterator[bytes]:
+def trf16(ledger: OpenLedger, asked: ExportFilter) -> Iterator[bytes]:
     """The report of a tournament, line by line.
 
     Args:
@@ -149,7 +149,7 @@ def _told(
     return telling[0] if telling else None
 
 
-def _entrants(ledger: Ledger, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> dict[int, ReportEntrant]:
+def _entrants(ledger: OpenLedger, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> dict[int, ReportEntrant]:
     ratings: dict[int, int | None] = {}
     for game in games:
         for player in (game.white, game.black):

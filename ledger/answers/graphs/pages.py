@@ -18,8 +18,8 @@ from ledger.answers.read_models import last_row
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.periods import OPEN
+from ledger.handle import OpenLedger
 from ledger.imports.reading import address_of
-from ledger.ledger import Ledger
 from ledger.players.people import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 @of_one_moment
 def page(
-    ledger: Ledger,
+    ledger: OpenLedger,
     person: Person,
     pool: str | None = None,
     *,
@@ -129,7 +129,7 @@ def page_of_game(n: int, games: int) -> int:
 class _Reader(NamedTuple):
     """Reads players' parts of one page."""
 
-    ledger: Ledger
+    ledger: OpenLedger
     pool: Pool
     states: PlayerStates
     boards: bool

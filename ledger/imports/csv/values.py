@@ -19,7 +19,7 @@ import attrs
 from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_WHOLE, is_plain_text
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
-from ledger.facts.tellings import tournament_key
+from ledger.facts.submissions import tournament_key
 from ledger.facts.words import Termination
 from ledger.imports.reading import SPEEDS, Faults, speed_class
 from ledger.imports.times import either, in_utc, possible_days, with_whole_year, year_last

@@ -14,9 +14,10 @@ from functools import lru_cache
 
 import attrs
 
+from ledger.board.movetext import RESULTS, Movetext, read_movetext
 from ledger.facts.event_fields import MAX_HALF_MOVES
 from ledger.facts.source_games import SourceGame, shown
-from ledger.facts.tellings import tournament_key
+from ledger.facts.submissions import tournament_key
 from ledger.imports.csv import values
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
 from ledger.imports.pgn.lines import (
@@ -29,7 +30,6 @@ from ledger.imports.pgn.lines import (
     leave_out_long,
     read_tags,
 )
-from ledger.imports.pgn.movetext import RESULTS, Movetext, read_movetext
 from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, chesscom_key, lichess_key, name_identity
 from ledger.imports.times import clock_of, day_of, in_utc, seconds_of
 

@@ -1,0 +1,177 @@
+"""What is kept of tokens beside the journal, and what every store of it does: a file, or tables on a server.
+
+Tokens are issued by the journal. Beside it stand those of earlier releases, which count as long as it has issued none;
+the log of what was refused; the sessions at the desk; and which proposals were sent under which word, so that the same
+is proposed once. What a token may do is decided in ``tokens``.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from ledger.auth.sessions import SessionRow
+
+KEY_BYTES = 32
+NOT_KEPT = "did not keep what was written: run 'audit', and have its operator look"
+MOST_SENDINGS = 10_000  # that are remembered: whoever sends again does so within minutes or days
+
+
+class TokenRow(NamedTuple):
+    """A token as it is listed; nobody can tell the token from it.
+
+    Attributes:
+        number: from 1, in the order in which they were made.
+        name: of the person.
+        roles: words, in the order of ``Role``, divided by blanks.
+        added_at: when it was made.
+        revoked_at: when it was revoked; None while it holds.
+        expires_at: the last instant at which it is taken; None where it does not expire.
+        issued_by: who issued it; None of one that an earlier release made.
+        entry: position of the entry that issued it; None of one that an earlier release made.
+    """
+
+    number: int
+    name: str
+    roles: str
+    added_at: str
+    revoked_at: str | None
+    expires_at: str | None = None
+    issued_by: str | None = None
+    entry: int | None = None
+
+
+class RefusalRow(NamedTuple):
+    """An attempt that was refused; or that somebody signed in at the desk, or out, which its rule says.
+
+    Attributes:
+        number: from 1, in the order of time.
+        at: when.
+        tried: what.
+        claimed: the name that was given; None without.
+        token: number of the token that was shown, where it is one of this ledger.
+        rule: the name of the refusal.
+        reason: in words.
+    """
+
+    number: int
+    at: str
+    tried: str
+    claimed: str | None
+    token: int | None
+    rule: str
+    reason: str
+
+
+class SendingRow(NamedTuple):
+    """What was recorded, or about to be, of what was sent under a word.
+
+    Attributes:
+        is_same: whether the same is sent now.
+        entry: key of the first entry.
+        reason: the seal of the reason in it, by which it is told from another entry that got its key.
+        proposals: how many proposals were recorded together; their numbers follow each other.
+    """
+
+    is_same: bool
+    entry: str
+    reason: str
+    proposals: int
+
+
+class TokenStore(Protocol):
+    """What is kept of the tokens of one ledger. Where nothing was written yet, every question has an empty answer.
+
+    Words and tokens are kept as hashes under a key of the store, so that nobody can tell them from what stands there.
+
+    Attributes:
+        path: the file beside the ledger: the store itself, or one that a release before kept there.
+        keeps_claims: whether the log has names of people without a token, which ``forget`` takes out again.
+    """
+
+    path: Path
+    keeps_claims: bool = True
+
+    @property
+    def place(self) -> str:
+        """The store as messages name it, without a password."""
+
+    @property
+    def where(self) -> str:
+        """Of which ledger it is, as a message goes on after "no tokens are set up"."""
+
+    def warning(self) -> str | None:
+        """What is to be said of who else may read it; None where nothing is."""
+
+    # -- tokens of earlier releases --------------------------------------------------------------------------------
+
+    def rows(self) -> list[TokenRow]:
+        """Every token that stands here, in order; those that were revoked too.
+
+        Raises:
+            StorageError: the store refuses, or proves nothing.
+        """
+
+    def find(self, token: str) -> TokenRow | None:
+        """The row of a token; None where it is none of these. Every hash is compared, each in constant time."""
+
+    def hashes(self) -> dict[int, tuple[bytes, bytes]]:
+        """By number, the key under which a token was hashed, and the hash."""
+
+    def add(self, name: str, roles: str, token: str, at: str) -> int:
+        """Keep a token as earlier releases did; returns its number."""
+
+    def revoke(self, numbers: list[int], at: str) -> None:
+        """Tokens hold no longer, from now on."""
+
+    # -- the log ---------------------------------------------------------------------------------------------------
+
+    def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
+        """Write an attempt that was refused into the log.
+
+        Raises:
+            StorageError: the store refuses, or did not keep it.
+        """
+
+    def refusals(self, last: int | None = None) -> list[RefusalRow]:
+        """The log in order of time; only the *last* ones where a number is given."""
+
+    def forget(self, names: Collection[str]) -> None:
+        """Take the names of a person who is being erased out of the log."""
+
+    # -- sessions --------------------------------------------------------------------------------------------------
+
+    def session(self, word: str) -> SessionRow | None:
+        """The session of a word, over or not; None where there is none."""
+
+    def begin_session(self, word: str, session: SessionRow) -> None:
+        """Keep a session; those that are over go, and the oldest of the same token where there are too many."""
+
+    def note_use(self, word: str, now_ms: int) -> None:
+        """A session is used, which is written down where it was not a moment ago."""
+
+    def end_session(self, word: str) -> None:
+        """A session is over."""
+
+    # -- what was sent ---------------------------------------------------------------------------------------------
+
+    def sending(self, word: str, content: bytes) -> SendingRow | None:
+        """What was to be recorded of what was sent under a word; None: nothing was sent.
+
+        Whether it stands, the journal says: whoever was stopped before it was recorded may leave the row behind.
+
+        Args:
+            word: what tells a repeat, with whoever sent it.
+            content: what is sent now.
+        """
+
+    def remember_key(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
+        """Remember, durably, what is about to be recorded of what was sent under a word, as ``SendingRow`` has it."""
+
+
+def keyed_hash(key: bytes, word: str) -> bytes:
+    """HMAC-SHA256 under the key of a store: without it, the hash of a token that somebody knows cannot be made."""
+    # Bytes of the environment that are no UTF-8 come as lone surrogates: a word of them is unknown, and no error.
+    return hmac.digest(key, word.encode("utf-8", "surrogatepass"), "sha256")

@@ -1,0 +1,661 @@
+"""Tokens: random words that prove who acts, each with the roles that its person holds, as the journal issued them.
+
+Where tokens are set up, whoever corrects or approves shows one, and it names the person. Without them a name is a word,
+and is recorded as such. Which tokens there are stands in the journal (``issued_tokens``); the store beside it keeps the
+log of what was refused, the sessions at the desk and, of earlier releases, tokens that have no entry yet: they are
+taken until the first entry, which takes them along. Whether four eyes allow a decision is not judged here.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple, NoReturn, Protocol
+
+import attrs
+
+from ledger.auth import sessions
+from ledger.auth.issued_tokens import Issued, IssuedTokens, TokenRegister
+from ledger.auth.sessions import Session, SessionRow
+from ledger.auth.token_store import NOT_KEPT, RefusalRow, TokenRow, TokenStore
+from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
+from ledger.facts import codec
+from ledger.facts.events import Decision, Event, Role, TokenIssued, TokenRevoked
+from ledger.facts.instants import instant_end_ms, instant_text
+from ledger.facts.person_names import actor_faults, look_alike, same_person, without_person, without_tokens
+from ledger.journal import Writer
+from ledger.runtime.calls import checked_methods
+
+UNNAMED = "admin"  # who acts where no name is given and none is proven
+PREFIX = "rlt_"  # so that a token that was pasted somewhere is known for one
+SECRET_BYTES = 32
+SALT_BYTES = 32
+# Those who are refused may be strangers, and what they tried stays in the log: none of it may be long.
+LONGEST_NOTED = 500  # characters of a name, an attempt or a refusal in the log
+VERBS_OF: Mapping[Decision, str] = {
+    Decision.APPROVED: "approve",
+    Decision.REJECTED: "reject",
+    Decision.WITHDRAWN: "withdraw",
+}
+RULES: dict[str, str] = {  # name of a refusal -> what it means and what to do
+    "needs-a-token": "tokens are set up for this ledger: show one by RATING_LEDGER_TOKEN or --token-file",
+    "unknown-token": "this token is none of this ledger: check which one is given",
+    "revoked-token": "this token was revoked: ask for a new one",
+    "expired-token": "this token was given for a time that is over: ask for a new one",
+    "session-over": "the session at the desk is over: sign in again",
+    "not-this-role": "the person whom the token names does not hold the role: ask who does",
+    "name-like-another": "the name looks like that of somebody who has a token: give one that people can tell from it",
+    "not-this-name": "the token names somebody else than --by or the proxy: use your own, and leave --by out",
+}
+SIGNED_IN, SIGNED_OUT = "signed-in", "signed-out"  # what the log calls them
+# Refusals further on that are for want of a right; they are noted in the log as well.
+WANT_OF_RIGHT = frozenset({"four-eyes", "not-the-proposer", "needs-a-proposal", "revoked-token", "needs-a-token"})
+
+
+class Actor(NamedTuple):
+    """Who acts.
+
+    Attributes:
+        name: for the journal.
+        proven: whether a token named the person; else the name is a word.
+        entry: position of the entry that issued the token; None without one, or where it has none.
+    """
+
+    name: str
+    proven: bool
+    entry: int | None = None
+
+
+def _unproven(claimed: str | None) -> Actor:
+    """Return the actor whom a name names without a token; refuse what no entry may hold before anything is done."""
+    name = UNNAMED if claimed is None else claimed
+    codec.seal_actor(name)
+    return Actor(name, proven=False)
+
+
+class _Shown(NamedTuple):
+    """A token that was shown: its row, the entry that issued it, and the last millisecond at which it is taken."""
+
+    row: TokenRow
+    entry: int | None = None
+    until_ms: int | None = None
+
+
+class GatedRecorder(Protocol):
+    """What records tokens: it asks a gate under the write lock which facts to append."""
+
+    @property
+    def clock_ms(self) -> Callable[[], int]:
+        """Milliseconds since 1970."""
+
+    def append_judged(
+        self, gate: Callable[[Writer, int], Sequence[Event]], actor: str, before_commit: Callable[[], object] = ...
+    ) -> object:
+        """Record what the gate gives."""
+
+
+@checked_methods
+@attrs.frozen
+class Tokens:
+    """The tokens of one ledger.
+
+    Attributes:
+        store: where the log is kept, sessions, and tokens of earlier releases.
+        issued: what the journal says of those that it issued.
+        _records: records what a gate gives, under the write lock, and tells the time.
+    """
+
+    store: TokenStore
+    issued: IssuedTokens
+    _records: GatedRecorder
+
+    @property
+    def path(self) -> Path:
+        """The file of the store, or the one that a release before this kept beside a ledger on a server."""
+        return self.store.path
+
+    def are_set_up(self) -> bool:
+        """Whether any token was ever issued; where all are revoked, nobody can act."""
+        register = self.issued.now()
+        return register.first is not None or bool(self._of_earlier_releases(register))
+
+    def _of_earlier_releases(self, register: TokenRegister) -> list[TokenRow]:
+        """The tokens of an earlier release, which have no entry; they count until the first that has one."""
+        return [] if register.first is not None else self.store.rows()
+
+    # -- issuing and revoking --------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        name: str,
+        roles: Sequence[Role],
+        *,
+        expires_at: str | None = None,
+        by: str | None = None,
+        token: str | None = None,
+        show: Callable[[str], object] = lambda _: None,
+    ) -> str:
+        """Issue a token to a person; only this answer ever shows it.
+
+        The first one that is issued takes the tokens of an earlier release along, which stand in the store alone: each
+        that was not revoked gets an entry.
+
+        Args:
+            name: of the person.
+            roles: what the person may do.
+            expires_at: the last instant at which it is taken.
+            by: who issues it; once somebody is an approver, the token of one names that person.
+            token: that token.
+            show: called with the new token immediately before it is recorded; if it raises, none is issued.
+
+        Raises:
+            MalformedError: no name for the journal, no role, or an instant that is none or over.
+            RejectedError: for want of an approver's token.
+        """
+        codec.seal_actor(name)
+        if not roles:
+            raise MalformedError([f"give at least one role of {[role.value for role in Role]}"])
+        if expires_at is not None and instant_end_ms(expires_at) <= self._records.clock_ms():
+            raise MalformedError([f"a token that expires at {expires_at} is over already; give a later day"])
+        tried = f"issue a token to {name!r}"
+        who = self._issuer(token, by, tried)
+        return self._issue(
+            name, [role.value for role in Role if role in roles], who, tried, show, expires_at=expires_at
+        )
+
+    def reset(self, name: str, *, by: str | None = None, show: Callable[[str], object] = lambda _: None) -> str:
+        """Issue a new token to an approver whose token is lost, in the place of all that this person had.
+
+        It asks for no token, for there may be nobody left who has one; the audit names it for ever.
+
+        Args:
+            name: of the approver.
+            by: who resets it.
+            show: as for ``add``.
+
+        Raises:
+            UnknownNameError: nobody of that name has a token.
+            RejectedError: the person was never an approver: an approver issues a new token; or no entry issued a token
+                yet, and somebody else holds an approver's of an earlier release.
+        """
+        register = self.issued.now()
+        # Before the journal issues tokens those of an earlier release count, which go along with the new one.
+        earlier = self._to_take_along(register, name)
+        roles = {role for token in register.of(name) for role in token.roles}
+        roles |= {Role(role) for row in earlier if row.name == name for role in row.roles.split()}
+        if not roles:
+            self._refuse_unknown(name)
+        if Role.APPROVER not in roles:
+            raise RejectedError(
+                "not-this-role",
+                "",
+                f"{name!r} was never an approver; an approver revokes the token and issues a new one with 'token add'",
+            )
+        others = sorted({row.name for row in earlier if row.name != name and Role.APPROVER in row.roles.split()})
+        if others:
+            # From the first approver on an entry needs the token of one, so that theirs could not go along.
+            message = (
+                f"{others[0]!r} holds the token of an approver: issue one with it by 'token add', which revokes none"
+            )
+            raise RejectedError("needs-a-token", "", message)
+        valid_tokens = [token for token in register.of(name) if token.revoked is None]
+        # What was taken from the person by revoking does not come back, unless nothing else is left to give.
+        roles = {role for token in valid_tokens for role in token.roles} or roles
+        who = Actor(by or UNNAMED, proven=False)
+        tried = f"reset tokens of {name!r}"
+        return self._issue(name, [role for role in Role if role in roles], who, tried, show, reset=True)
+
+    def _issue(
+        self,
+        name: str,
+        roles: Sequence[str],
+        who: Actor,
+        tried: str,
+        show: Callable[[str], object],
+        *,
+        expires_at: str | None = None,
+        reset: bool = False,
+    ) -> str:
+        made = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
+
+        def gate(writer: Writer, _: int) -> Sequence[Event]:
+            self._refuse_name_like_another(name)
+            events: list[Event] = list(self._taken_along(who, writer.size + 1, name if reset else None))
+            first = writer.size + 1 + len(events)
+            by_token = who.entry
+            # its own token was the first to be taken along
+            if events and who.proven:
+                by_token = writer.size + 1
+            elif not reset:
+                self.check_issuer(who, first, tried)
+            numbers = [token.event.number for token in self.issued.now().tokens.values()]
+            numbers += [event.number for event in events if isinstance(event, TokenIssued)]
+            # One of an earlier release that was revoked has no entry, but lines of the log that tell of its number.
+            numbers += [row.number for row in self._of_earlier_releases(self.issued.now())]
+            salt = secrets.token_bytes(SALT_BYTES)
+            event = TokenIssued(
+                number=max(numbers, default=0) + 1,
+                person=name,
+                roles=" ".join(roles),
+                salt=salt.hex(),
+                digest=_digest(salt, made),
+                expires_at=expires_at,
+                by_token=by_token,
+                reset=reset,
+            )
+            return [*events, event]
+
+        with self.noting(who, tried):
+            # A process may be killed at any moment: a token that was shown and not recorded is harmless.
+            self._records.append_judged(gate, who.name, lambda: show(made))
+        return made
+
+    def _refuse_name_like_another(self, name: str) -> None:
+        """Refuse a new person whose name looks like that of another one: four eyes and readers see one person."""
+        register = self.issued.now()
+        names = {token.event.person for token in register.tokens.values() if token.void is None}
+        names |= {row.name for row in self._of_earlier_releases(register)}
+        if name in names:
+            return
+        for other in sorted(names):
+            if look_alike(name, other):
+                message = f"{name!r} looks like {other!r}, who has a token: give that name, or one that looks different"
+                raise RejectedError("name-like-another", "", message)
+
+    def _to_take_along(self, register: TokenRegister, lost_by: str | None = None) -> list[TokenRow]:
+        """The tokens of an earlier release that hold; of who lost them, as an approver no more than one."""
+        rows = [
+            row for row in self._of_earlier_releases(register) if row.revoked_at is None and not actor_faults(row.name)
+        ]
+        lost = [row for row in rows if row.name == lost_by and Role.APPROVER in row.roles.split()]
+        # Of these nobody can show one, as the entry of a second approver's would have to; the new one ends them all.
+        left_behind = sorted(lost, key=lambda row: (-len(row.roles.split()), row.number))[1:]
+        return [row for row in rows if row not in left_behind]
+
+    def _taken_along(self, who: Actor, position: int, lost_by: str | None) -> Iterator[TokenIssued]:
+        """An entry for each token of an earlier release that holds: the first is that of the issuer, if any."""
+        rows = self._to_take_along(self.issued.now(), lost_by)
+        # One's own first, for from it on by_token can be told; approvers last, for from the first of them on every
+        # entry needs the token of one: where there are any, it is one of them who shows a token.
+        approvers = {row.number for row in rows if Role.APPROVER in row.roles.split()}
+        is_own = {row.number: row.name == who.name and (row.number in approvers or not approvers) for row in rows}
+        rows.sort(key=lambda row: (not is_own[row.number], row.number in approvers, row.number))
+        hashes = self.store.hashes() if rows else {}
+        for place, row in enumerate(rows):
+            salt, digest = hashes[row.number]
+            yield TokenIssued(
+                number=row.number,
+                person=row.name,
+                roles=row.roles,
+                salt=salt.hex(),
+                digest=digest.hex(),
+                by_token=position if place and who.proven else None,
+                reset=False,
+            )
+
+    def revoke(self, whose: str, *, by: str | None = None, token: str | None = None) -> tuple[TokenRow, ...]:
+        """Take tokens back for good: all of a person, or the one of a number; returns those that held until now.
+
+        Args:
+            whose: the name of a person, or a number.
+            by: who revokes; once somebody is an approver, the token of one names that person.
+            token: that token.
+
+        Raises:
+            UnknownNameError: nobody of that name has a token, and none has that number.
+            RejectedError: for want of an approver's token.
+        """
+        tried = f"revoke tokens of {without_tokens(whose)!r}"
+        who = self._issuer(token, by, tried)
+        met = [row for row in self.list() if whose in {row.name, str(row.number)}]
+        if not met:
+            self._refuse_unknown(whose)
+        holding = tuple(row for row in met if row.revoked_at is None)
+        if self.issued.now().first is None:
+            self.store.revoke([row.number for row in holding], self._now())
+            return holding
+
+        def gate(writer: Writer, _: int) -> Sequence[Event]:
+            self.check_issuer(who, writer.size + 1, tried)
+            now = [row.number for row in self.list() if row.revoked_at is None]  # somebody may have been faster
+            # One's own last: it proves nothing to the entries behind that which ends it.
+            in_order = sorted(holding, key=lambda row: row.entry == who.entry)
+            return [TokenRevoked(number=row.number, by_token=who.entry) for row in in_order if row.number in now]
+
+        with self.noting(who, tried):
+            self._records.append_judged(gate, who.name)
+        return holding
+
+    @staticmethod
+    def _refuse_unknown(name_or_number: str) -> NoReturn:
+        raise UnknownNameError("token", without_tokens(name_or_number), "give a name or a number of 'token list'")
+
+    def _issuer(self, token: str | None, claimed: str | None, tried: str) -> Actor:
+        """Who issues or revokes: once somebody is an approver, the person whom an approver's token names."""
+        if self.is_held(Role.APPROVER):
+            return self.who(token, claimed, Role.APPROVER, tried)
+        shown = self._shown(token) if token is not None and self.are_set_up() else None
+        if shown is None or shown.row.revoked_at is not None:
+            return _unproven(claimed)
+        return Actor(shown.row.name, proven=True, entry=shown.entry)
+
+    def check_issuer(self, who: Actor, position: int, tried: str) -> None:
+        """Under the write lock: whether who issues or revokes may still do so.
+
+        Raises:
+            RejectedError: somebody became an approver since, or the token was revoked.
+        """
+        register = self.issued.now()
+        if register.approver_since is not None:
+            self._check(register, who, Role.APPROVER, position, tried)
+
+    def check(self, who: Actor, role: Role, position: int, tried: str) -> None:
+        """Under the write lock: whether who was proven a moment ago, or had to prove nothing, still is.
+
+        Raises:
+            RejectedError: tokens were set up since, or this one was revoked.
+        """
+        self._check(self.issued.now(), who, role, position, tried)
+
+    @staticmethod
+    def _check(register: TokenRegister, who: Actor, role: Role, position: int, tried: str) -> None:
+        if not who.proven:
+            if register.first is not None:
+                raise RejectedError("needs-a-token", "", _needs_a_token(tried, role))
+        elif (fault := register.fault(who.name, who.entry, role, position)) is not None:
+            raise RejectedError("revoked-token", "", f"to {tried}, {who.name!r} is proven no longer: {fault}")
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+
+    def list(self) -> tuple[TokenRow, ...]:
+        """Every token with its person and roles; empty where none are set up."""
+        register = self.issued.now()
+        rows = [_row(token) for token in register.tokens.values() if token.void is None]
+        return tuple(sorted(rows, key=lambda row: row.number)) or tuple(self._of_earlier_releases(register))
+
+    def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
+        """What was refused, and who signed in and out, in order of time; the *last* rows where a number is given."""
+        rows = self.store.refusals(last)
+        # what an earlier release wrote may hold a token that was typed as a name
+        return tuple(
+            row._replace(claimed=row.claimed and without_tokens(row.claimed), reason=without_tokens(row.reason))
+            for row in rows
+        )
+
+    def is_held(self, role: Role) -> bool:
+        """Whether anybody was ever given a token with a role."""
+        register = self.issued.now()
+        if register.first is not None:
+            return any(role in token.roles for token in register.tokens.values() if token.void is None)
+        return any(role.value in row.roles.split() for row in self._of_earlier_releases(register))
+
+    def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
+        """Who acts, proven by a token where tokens are set up; an attempt that is refused goes into the log.
+
+        Args:
+            token: what was shown; None without.
+            claimed: the name that was given; None: ``UNNAMED``, or whom the token names.
+            role: that the attempt needs.
+            tried: the attempt in words, for the log.
+
+        Raises:
+            RejectedError: one of ``RULES``.
+            StorageError: tokens of an earlier release stand where nothing is to be believed.
+        """
+        if not self.are_set_up():
+            if token is None:
+                return _unproven(claimed)
+            self._refuse_without_any()
+        # Whoever sets up tokens for corrections stops no program that records games without one.
+        if token is None and role is Role.RECORDER and not self.is_held(role):
+            return _unproven(claimed)
+        if token is None:
+            self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
+        return self._proven(self._shown(token), token, claimed, role, tried)
+
+    def holds(self, token: str, role: Role | None = None) -> bool:
+        """Whether a token is one of this ledger that holds now, with a role where one is named; nothing is written."""
+        shown = self._shown(token) if self.are_set_up() else None
+        if shown is None or shown.row.revoked_at is not None:
+            return False
+        if role is not None and role.value not in shown.row.roles.split():
+            return False
+        return shown.until_ms is None or shown.until_ms >= self._records.clock_ms()
+
+    def holder(self, token: str, tried: str) -> str:
+        """Whom a token names that holds now, whatever its roles are; an attempt that is refused goes into the log.
+
+        Args:
+            token: what was shown.
+            tried: the attempt in words, for the log.
+
+        Raises:
+            RejectedError: it is no token of this ledger, or holds no longer.
+        """
+        if not self.are_set_up():
+            self._refuse_without_any()
+        return self._holding(self._shown(token), token, None, tried).row.name
+
+    def _refuse_without_any(self) -> NoReturn:
+        raise RejectedError(
+            "unknown-token",
+            "",
+            f"no tokens are set up {self.store.where}, so this one proves nothing; leave it out, or make one "
+            "with 'token add'",
+        )
+
+    def recorder(self, token: str | None, actor: str, unnamed: str) -> str:
+        """Who records facts: where somebody holds that role, the person whom a token names; else *actor*, a word.
+
+        Args:
+            token: what was shown; None without.
+            actor: the name that was given.
+            unnamed: the name that stands for none.
+
+        Raises:
+            RejectedError: as for ``who``.
+        """
+        if token is None and not self.is_held(Role.RECORDER):
+            return _unproven(actor).name
+        return self.who(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
+
+    def _shown(self, token: str) -> _Shown | None:
+        """The token that was shown, if it is one of this ledger; every digest is compared, each in constant time.
+
+        The word of a session stands for its token while the session lasts.
+        """
+        register = self.issued.now()
+        if sessions.is_word(token):
+            session = self._session_row(token)
+            return None if session is None else self._token_of(session, register)
+        if register.first is None:
+            row = self.store.find(token)
+            return None if row is None else _Shown(row)
+        met = [
+            issued
+            for issued in register.tokens.values()
+            if hmac.compare_digest(issued.event.digest, _digest(bytes.fromhex(issued.event.salt), token))
+            and issued.void is None
+        ]
+        return _issued_token(met[0]) if met else None
+
+    def _proven(self, shown: _Shown | None, token: str, claimed: str | None, role: Role, tried: str) -> Actor:
+        shown = self._holding(shown, token, claimed, tried)
+        row = shown.row
+        if role.value not in row.roles.split():
+            message = f"to {tried} needs the role {role.value}, and {row.name!r} holds {row.roles}; ask who holds it"
+            self._refuse("not-this-role", tried, claimed, row, message)
+        if claimed is not None and not same_person(claimed, row.name):
+            message = f"the token names {row.name!r}, not {without_tokens(claimed)!r}; leave --by out"
+            self._refuse("not-this-name", tried, claimed, row, message)
+        return Actor(row.name, proven=True, entry=shown.entry)
+
+    def _holding(self, shown: _Shown | None, token: str, claimed: str | None, tried: str) -> _Shown:
+        """The token that was shown, if it holds now; else it is refused."""
+        if shown is None:
+            # nobody learns anything from these in the log
+            if sessions.is_word(token):
+                raise RejectedError("session-over", "", "this session is over; sign in again")
+            message = "this token is none of this ledger; check which one is given"
+            self._refuse("unknown-token", tried, claimed, None, message)
+        row = shown.row
+        if row.revoked_at is not None:
+            message = f"this token of {row.name!r} was revoked at {row.revoked_at}; ask for a new one"
+            self._refuse("revoked-token", tried, claimed, row, message)
+        if shown.until_ms is not None and shown.until_ms < self._records.clock_ms():
+            message = f"this token of {row.name!r} was given until {row.expires_at}; ask for a new one"
+            self._refuse("expired-token", tried, claimed, row, message)
+        return shown
+
+    # -- sessions --------------------------------------------------------------------------------------------------
+
+    def sign_in(self, token: str, where: str, person: str | None = None) -> tuple[str, Session]:
+        """Begin a session of a token; returns the word that stands for it, which only this answer ever shows.
+
+        Args:
+            token: that was typed.
+            where: where it was typed, for the log: an address.
+            person: whom something else has signed in already, whose own token it must be; None: nothing has.
+
+        Raises:
+            RejectedError: it is no token of this ledger, holds no longer, or is somebody else's; the log keeps that.
+            StorageError: what is kept of tokens cannot be written, or did not keep the session.
+        """
+        tried = f"sign in at the desk from {where}"
+        if not self.are_set_up():
+            self._refuse_without_any()
+        if sessions.is_word(token):  # a session begins no other one
+            self._refuse("unknown-token", tried, None, None, "this is the word of a session, and no token")
+        shown = self._holding(self._shown(token), token, person, tried)
+        if person is not None and not same_person(person, shown.row.name):
+            message = f"{without_tokens(person)!r} is signed in before this server, and the token is of somebody else"
+            self._refuse("not-this-name", tried, person, shown.row, message)
+        now_ms = self._records.clock_ms()
+        longest_ms = now_ms + sessions.LONGEST_MS
+        ends_ms = longest_ms if shown.until_ms is None else min(longest_ms, shown.until_ms)
+        number = shown.row.number
+        digest = self.issued.now().tokens[shown.entry].event.digest if shown.entry else self._digest_of_old(number)
+        word, row = sessions.new_word(), SessionRow(number, shown.entry, digest, now_ms, now_ms, ends_ms)
+        self.store.begin_session(word, row)
+        if self.store.session(word) != row:  # a foreign trigger or rule on the tables
+            raise StorageError(self.store.place, NOT_KEPT)
+        session = self.session(word)
+        if session is None:  # the token was revoked in this moment
+            raise RejectedError("session-over", "", "this session is over; sign in again")
+        self._note(SIGNED_IN, tried, shown.row.name, shown.row, "")
+        return word, session
+
+    def session(self, word: str) -> Session | None:
+        """The session of a word, as long as it lasts and its token holds; nothing is written. None: sign in again."""
+        row = self._session_row(word) if sessions.is_word(word) else None
+        shown = None if row is None else self._token_of(row, self.issued.now())
+        if row is None or shown is None or shown.row.revoked_at is not None:
+            return None
+        roles = frozenset(shown.row.roles.split())
+        return Session(shown.row.name, roles, row.token, row.begun_ms, row.used_ms, row.ends_ms)
+
+    def note_use(self, word: str) -> None:
+        """Write down that a session is used now, at most once a minute: one that is idle for long is over."""
+        if self.session(word) is not None:
+            self.store.note_use(word, self._records.clock_ms())
+
+    def sign_out(self, word: str, where: str) -> None:
+        """End a session; one that is over already stays so."""
+        session = self.session(word)
+        if session is None:
+            return
+        self.store.end_session(word)
+        self.store.note(
+            self._now(), f"sign out at the desk from {where}", session.person, session.token, SIGNED_OUT, ""
+        )
+
+    def _session_row(self, word: str) -> SessionRow | None:
+        """The row of a session that is not over by time."""
+        row = self.store.session(word)
+        return row if row is not None and row.holds_at(self._records.clock_ms()) else None
+
+    def _token_of(self, row: SessionRow, register: TokenRegister) -> _Shown | None:
+        """The token of a session, revoked or not; None where another one stands in its place by now."""
+        if row.entry is not None:
+            issued = register.tokens.get(row.entry)
+            is_same = issued is not None and issued.void is None and issued.event.digest == row.digest
+            return _issued_token(issued) if issued is not None and is_same else None
+        if register.first is not None or self._digest_of_old(row.token) != row.digest:
+            return None
+        return next((_Shown(old) for old in self.store.rows() if old.number == row.token), None)
+
+    def _digest_of_old(self, number: int) -> str:
+        """The hash of a token of an earlier release, as the store has it; empty where there is none."""
+        _, token_hash = self.store.hashes().get(number, (b"", b""))
+        return token_hash.hex()
+
+    @contextmanager
+    def noting(self, actor: Actor, tried: str) -> Iterator[None]:
+        """Note in the log what is refused within the block for want of a right."""
+        try:
+            yield
+        except RejectedError as error:
+            if error.rule in WANT_OF_RIGHT:
+                # refused all the same, whatever becomes of the log
+                with suppress(StorageError):
+                    if self.are_set_up():
+                        self._note(error.rule, tried, actor.name, None, str(error))
+            raise
+
+    def _refuse(self, rule: str, tried: str, claimed: str | None, row: TokenRow | None, message: str) -> NoReturn:
+        try:
+            self._note(rule, tried, claimed, row, message)
+        except StorageError as error:  # refused all the same
+            message = f"{message} (this could not be written into the log: {error})"
+        raise RejectedError(rule, "", message)
+
+    def _note(self, rule: str, tried: str, claimed: str | None, row: TokenRow | None, message: str) -> None:
+        number = None if row is None else row.number
+        # Of others the name could not be taken out again when its person is erased.
+        if claimed is not None and not self.store.keeps_claims and all(claimed != token.name for token in self.list()):
+            tried, message = (without_person(text, [claimed]) for text in (tried, message))
+            claimed = None
+        claim = None if claimed is None else _writable(claimed)
+        self.store.note(self._now(), _writable(tried), claim, number, rule, _writable(message))
+
+    def _now(self) -> str:
+        return instant_text(self._records.clock_ms())
+
+
+def _writable(text: str) -> str:
+    """Text that a store takes: not endless, without tokens, and what is no character as its escape."""
+    return without_tokens(text)[:LONGEST_NOTED].encode("utf-8", "backslashreplace").decode()
+
+
+def _needs_a_token(tried: str, role: Role) -> str:
+    return (
+        f"tokens are set up for this ledger, and to {tried} needs one with the role {role.value}; give it by "
+        "RATING_LEDGER_TOKEN or --token-file"
+    )
+
+
+def _digest(salt: bytes, token: str) -> str:
+    # One hash is enough where a password would need a slow one: a token is 32 random bytes, which nobody can try.
+    return hmac.digest(salt, token.encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def _issued_token(issued: Issued) -> _Shown:
+    expires_at = issued.event.expires_at
+    return _Shown(_row(issued), issued.position, None if expires_at is None else instant_end_ms(expires_at))
+
+
+def _row(token: Issued) -> TokenRow:
+    event = token.event
+    return TokenRow(
+        event.number,
+        event.person,
+        event.roles,
+        token.added_at,
+        token.revoked_at,
+        event.expires_at,
+        token.by,
+        token.position,
+    )

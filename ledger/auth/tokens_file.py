@@ -1,0 +1,365 @@
+"""The file of tokens on the disk: the log, the sessions at the desk and, of earlier releases, tokens as keyed hashes.
+
+It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup. What it
+keeps, ``token_store`` tells. A file of an earlier layout is read as it is, and brought up by the next write.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import stat
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledger.auth import token_store
+from ledger.auth.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
+from ledger.auth.token_store import KEY_BYTES, RefusalRow, SendingRow, TokenRow, keyed_hash
+from ledger.errors import StorageError
+from ledger.facts.person_names import may_be_called, without_person
+from ledger.runtime import sqlite
+from ledger.runtime.sqlite import schema_faults as faults
+from ledger.runtime.sqlite import statements
+
+if TYPE_CHECKING:
+    import sqlite3
+
+LAYOUT, OLDEST_LAYOUT = 3, 1
+_FIRST_SCHEMA = """
+CREATE TABLE file(
+  only INTEGER PRIMARY KEY CHECK(only = 1),
+  hash_key BLOB NOT NULL,
+  ledger BLOB NOT NULL
+) STRICT;
+CREATE TABLE tokens(
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  roles TEXT NOT NULL,
+  hash BLOB NOT NULL UNIQUE,
+  added_at TEXT NOT NULL,
+  revoked_at TEXT
+) STRICT;
+CREATE TABLE refusals(
+  number INTEGER PRIMARY KEY,
+  at TEXT NOT NULL,
+  tried TEXT NOT NULL,
+  claimed TEXT,
+  token INTEGER,
+  rule TEXT NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+"""
+SESSIONS_SINCE = 2
+_SESSIONS = """
+CREATE TABLE sessions(
+  hash BLOB PRIMARY KEY,
+  token INTEGER NOT NULL,
+  entry INTEGER,
+  digest TEXT NOT NULL,
+  begun_ms INTEGER NOT NULL,
+  used_ms INTEGER NOT NULL,
+  ends_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+SENDINGS_SINCE = 3
+_SENDINGS = """
+CREATE TABLE sendings(
+  number INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE,
+  digest BLOB NOT NULL,
+  entry TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  proposals INTEGER NOT NULL
+) STRICT;
+"""
+_ADDED = {SESSIONS_SINCE: _SESSIONS, SENDINGS_SINCE: _SENDINGS}  # tables, by the layout that brought them
+_SCHEMAS = {1: _FIRST_SCHEMA, 2: _FIRST_SCHEMA + _SESSIONS, 3: _FIRST_SCHEMA + _SESSIONS + _SENDINGS}  # by layout
+SCHEMA = _SCHEMAS[LAYOUT]
+REMEDY = "move the file aside and make new tokens with 'token add'"
+_COLUMNS = "number, name, roles, added_at, revoked_at"
+_OF_SESSION = ", ".join(SessionRow._fields)
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
+
+
+class TokensFile:
+    """The file of one ledger; opened for each question anew, so that what was revoked holds no longer."""
+
+    keeps_claims = True
+
+    def __init__(self, path: Path, ledger: Callable[[], bytes]) -> None:
+        """Say where it is or will be, and which ledger it is of.
+
+        Args:
+            path: of the file.
+            ledger: gives the hash of the journal's first entry, 32 bytes.
+        """
+        self.path = path
+        self._ledger = ledger
+
+    @property
+    def place(self) -> str:
+        """The file, as messages name it."""
+        return str(self.path)
+
+    @property
+    def where(self) -> str:
+        """The file, as a message goes on."""
+        return f"beside {self.path.name!r}"
+
+    def exists(self) -> bool:
+        """Whether somebody has made tokens; a file that was never filled is none.
+
+        Raises:
+            StorageError: what a process that was stopped has left in it cannot be taken back.
+        """
+        # somebody writes it, or was stopped while doing so
+        if self._size() and Path(f"{self.path}-journal").exists():
+            with sqlite.storage_errors(self.path, REMEDY), closing(sqlite.connect(self.path)) as connection:
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes back what was not committed
+        return self._size() > 0
+
+    def _size(self) -> int:
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def warning(self) -> str | None:
+        """What is to be said of its permissions: whoever can read it learns who works here, but no token."""
+        if os.name == "posix" and self.exists() and self.path.stat().st_mode & _READABLE_BY_OTHERS:
+            return f"{self.path}: others may read who holds tokens and what was refused; run 'chmod 600' on it"
+        return None
+
+    def rows(self) -> list[TokenRow]:
+        """Every token, in order; those that were revoked too."""
+        if not self.exists():
+            return []
+        with self._open() as connection:
+            cursor = connection.execute(f"SELECT {_COLUMNS} FROM tokens ORDER BY number")
+            return [TokenRow(*row) for row in cursor]
+
+    def find(self, token: str) -> TokenRow | None:
+        """The row of a token; None where it is none of this file. Every hash is compared, each in constant time."""
+        if not self.exists():
+            return None
+        with self._open() as connection:
+            token_hash = keyed_hash(_key(connection), token)
+            rows = connection.execute(f"SELECT hash, {_COLUMNS} FROM tokens ORDER BY number").fetchall()
+        met = [TokenRow(*row) for row_hash, *row in rows if hmac.compare_digest(row_hash, token_hash)]
+        return met[0] if met else None
+
+    def hashes(self) -> dict[int, tuple[bytes, bytes]]:
+        """By number, the key under which a token was hashed, and the hash."""
+        if not self.exists():
+            return {}
+        with self._open() as connection:
+            key = _key(connection)
+            return {
+                number: (key, token_hash)
+                for number, token_hash in connection.execute("SELECT number, hash FROM tokens")
+            }
+
+    def add(self, name: str, roles: str, token: str, at: str) -> int:
+        """Keep a token as earlier releases did; returns its number. The file is made where there is none."""
+        with self._writing(make=True) as connection:
+            token_hash = keyed_hash(_key(connection), token)
+            row = (name, roles, token_hash, at)
+            cursor = connection.execute("INSERT INTO tokens(name, roles, hash, added_at) VALUES (?, ?, ?, ?)", row)
+            return int(cursor.lastrowid or 0)
+
+    def revoke(self, numbers: list[int], at: str) -> None:
+        """Tokens hold no longer, from now on."""
+        with self._writing() as connection:
+            rows = [(at, number) for number in numbers]
+            connection.executemany("UPDATE tokens SET revoked_at = ? WHERE number = ? AND revoked_at IS NULL", rows)
+
+    def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
+        """Write an attempt that was refused into the log; the file is made where there is none."""
+        with self._writing(make=True) as connection:
+            row = (at, tried, claimed, token, rule, reason)
+            connection.execute(
+                "INSERT INTO refusals(at, tried, claimed, token, rule, reason) VALUES (?, ?, ?, ?, ?, ?)", row
+            )
+
+    def refusals(self, last: int | None = None) -> list[RefusalRow]:
+        """The log in order of time; only the *last* ones where a number is given."""
+        if not self.exists():
+            return []
+        with self._open() as connection:
+            query = "SELECT number, at, tried, claimed, token, rule, reason FROM refusals ORDER BY number DESC LIMIT ?"
+            # SQLite takes a limit below zero for none.
+            rows = connection.execute(query, (-1 if last is None else last,)).fetchall()
+        return [RefusalRow(*row) for row in reversed(rows)]
+
+    def forget(self, names: Collection[str]) -> None:
+        """Take the names of a person who is being erased out of the log."""
+        if not self.exists():
+            return
+        with self._writing() as connection:
+            for number, tried, claimed, reason in connection.execute(
+                "SELECT number, tried, claimed, reason FROM refusals"
+            ).fetchall():
+                kept = None if claimed is None or may_be_called(claimed, names) else claimed
+                row = without_person(tried, names), kept, without_person(reason, names)
+                if row != (tried, claimed, reason):
+                    connection.execute(
+                        "UPDATE refusals SET tried = ?, claimed = ?, reason = ? WHERE number = ?", (*row, number)
+                    )
+
+    # -- sessions --------------------------------------------------------------------------------------------------
+
+    def session(self, word: str) -> SessionRow | None:
+        """The session of a word, over or not; None where there is none."""
+        if not self.exists():
+            return None
+        with self._open() as connection:
+            if _layout(connection) < SESSIONS_SINCE:
+                return None
+            query = f"SELECT {_OF_SESSION} FROM sessions WHERE hash = ?"
+            row = connection.execute(query, (keyed_hash(_key(connection), word),)).fetchone()
+        return None if row is None else SessionRow(*row)
+
+    def begin_session(self, word: str, session: SessionRow) -> None:
+        """Keep a session; those that are over go, and the oldest of the same token where there are too many."""
+        now_ms = session.begun_ms
+        with self._writing(make=True) as connection:
+            # what began in the future was begun by a clock that was wrong
+            connection.execute(
+                "DELETE FROM sessions WHERE ends_ms < ? OR used_ms < ? OR begun_ms > ?",
+                (now_ms, now_ms - IDLE_MS, now_ms),
+            )
+            # SQLite has no OFFSET without a LIMIT; one below zero is none.
+            connection.execute(
+                "DELETE FROM sessions WHERE hash IN "
+                "(SELECT hash FROM sessions WHERE token = ? ORDER BY begun_ms DESC, used_ms DESC LIMIT -1 OFFSET ?)",
+                (session.token, MOST - 1),
+            )
+            row = (keyed_hash(_key(connection), word), *session)
+            connection.execute(f"INSERT INTO sessions(hash, {_OF_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def note_use(self, word: str, now_ms: int) -> None:
+        """A session is used, which is written down where it was not a moment ago."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE sessions SET used_ms = ?1 WHERE hash = ?2 AND used_ms <= ?1 - ?3",
+                (now_ms, keyed_hash(_key(connection), word), NOTED_EVERY_MS),
+            )
+
+    def end_session(self, word: str) -> None:
+        """A session is over."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM sessions WHERE hash = ?", (keyed_hash(_key(connection), word),))
+
+    # -- what was sent ---------------------------------------------------------------------------------------------
+
+    def sending(self, word: str, content: bytes) -> SendingRow | None:
+        """What was to be recorded of what was sent under a word; None: nothing was sent.
+
+        Whether it stands, the journal says: whoever was stopped before it was recorded leaves the row behind.
+
+        Args:
+            word: what tells a repeat, with whoever sent it.
+            content: what is sent now.
+        """
+        if not self.exists():
+            return None
+        with self._open() as connection:
+            if _layout(connection) < SENDINGS_SINCE:
+                return None
+            key = _key(connection)
+            query = "SELECT digest, entry, reason, proposals FROM sendings WHERE hash = ?"
+            row = connection.execute(query, (keyed_hash(key, word),)).fetchone()
+        return None if row is None else SendingRow(hmac.digest(key, content, "sha256") == row[0], *row[1:])
+
+    def remember_key(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
+        """Remember, durably, what is about to be recorded of what was sent under a word, as ``SendingRow`` has it."""
+        with self._writing(make=True) as connection:
+            key = _key(connection)
+            connection.execute(
+                # A row that is replaced comes back under the highest number: what was sent last is forgotten last.
+                "INSERT OR REPLACE INTO sendings(hash, digest, entry, reason, proposals) VALUES (?, ?, ?, ?, ?)",
+                (keyed_hash(key, word), hmac.digest(key, content, "sha256"), entry, reason, proposals),
+            )
+            connection.execute(
+                "DELETE FROM sendings WHERE number <= (SELECT max(number) FROM sendings) - ?",
+                (token_store.MOST_SENDINGS,),
+            )
+
+    def make_whole(self) -> None:
+        """Make every table of the present layout, in a file of an earlier one or a new one."""
+        with self._writing(make=True):
+            pass
+
+    # -- the file --------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _open(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
+        """The file, of this ledger and as this program made it.
+
+        Raises:
+            StorageError: it is not; or others may write it, so that what it says proves nothing.
+        """
+        self._check_permissions(make=make)
+        connection = sqlite.connect(self.path)
+        try:
+            with sqlite.storage_errors(self.path, REMEDY):
+                # A commit is the removal of the rollback journal; FULL lets a power cut bring that back, and with it a
+                # token that was revoked.
+                connection.execute("PRAGMA synchronous=EXTRA")
+                connection.execute("PRAGMA secure_delete=ON")  # a name that goes is overwritten
+                if make:
+                    self._fill(connection)
+                sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT, OLDEST_LAYOUT)
+                for fault in faults(connection, _SCHEMAS[_layout(connection)]):
+                    raise StorageError(str(self.path), fault)
+                # A file that came to lie beside another ledger must not name its own people as those who act here.
+                ledgers = connection.execute("SELECT ledger FROM file").fetchall()
+                if ledgers != [(self._ledger(),)]:
+                    raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
+                yield connection
+        finally:
+            connection.close()
+
+    @contextmanager
+    def _writing(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
+        with self._open(make=make) as connection, sqlite.immediate(connection, self.path, REMEDY):
+            for since, table in _ADDED.items():
+                if _layout(connection) < since:
+                    connection.execute(table)
+                    connection.execute(f"PRAGMA user_version={since}")
+            yield connection
+
+    def _fill(self, connection: sqlite3.Connection) -> None:
+        """Make the tables where there are none, once."""
+        with sqlite.immediate(connection, self.path, REMEDY):
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                return
+            for statement in statements(SCHEMA):
+                connection.execute(statement)
+            row = (secrets.token_bytes(KEY_BYTES), self._ledger())
+            connection.execute("INSERT INTO file VALUES (1, ?, ?)", row)
+            connection.execute(f"PRAGMA application_id={sqlite.TOKENS_ID}")
+            connection.execute(f"PRAGMA user_version={LAYOUT}")
+
+    def _check_permissions(self, *, make: bool) -> None:
+        try:
+            # For its owner alone from its first byte on; so is the log that SQLite makes beside it.
+            os.close(os.open(self.path, os.O_RDWR | (os.O_CREAT if make else 0), 0o600))
+        except OSError as error:
+            message = f"{error.strerror}; only who may read and write it can use tokens here"
+            raise StorageError(str(self.path), message) from error
+        if os.name == "posix" and self.path.stat().st_mode & _WRITABLE_BY_OTHERS:
+            message = "others may write it, so that it proves nothing; look through 'token list', then 'chmod 600' it"
+            raise StorageError(str(self.path), message)
+
+
+def _layout(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _key(connection: sqlite3.Connection) -> bytes:
+    return bytes(connection.execute("SELECT hash_key FROM file").fetchone()[0])

@@ -1,0 +1,454 @@
+"""Games of an import under new keys that look like games that are known: the same, probably the same, or others.
+
+A key says which game it is where a source gave it: of two keys from one source, or of two servers, each is another
+game. A key that was made of a game's facts says nothing against another telling: such a game is the known one where
+players and day agree and nothing contradicts. Whatever else looks alike is held back, for whoever imports to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from ledger.duplicates.candidates import Asked, CandidateIndex, GameIndex, KnownGame, contradictions, load_games
+from ledger.duplicates.game_keys import MADE, MadeKeys
+from ledger.duplicates.namesakes import NOBODY
+from ledger.errors import CorruptError
+from ledger.facts.instants import is_before
+from ledger.facts.person_names import spelt
+from ledger.facts.submissions import compared
+from ledger.journal import Find, Journal, Stored, rules
+from ledger.players.people import People
+from ledger.players.sealed_names import registration_key
+from ledger.runtime.lazy import np, pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+SERVERS = ("chesscom", "fics", "lichess")  # whose identifiers are of one game each, for ever
+_MADE = re.compile(MADE, re.ASCII)
+_SECOND, _DAY = 20, 10  # characters of an instant that is known to the second, to the day
+# To look a game up costs about as much as to read so many entries: where a file has more games than this part of the
+# journal, the whole is read. Measured at 1 million entries: 5 µs to read one, 100 µs for a game of 1,000.
+_READ_FOR_ONE = 20
+UNDER_ANOTHER_KEY = "under another key"
+_OF_A_GAME = (
+    "pool",
+    "outcome",
+    "termination",
+    "half_moves",
+    "started_at",
+    "ended_at",
+    "tournament",
+    "round",
+    "rated",
+    "white_rating",
+    "black_rating",
+)
+
+
+class Alike(NamedTuple):
+    """A game that is held back: line of the file, its key, key and entry of the game that it probably is, told how.
+
+    The key is empty where that game has a side who was erased: two keys that are the same would tell the name.
+    """
+
+    line: int
+    key: str
+    known: str
+    entry: int
+    how: str = UNDER_ANOTHER_KEY
+
+    def __str__(self) -> str:
+        game = repr(self.key) if self.key else "this"
+        return f"{game} is probably {self.known!r} of entry {self.entry}, told {self.how}: held back"
+
+
+def is_made(key: str) -> bool:
+    """True for a key that an importer made of the facts of a game whose source gave none."""
+    return _MADE.fullmatch(key) is not None
+
+
+def may_be_one(key: str, other: str) -> bool:
+    """False for two keys that cannot be of one game, whatever else is known."""
+    if is_made(key) or is_made(other):
+        return True
+    source, other_source = _source(key), _source(other)
+    return source != other_source and not {source, other_source} <= {*SERVERS}
+
+
+def _source(key: str) -> str:
+    return key.partition(":")[0] if ":" in key else ""
+
+
+class DuplicateDetector:
+    """What the games of one file are to those that the journal held before it."""
+
+    def __init__(self, journal: Journal, people: People, index: GameIndex | None = None) -> None:
+        """Nothing is read before the first question.
+
+        Args:
+            journal: the games that are known.
+            people: who the players are.
+            index: what finds a few of these games without reading all; None: all are read.
+        """
+        self._journal = journal
+        self._people = people
+        self._index = index
+        self._size = 0  # of the journal when the import began
+        self._before: str | None = None  # what it held then
+        self._known: CandidateIndex | None = None
+        self._is_whole = False  # whether that knows all games, or those alone that the games of one frame may be
+        self._read = 0  # entries that could have been read for what was looked up so far
+        self._claimed: Any = None  # by entry, whether the file has told that game
+
+    def split_off_duplicates(self, frame: DataFrame, find: Find, size: int) -> tuple[DataFrame, list[Alike]]:
+        """The frame without the games that are held back; those that are known bear the keys that they are known by.
+
+        Args:
+            frame: columns of ``SourceGame``, and ``pool``.
+            find: what looks up keys in the journal.
+            size: entries of the journal so far.
+        """
+        if self._before is None:
+            # Once: games of the file itself are never held against each other, for two that a pair played alike on one
+            # day are two.
+            self._before = _before(self._journal)
+            self._size = size
+            self._claimed = np.zeros(size + 1, np.bool_)
+        # Two identifiers of servers are never of one game: where both sides have nothing else, no entry need be read.
+        if self._known is None and (
+            self._before == "nothing" or (self._before == "servers" and _are_of_servers(frame))
+        ):
+            return frame, []
+        if not self._is_whole:
+            self._known = self._few(frame, find)
+        if self._known is None:
+            self._known = CandidateIndex.every(self._journal, self._people, self._claimed)
+            self._is_whole = True
+        rows = list(self._known.look(frame))
+        if not rows:
+            return frame, []
+        repeats: list[tuple[int, Alike]] = []
+        renamed: dict[int, str] = {}
+        tellings = [(asked, _Telling(frame.row(asked.row, named=True), self._known)) for asked in rows]
+        tellings.sort(key=lambda pair: (-pair[1].said, pair[0].row))  # who says most finds the very game
+        for asked, telling in tellings:
+            game = self._match(telling, asked, find)
+            if game is not None and game.is_same:
+                renamed[asked.row] = game.key
+            elif game is not None:
+                repeats.append((asked.row, Alike(telling.line, telling.key, game.key, game.entry, game.how)))
+        if renamed:
+            keys = frame["key"].to_list()
+            for row, key in renamed.items():
+                keys[row] = key
+            frame = frame.with_columns(key=pl.Series(keys, dtype=pl.String))
+        if repeats:
+            away = {row for row, _ in repeats}
+            frame = frame.filter(pl.Series([row not in away for row in range(len(frame))]))
+        return frame, [alike for _, alike in sorted(repeats)]
+
+    def _few(self, frame: DataFrame, find: Find) -> CandidateIndex | None:
+        """The games that those of a frame may be; None where it is cheaper, or the only way, to read all."""
+        reached = None if self._index is None else self._index.reached()
+        if self._index is None or reached is None:
+            return None
+        # Entries behind the index are read anew for each frame, and so they count each time.
+        self._read += _READ_FOR_ONE * len(frame) + max(self._size - reached, 0)
+        if self._read > self._size:
+            return None
+        return CandidateIndex.of_frame(frame, self._journal, find, self._people, self._claimed, self._index)
+
+    def _match(self, telling: _Telling, asked: Asked, find: Find) -> _Candidate | None:
+        """The known game that a telling is of, or looks like; no other telling of the file is of it then."""
+        assert self._known is not None
+        best: _Candidate | None = None
+        for entry in asked.entries:
+            if self._known.claimed[entry]:
+                continue
+            key, game = self._game(entry, find)
+            if not may_be_one(telling.key, key):
+                continue
+            agreeing = telling.agreeing(game.facts) if is_made(telling.key) else 0
+            if agreeing:
+                # Doubled, so that the entry of its own key wins among those that agree alike, and never against one
+                # that agrees better: another file may tell the games of a day in another order.
+                candidate = _Candidate(key, entry, 2 * agreeing + (entry == asked.own), is_same=True)
+            elif not asked.own and telling.looks_like(game.facts):
+                # A telling whose key is known is of that game or contradicts it, which ``match_repeats`` says.
+                candidate = _Candidate(key, entry, 0, is_same=False, how=telling.how(key, game.facts))
+            else:
+                continue
+            if best is None or candidate.agreeing > best.agreeing:
+                best = candidate
+        best = best or self._told_otherwise(telling, asked, find)
+        if best is not None:
+            self._known.claimed[best.entry] = True
+        return best
+
+    def _told_otherwise(self, telling: _Telling, asked: Asked, find: Find) -> _Candidate | None:
+        """The first known game that a telling looks like but for its day, its colours or a name."""
+        assert self._known is not None
+        for entry in asked.others:
+            if self._known.claimed[entry]:
+                continue
+            key, game = self._game(entry, find)
+            if not may_be_one(telling.key, key):
+                continue
+            numbers = game.facts["white"], game.facts["black"]
+            sides = self._known.sides(telling.ids, numbers)
+            names = partial(self._names, telling, numbers)
+            how = contradictions(telling.facts, game.facts, sides, names)
+            if how:
+                return _Candidate(key, entry, 0, is_same=False, how=how)
+        return None
+
+    def _names(self, telling: _Telling, numbers: tuple[int, int]) -> list[tuple[str, str]]:
+        assert self._known is not None
+        return [(name, self._known.name(number)) for name, number in zip(telling.names, numbers, strict=True)]
+
+    def _game(self, entry: int, find: Find) -> tuple[str, KnownGame]:
+        ((body,),) = self._journal.read(entry - 1, entry)
+        try:
+            key = str(orjson.loads(body)["key"])
+        except (ValueError, KeyError) as error:
+            raise CorruptError("journal", entry, f"cannot be read ({error}); run 'audit'") from error
+        (game,) = load_games(find, {key: Stored(entry, body, b"")}).values()
+        return key.removeprefix("game:"), game
+
+
+class _Candidate(NamedTuple):
+    """A known game: how well it agrees with a telling, and whether the telling is surely of it."""
+
+    key: str
+    entry: int
+    agreeing: int
+    is_same: bool
+    how: str = UNDER_ANOTHER_KEY
+
+
+class _Telling:
+    """A game as a file tells it."""
+
+    def __init__(self, row: Mapping[str, Any], games: CandidateIndex) -> None:
+        self.line: int = row["line"]
+        self.key: str = row["key"]
+        self.facts = {name: row[name] for name in _OF_A_GAME if row[name] is not None}
+        self.ids, self.names = (row["white_id"], row["black_id"]), (row["white_name"], row["black_name"])
+        for side in ("white", "black"):
+            self.facts[side] = games.number(row[f"{side}_id"])
+        if row["text"] is not None:
+            self.facts["text"] = sha256(row["text"].encode()).hexdigest()
+        self.said = len(self.facts)
+
+    def agreeing(self, facts: Mapping[str, Any]) -> int:
+        """How many fields say the same; 0 where one says something else."""
+        if NOBODY in {self.facts["white"], self.facts["black"]} or compared(facts, self.facts).conflict is not None:
+            return 0
+        return sum(facts.get(name) == value for name, value in self.facts.items())
+
+    def looks_like(self, facts: Mapping[str, Any]) -> bool:
+        """True where nothing that two sources would write alike says another thing."""
+        return looks_like(self.facts, facts)
+
+    def how(self, key: str, facts: Mapping[str, Any]) -> str:
+        """How it tells the game that it looks like; of keys that nobody gave it is said what makes them differ."""
+        conflict = compared(facts, self.facts).conflict if is_made(self.key) and is_made(key) else None
+        if conflict is None:
+            return UNDER_ANOTHER_KEY
+        return f"with another {'identity' if conflict in SIDES else conflict}"
+
+
+def looks_like(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+    """True where nothing that two sources would write alike says another thing; players are not compared.
+
+    Args:
+        telling: the facts of a telling.
+        facts: those of a known game of that day.
+    """
+    return not any(_contradictions(telling, facts))
+
+
+def _contradictions(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[bool]:
+    yield telling["outcome"] != facts["outcome"]
+    moves, known_moves = telling.get("half_moves"), facts.get("half_moves")
+    same_moves = moves is not None and moves == known_moves
+    yield None not in {moves, known_moves} and not same_moves
+    began, known_began = telling.get("started_at"), facts.get("started_at")
+    if began is not None and known_began is not None:
+        yield is_before(began, known_began) or is_before(known_began, began)
+    round_, known_round = telling.get("round"), facts.get("round")
+    if round_ is not None and known_round is not None:
+        # One source tells 2.1, with the board or the game of the round behind the dot, where another tells 2.
+        yield round_.partition(".")[0] != known_round.partition(".")[0]
+    events = telling.get("tournament"), facts.get("tournament")
+    end, known_end = telling["ended_at"], facts["ended_at"]
+    if len(end) < _DAY:
+        # Within a month or a year a pair meets at several events; of one day two names may be of one: "Club", "The
+        # club".
+        yield None not in events and events[0] != events[1]
+    if min(len(end), len(known_end)) >= _SECOND and end != known_end:
+        # Sources see a game end at different seconds: the same number of moves, or one second of its beginning,
+        # outweighs that.
+        yield not (same_moves or (began is not None and began == known_began and len(began) >= _SECOND))
+
+
+def _before(journal: Journal) -> str:
+    """What games a journal holds: ``nothing``, those of ``servers`` alone, or ``others`` too."""
+    if not _holds(journal, "game:", "game;"):
+        return "nothing"
+    # what lies between the keys of one server and those of the next, in order of their names: games of other sources
+    edges = ["game:", *(edge for server in SERVERS for edge in (f"game:{server}:", f"game:{server};")), "game;"]
+    between = zip(edges[::2], edges[1::2], strict=True)
+    return "others" if any(_holds(journal, first, last) for first, last in between) else "servers"
+
+
+def _are_of_servers(frame: DataFrame) -> bool:
+    """True for games of which a server has given each key."""
+    has_prefix = frame["key"].str.contains(f"^(?:{'|'.join(SERVERS)}):")
+    return bool((has_prefix & ~frame["key"].str.contains(f"^{MADE}$")).all())
+
+
+def _holds(journal: Journal, first: str, last: str) -> bool:
+    return next(iter(journal.keys(first, last)), None) is not None
+
+
+# Games of an import that may be known ones of a person who was erased, or whose name was lost.
+#
+# Whoever is erased has a number and no name: a file that names the person tells of somebody unknown, or of somebody
+# who was registered since. So a telling is held against the games of the nameless by all else that it tells, and by
+# its key where that is the same; whatever may be one of them is held back in the same words, whoever it names, and is
+# not registered. Nothing says which name was the right one.
+
+SIDES = ("white", "black")
+HOW = "with another name"
+_COMPARED = ("outcome", "half_moves", "started_at", "ended_at", "tournament", "round")
+
+GamesOf = Callable[[Iterable[int]], Iterable[Mapping[str, Any]]]
+"""The games of some players as they stand now: ``position``, ``key``, ``white``, ``black`` and what is compared."""
+
+
+class ErasedPlayerMatcher:
+    """What the games of one file are to known games of which a side is nameless."""
+
+    def __init__(self, people: People, keys: MadeKeys, games_of: GamesOf) -> None:
+        """Nothing is read before the first question.
+
+        Args:
+            people: who the players are.
+            keys: what makes keys of facts.
+            games_of: asked once, where somebody is nameless and a file tells of somebody unknown.
+        """
+        self._people = people
+        self._keys = keys
+        self._games_of = games_of
+        self._players: frozenset[int] | None = None
+        self._by_day: dict[str, list[Mapping[str, Any]]] | None = None
+        self._told: set[int] = set()  # entries of games that the file has told
+        self._names: dict[int, str] = {}
+        self._since: dict[int, int] = {}  # by player, the entry of the registration
+
+    def is_nameless(self, player: int) -> bool:
+        """Whether a player was erased, or the name lost, before the first question since others wrote."""
+        if self._players is None:
+            self._players = frozenset(self._people.nameless())
+        return player in self._players
+
+    def forget(self) -> None:
+        """Ask anew who is nameless, at the next question: others have written since."""
+        self._players = None
+
+    def split_off_duplicates(self, frame: DataFrame, find: Find) -> tuple[DataFrame, list[Alike]]:
+        """The frame without the games that are held back.
+
+        Args:
+            frame: columns of ``SourceGame``, with the keys of the ledger and what these are made from.
+            find: what looks up keys in the journal.
+        """
+        if self._players is None:
+            self._players = frozenset(self._people.nameless())
+        if not len(frame) or not self._players:
+            return frame, []
+        # by identity its number; None for who is unknown
+        ids = pl.concat([frame["white_id"], frame["black_id"]]).unique().to_list()
+        persons = self._people.by_identity(ids)
+        numbers = {identity: persons[identity].player if identity in persons else None for identity in ids}
+        # Who has a lower number was registered before any of the nameless, and is none of them.
+        first = min(self._players)
+        doubtful = [identity for identity, number in numbers.items() if number is None or number > first]
+        is_doubtful = pl.col("white_id").is_in(doubtful) | pl.col("black_id").is_in(doubtful)
+        rows = frame.with_row_index("row").filter(is_doubtful)
+        stored = find([f"game:{key}" for key in rows["key"].to_list()])
+        repeats: dict[int, Alike] = {}
+        for row in rows.iter_rows(named=True):
+            entry = stored.get(f"game:{row['key']}")
+            sides = {side: numbers[row[f"{side}_id"]] for side in SIDES}
+            if entry is not None:
+                facts = rules.facts_of(entry)
+                if not any(self.is_nameless(facts[side]) and facts[side] != sides[side] for side in SIDES):
+                    continue
+                # somebody may have had the game recorded as another one than that of the erased side
+                further = self._keys.further(row["plain"], find) if row["plain"] is not None else ()
+                if any({side: rules.facts_of(other)[side] for side in SIDES} == sides for other in further):
+                    continue
+                game: tuple[str, int] | None = row["key"], entry.position
+            else:
+                game = self._met(row, sides, find)
+            if game is not None:
+                repeats[row["row"]] = Alike(row["line"], "", *game, HOW)
+                # Each known game stands for one row: the next one of that day that is told alike may be another game.
+                self._told.add(game[1])
+        kept = pl.Series([row not in repeats for row in range(len(frame))], dtype=pl.Boolean)
+        return (frame.filter(kept) if repeats else frame), list(repeats.values())
+
+    def _met(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> tuple[str, int] | None:
+        """Key and entry of the first game of a nameless side that a telling may be of."""
+        if self._by_day is None:  # the games of the nameless are read for the first telling that may be one of them
+            self._by_day = {}
+            for game in self._games_of(self._players or ()):
+                for played in _days(game):
+                    self._by_day.setdefault(played, []).append(game)
+        telling = {name: row[name] for name in _COMPARED if row[name] is not None}
+        for game in (game for day in _days(row) for game in self._by_day.get(day, ())):
+            if game["position"] in self._told:  # by an earlier row of the file
+                continue
+            facts = {name: game[name] for name in _COMPARED if game[name] is not None}
+            if (
+                may_be_one(row["key"], game["key"])
+                and looks_like(telling, facts)
+                and all(
+                    self._may_be(row[f"{side}_name"], sides[side], game[side], game["position"], find) for side in SIDES
+                )
+            ):
+                return game["key"], game["position"]
+        return None
+
+    def _may_be(self, name: str, number: int | None, player: int, entry: int, find: Find) -> bool:
+        """Whether who is told may be the player of an entry: the same number or name, or the player is nameless.
+
+        Who is registered already and was so when the game was recorded, is nobody else.
+        """
+        if number == player:
+            return True
+        if self.is_nameless(player):
+            if number is not None and number not in self._since:
+                stored = find([registration_key(number)])
+                # a player whom no entry registered came after them all
+                self._since[number] = next((entry.position for entry in stored.values()), 2**62)
+            return number is None or self._since[number] > entry
+        if player not in self._names:
+            person = self._people.by_number([player]).get(player)
+            self._names[player] = spelt(f"name:{person.name}") if person is not None and person.name else ""
+        return self._names[player] == spelt(f"name:{name}")
+
+
+def _days(game: Mapping[str, Any]) -> list[str]:
+    """The day of a game's end, and that of its beginning where it is another."""
+    days = [game[name][:_DAY] for name in ("ended_at", "started_at") if game[name] is not None]
+    return list(dict.fromkeys(days))

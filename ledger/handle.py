@@ -1,0 +1,429 @@
+"""A ledger that is open: journal, names and views as one object, which every room that asks or records is handed.
+
+It opens nothing, and knows no command, correction or publication; those take it whole. The clock is the caller's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, Self
+
+from ledger.auth.issued_tokens import IssuedTokens
+from ledger.auth.token_store import TokenStore
+from ledger.auth.tokens import Tokens
+from ledger.book.judging import RecordedEvent
+from ledger.book.timeline import Pool
+from ledger.duplicates.detector import ErasedPlayerMatcher
+from ledger.duplicates.game_keys import MadeKeys
+from ledger.errors import MalformedError, StorageError, UnknownNameError
+from ledger.facts import codec
+from ledger.facts.event_fields import SHA256_PATTERN
+from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted
+from ledger.facts.words import Receipt
+from ledger.journal import Journal, kept_texts, rules
+from ledger.journal.checkpoints import Checkpoints, refuse_another_history
+from ledger.journal.listing import chosen, marks
+from ledger.journal.scratch import ScratchJournal
+from ledger.players import erasing, renaming
+from ledger.players.people import People, Person
+from ledger.players.sealed_names import SealedNames, player_found
+from ledger.players.stores import open_stores, token_store_of
+from ledger.ratings import queries
+from ledger.ratings.installed_projectors import at_hand
+from ledger.ratings.keeping import InstalledProjectors
+from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.projector import ReadModel
+from ledger.ratings.views import Views
+from ledger.recording.current_facts import CurrentFacts, need_views
+from ledger.recording.recorder import Gate, RecordedEvents, Recorder, Refused, Submission
+from ledger.recording.seed_warnings import SeedWarnings
+from ledger.recording.views_game_index import ViewsGameIndex
+from ledger.runtime.calls import checked_methods
+from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
+from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.nearest import choice_of
+from ledger.runtime.owners import Owner
+
+DEFAULT_ACTOR = "ledger"
+_ASKS_EVERY = 0.1  # seconds
+
+
+def utc_now() -> datetime:
+    """What time it is: the only look at a clock in the library."""
+    return datetime.now(UTC)  # noqa: TID251  # the default of the callers
+
+
+@checked_methods
+class OpenLedger:
+    """The parts of one ledger; they stay with the process and the thread that opened them.
+
+    Attributes:
+        path: the journal's file.
+        names: the people file, each name compared with what the journal sealed.
+        standing: how facts stand by now.
+        clock: what time it is, in UTC.
+        checkpoints: the heads that were signed: to make them, and to be held against when the ledger is opened.
+        token_store: what is kept of tokens beside the journal.
+        impacts: by proposal and entries, when it was asked what it would move, milliseconds since 1970, and the answer.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        journal: Journal,
+        people: People,
+        views: Views,
+        clock: Callable[[], datetime],
+        token_store: TokenStore,
+        files: ExitStack | None = None,
+    ) -> None:
+        """Take the parts of a ledger.
+
+        Args:
+            path: the journal's file.
+            journal: the facts.
+            people: who the players are.
+            views: what follows from both.
+            clock: what time it is, in UTC.
+            token_store: what is kept of tokens beside the journal.
+            files: what ``close`` releases; by default the files of the parts.
+        """
+        self.path, self._owner = Path(path), Owner()
+        self._journal, self._views, self.clock = journal, views, clock
+        self.names = SealedNames(journal, people, ViewsGameIndex(views).highest_registered)
+        self.standing = CurrentFacts(journal, views)
+        self.checkpoints = Checkpoints(path, journal)
+        self.token_store, self._files = token_store, files
+        self.impacts: dict[tuple[int, int], tuple[int, object]] = {}
+        self._issued = IssuedTokens(journal)
+        self._first: SchemeAdopted | None = None  # read once: the first entry of a journal stays what it is
+        self._recorder = Recorder(journal, self.now_ms, self.standing)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        projectors: Sequence[ReadModel] | None = None,
+        read_only: bool = False,
+        follow: bool = True,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> Self:
+        """Open an existing ledger; for reading only, with a warning, where its last checkpoint does not fit it.
+
+        Args:
+            path: the journal's file.
+            projectors: read models of which tables are to be made beside those that the ledger keeps; by default
+                those that are built in. Which are kept is the ledger's rule (the policy ``read-models``), and what has
+                a table keeps it: nothing is taken away by opening a ledger without a projector.
+            read_only: never write the journal or the people.
+            follow: whether answers are of all that the journal holds by then, for which the views are brought level;
+                else nothing is written at all, and answers are of as much as somebody else has folded into the views.
+            clock: what time it is, in UTC.
+
+        Raises:
+            StorageError: a file is missing, locked, or not ours.
+            CorruptError: a file is damaged.
+        """
+        path = journal_file(path)
+        refuse_half_restored(path)
+        read_only = read_only or not follow
+        journal, people = open_stores(path, read_only=read_only)
+        # First: where the journal is of another history, nothing that waits may be brought to its end by what it says.
+        refuse_another_history(path, journal)
+        people.refusal = people.refusal or journal.refusal
+        renaming.settle_if_possible(journal, people)
+        erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
+        ledger = cls._over(path, journal, people, at_hand(projectors), clock)
+        ledger.views.follows = follow
+        return ledger
+
+    @classmethod
+    def _over(
+        cls,
+        path: Path,
+        journal: Journal,
+        people: People,
+        projectors: Sequence[ReadModel] | InstalledProjectors,
+        clock: Callable[[], datetime],
+    ) -> Self:
+        views = Views(beside(path, "views"), projectors, journal)
+        return cls(path, journal, people, views, clock, token_store_of(path, journal))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        # A command that fails after a commit looks as if it had recorded nothing.
+        recorded = getattr(self._journal, "recorded", 0)
+        if recorded and isinstance(error, Exception | KeyboardInterrupt):
+            entries = "1 entry was" if recorded == 1 else f"{recorded:,} entries were"
+            error.add_note(f"{self.path}: {entries} recorded before that, and {'stands' if recorded == 1 else 'stand'}")
+        self.close()
+
+    def close(self) -> None:
+        """Release all files; in a forked process there is nothing to release.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
+        if self._owner.is_other_process:
+            return
+        if self._files is not None:
+            self._files.close()
+            return
+        self.views.close_for_good()
+        self.names.file.close()
+        self.journal.close()
+
+    # -- its parts -------------------------------------------------------------------------------------------------
+
+    def refuse_other_threads(self) -> None:
+        """Raise StorageError in another process or thread than the one that opened the ledger."""
+        self._owner.refuse_others(str(self.path))
+
+    @property
+    def journal(self) -> Journal:
+        """The facts.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
+        self.refuse_other_threads()
+        return self._journal
+
+    @property
+    def views(self) -> Views:
+        """What follows from them.
+
+        Raises:
+            StorageError: another thread opened the ledger.
+        """
+        self.refuse_other_threads()
+        return self._views
+
+    @property
+    def people(self) -> People:
+        """Who the players are. When it is first asked for, its two ends are compared with what the journal sealed.
+
+        Raises:
+            StorageError: it is the people file of another ledger, or one of the two rows was changed; or another
+                thread opened the ledger.
+        """
+        self.refuse_other_threads()
+        return self.names.people()
+
+    @property
+    def tokens(self) -> Tokens:
+        """What proves who acts, where tokens are set up, and the log of what was refused."""
+        self.refuse_other_threads()
+        return Tokens(self.token_store, self._issued, self._recorder)
+
+    def now_ms(self) -> int:
+        """What time it is, milliseconds since 1970."""
+        return int(self.clock().timestamp() * 1000)
+
+    # -- of one moment ---------------------------------------------------------------------------------------------
+
+    def level(self, progress: Progress = silent) -> None:
+        """Make sure that the views are level with the journal before questions are asked, as ``Views.level`` does."""
+        self.views.level(progress)
+
+    def wait_for(self, entry: int, within: float = 0.0, waiting: Callable[[int], None] = lambda _: None) -> None:
+        """Return once the journal has an entry, so that what is asked after it follows from that one, too.
+
+        A server that leads now may not have what another one told of before it was lost.
+
+        Args:
+            entry: its position, such as that of a receipt which somebody got from another node.
+            within: seconds for it to come.
+            waiting: called once, where it is not there yet, with the position of the last one that is.
+
+        Raises:
+            UnknownNameError: it is not there in time.
+        """
+        until, size = monotonic() + within, self.journal.size()
+        if size < entry and within:
+            waiting(size)
+        while size < entry and monotonic() < until:
+            sleep(_ASKS_EVERY)
+            size = self.journal.size()
+        if size < entry:
+            waited = f", after {within:g} s, too" if within else ""
+            raise UnknownNameError("entry", str(entry), f"the journal holds entries 1 to {size}{waited}")
+
+    @contextmanager
+    def moment(self, progress: Progress = silent) -> Iterator[int]:
+        """Make all answers within the block answers of one moment, and give the journal's position that they are of.
+
+        The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
+        answer is such a block by itself; whoever asks several that belong together asks them in one.
+
+        Raises:
+            StorageError: a file refuses.
+            CorruptError: the views are damaged, or are not of this journal.
+        """
+        self.level(progress)
+        with self.views.moment() as position:
+            yield position
+
+    @property
+    def journal_of_moment(self) -> Journal:
+        """The journal up to the entry that the present moment is of; outside of a moment all of it."""
+        # of what was known at an entry the journal ends there already, with the list that the question named
+        if self.views.is_read and not isinstance(self.journal, ScratchJournal):
+            position = self.views.position()
+            if position < self.journal.size():
+                return ScratchJournal(self.journal, position)
+        return self.journal
+
+    # -- what everybody asks ---------------------------------------------------------------------------------------
+
+    def first_scheme(self) -> SchemeAdopted:
+        """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
+        self.refuse_other_threads()
+        if self._first is None:
+            event = next((codec.decode(bodies[0]).event for bodies in self.journal.read(0, 1)), None)
+            if not isinstance(event, SchemeAdopted):
+                why = "the journal does not begin with a scheme; it was never initialised"
+                raise StorageError(str(self.path), why)
+            self._first = event
+        return self._first
+
+    def first_pool(self) -> str:
+        """The name of the ledger's first pool."""
+        return self.first_scheme().pool
+
+    def pool(self, name: str | None = None) -> Pool:
+        """A pool of the views; the ledger's first one by default.
+
+        Raises:
+            UnknownNameError: there is no such pool.
+        """
+        pool_name = self.first_pool() if name is None else name
+        pools = {pool.name: pool for pool in self.pools()}
+        if pool_name not in pools:
+            raise UnknownNameError("pool", pool_name, choice_of(pool_name, pools))
+        return pools[pool_name]
+
+    def pools(self) -> list[Pool]:
+        """Every pool with its timeline, in order of their first schemes."""
+        with self.moment():
+            return self.views.pools()
+
+    def states(self, pool: Pool) -> PlayerStates:
+        """The states of a pool's players, as ``Views.states`` has them."""
+        return self.views.states(pool)
+
+    def player(self, player: str | int) -> Person:
+        """The one player of that name, identity or number, compared with what the journal sealed.
+
+        Who was merged into another player is that one.
+
+        Raises:
+            UnknownNameError: nobody, or several: their identities are listed.
+            StorageError: the journal registered another name under that number.
+        """
+        called = self.player_as_told(str(player))
+        person = self.standing.person(called.player)
+        return called if person == called.player else self.player_as_told(str(person))
+
+    def player_as_told(self, player: str) -> Person:
+        """The same under the number that is meant, whoever that is after merges."""
+        return player_found(self.journal, self.names, player)
+
+    def unseen(self, what: str, seen: int | None, size: int, *, despite_games: bool) -> str | None:
+        """Why something may not be recorded that somebody decided by what there was with fewer entries; None: it may.
+
+        Args:
+            what: was looked at, in words.
+            seen: with how many entries; None where nobody says.
+            size: how many there are now, in the write transaction.
+            despite_games: whether games may have come since, and players with them: where games are recorded all the
+                time there is no moment without.
+        """
+        if seen is None or seen == size:
+            return None
+        if despite_games and seen < size:
+            games = chosen(self.journal, seen, size, marks((GameRecorded, PlayerRegistered)))
+            # An entry of any other kind is missing from the count.
+            if sum(1 for _ in games) == size - seen:
+                return None
+        others = ", and not only games came" if despite_games else ""
+        return f"{what} was looked at with {seen} entries, {size} are there now{others}; look again"
+
+    @property
+    def made_keys(self) -> MadeKeys:
+        """What makes the keys of games whose source gave none."""
+        return MadeKeys(self.journal, self.names.file.secret)
+
+    def catch_up_if_corrected(self) -> None:
+        """Bring the views level where a file may tell games as they stand after corrections, byes by another day."""
+        if self.standing.any_corrected() or any(self.journal.keys("round:", "round;")):
+            self.level()
+
+    def erased_sides(self, keys: MadeKeys | None = None) -> ErasedPlayerMatcher:
+        """What the games of a file are to known ones of erased players, for which the views are levelled."""
+        has_nameless = self.names.file.has_nameless()
+        if has_nameless:
+            # before the journal is written: views follow from what is committed
+            self.level()
+
+        def games_of(players: Iterable[int]) -> list[dict[str, Any]]:
+            # the games of who is the first to be erased while a file is read are known by their keys alone
+            if not has_nameless:
+                return []
+            numbers = json.dumps(sorted(players))
+            return list(queries.dictionaries(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
+
+        return ErasedPlayerMatcher(self.names.file, keys or self.made_keys, games_of)
+
+    def movetext(self, sha256: str) -> str | None:
+        """The movetext kept under a game's ``text``, or None.
+
+        Raises:
+            MalformedError: it is no SHA-256.
+        """
+        if re.fullmatch(SHA256_PATTERN, sha256) is None:
+            raise MalformedError([f"sha256 must be 64 hexadecimal digits, got {sha256[:80]!r}"])
+        return kept_texts.movetext(self.journal, sha256)
+
+    # -- recording -------------------------------------------------------------------------------------------------
+
+    def _record(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
+        """Record facts in one transaction: all, or none when one is refused.
+
+        Raises:
+            RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
+        """
+        if need_views(batch):
+            # which games are rated, and when they ended, only the views know
+            self.level()
+        return self._noted(self._recorder.append_many(batch, actor))
+
+    def _record_each(self, games: Sequence[Submission]) -> list[Receipt | Refused]:
+        """Record games in one transaction, as ``Recorder.append_each`` says; for each where it stands, or why not."""
+        recorded, refused = self._recorder.append_each(games)
+        receipts = iter(self._noted(recorded))
+        return [refused[place] if place in refused else next(receipts) for place in range(len(games))]
+
+    def _record_judged(self, gate: Gate, actor: str) -> list[Receipt]:
+        """Record facts that have a door of their own, as ``Recorder.append_judged`` says."""
+        self.refuse_other_threads()
+        return self._noted(self._recorder.append_judged(gate, actor))
+
+    def recorder_named(self, token: str | None, actor: str, unnamed: str = DEFAULT_ACTOR) -> str:
+        """Who records, by a token and the name that was given; refused for want of a right."""
+        return self.tokens.recorder(token, actor, unnamed)
+
+    def _noted(self, recorded: RecordedEvents) -> list[Receipt]:
+        placed = zip(*recorded, strict=True)
+        if rules.OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
+            self.views.expect(RecordedEvent(receipt.position, event) for receipt, event in placed if event is not None)
+        return SeedWarnings(self.views).noted(recorded)

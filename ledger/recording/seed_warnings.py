@@ -1,0 +1,138 @@
+"""Warnings about games that end before the day from which a player has the rating of a list.
+
+Such a game may be right and is never refused; it is rated with what applied then. As its year may be a typo, the
+recorder attaches a note. The views are only read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger.book.stored_pools import stored_pools
+from ledger.errors import LedgerError
+from ledger.facts.events import (
+    Event,
+    GameRecorded,
+)
+from ledger.facts.instants import Precision, instant_ms, instant_ms_column, instant_text
+from ledger.facts.source_games import FileFault
+from ledger.facts.words import Receipt
+from ledger.ratings import queries
+from ledger.ratings.views import Views
+from ledger.recording.initial_ratings import seed_effect
+from ledger.recording.recorder import RecordedEvents
+from ledger.runtime.lazy import pl
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from polars import DataFrame
+
+
+_SEEDS = "SELECT EXISTS(SELECT 1 FROM seeds) AS found"
+# Of each side, [place, pool, player, end in milliseconds], the seed that acted so far and holds from after that end.
+_EARLY = """
+SELECT side.value ->> 0 AS place, side.value ->> 3 AS ended_ms, pools.pool AS number, s.player,
+  max(s.effective_ms) AS since_ms, s.effective_at AS since, s.rating
+FROM json_each(?1) AS side
+CROSS JOIN pools ON pools.name = side.value ->> 1
+CROSS JOIN seeds AS s ON s.pool = pools.pool AND s.player = side.value ->> 2 AND s.effective_ms > side.value ->> 3
+WHERE s.effective_ms <= coalesce(
+  (SELECT ended_ms FROM history AS h WHERE h.pool = s.pool AND h.player = s.player AND n = 1), s.effective_ms)
+GROUP BY side.key ORDER BY side.key
+"""
+
+
+class RecordedSide(NamedTuple):
+    """One side of a game that was recorded: of which line or place, in which pool, who, and when the game ended."""
+
+    place: int
+    pool: str
+    player: int
+    ended_ms: int
+
+
+class SeedWarnings:
+    """What is told of the games that one process records."""
+
+    def __init__(self, views: Views) -> None:
+        """Ask these views, where there are any; which are told of what was recorded is their business."""
+        self._views = views
+        self._told: set[tuple[str, int]] = set()  # each player is named once a pool
+
+    def of_frame(self, games: DataFrame) -> list[FileFault]:
+        """Of games in the columns of ``GameRecorded`` with ``line`` and names: a note for each player concerned."""
+        connection = self._connection()
+        if connection is None:
+            return []
+        ended = instant_ms_column(games["ended_at"])
+        sides = [
+            games.select(
+                "line",
+                "pool",
+                pl.col(side).alias("player"),
+                ended.alias("ended_ms"),
+                pl.col(f"{side}_name").alias("name"),
+                "rated",
+            )
+            for side in ("white", "black")
+        ]
+        # The earliest game of each alone: where that one takes no list away, no later one of the player does.
+        first = pl.concat(sides).filter("rated").sort("ended_ms", "line").unique(["pool", "player"], keep="first")
+        names = dict(zip(first["player"].to_list(), first["name"].to_list(), strict=True))
+        rows = first.sort("line").select("line", "pool", "player", "ended_ms").iter_rows()
+        return self._seeds_taken_away(connection, map(RecordedSide._make, rows), lambda player: repr(names[player]))
+
+    def of_events(self, events: Sequence[Event | None]) -> dict[int, str]:
+        """Of events that were recorded, by place: what is told of it."""
+        connection = self._connection() if GameRecorded in set(map(type, events)) else None
+        if connection is None:
+            return {}
+        games = [(i, event) for i, event in enumerate(events) if type(event) is GameRecorded and event.rated]
+        sides = [
+            RecordedSide(place, game.pool, player, instant_ms(game.ended_at))
+            for place, game in games
+            for player in (game.white, game.black)
+        ]
+        notes: dict[int, str] = {}
+        for place, message in self._seeds_taken_away(connection, sides, lambda player: f"player {player}"):
+            notes[place] = f"{notes[place]}; {message}" if place in notes else message
+        return notes
+
+    def noted(self, recorded: RecordedEvents) -> list[Receipt]:
+        """The receipts of events that were recorded, with what is told of each."""
+        receipts = recorded.receipts
+        for place, note in self.of_events(recorded.events).items():
+            receipts[place] = receipts[place]._replace(note=note)
+        return receipts
+
+    def _connection(self) -> sqlite3.Connection | None:
+        """The views, if they know a seed; what is wrong with them is told by whoever derives from them."""
+        try:
+            connection = self._views.connection if self._views.path.exists() else None
+            if connection is not None and queries.first_row(connection, _SEEDS, ()) == {"found": 1}:
+                return connection
+        except LedgerError:
+            pass
+        return None
+
+    def _seeds_taken_away(
+        self, connection: sqlite3.Connection, sides: Iterable[RecordedSide], called: Callable[[int], str]
+    ) -> list[FileFault]:
+        """For each side that takes a seed away: its place, and the words."""
+        faults = []
+        for row in queries.dictionaries(connection, _EARLY, (json.dumps(list(sides)),)):
+            pool = next(pool for pool in stored_pools(connection) if pool.pool == row["number"])
+            key = (pool.name, row["player"])
+            if key not in self._told and not seed_effect(pool, row["ended_ms"], row["since_ms"]).takes:
+                self._told.add(key)
+                ended = instant_text(row["ended_ms"], Precision.DAY)
+                message = (
+                    f"this game ended on {ended}, before {row['since']}, from when {called(row['player'])} has the "
+                    f"rating {row['rating']:g} of a list in pool {pool.name!r}: it is rated with what applied before "
+                    "the list; check the year of the game"
+                )
+                faults.append(FileFault(row["place"], message))
+        return faults

@@ -1,0 +1,251 @@
+"""The ``import`` command's work: files of any known format into a ledger, with a word for every game not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from shlex import quote
+
+import attrs
+
+from ledger.answers.announcements import OutsideGames, outside_games
+from ledger.answers.import_previews import ImportPreview, UnderstoodGame
+from ledger.answers.rows import as_row
+from ledger.correcting import verbs
+from ledger.duplicates.repeats import Difference
+from ledger.errors import MalformedError, StorageError
+from ledger.facts.source_games import FileFault
+from ledger.imports.files import Source, detect, foreign, open_source
+from ledger.imports.formats import SaidOfFile, game_frames
+from ledger.ledger import Ledger
+from ledger.recording.game_import import ImportReport, PoolChoice
+
+from .. import output
+from ..progress import ReadingBar
+from ..wording import counted
+from . import FAULTS_SHOWN
+from . import proposal_options as proposing
+from .new_players import NOTES_SHOWN, kept_names, note_namesakes
+from .reported_tournaments import open_reported
+from .token_options import recording_token
+
+ALIKE_SHOWN = 10
+PLAYERS_SHOWN = 20
+_SETTLED = tuple(f"exists-with-different-{field}:" for field in ("outcome", *verbs.FIELDS_OF_GAME))  # by corrections
+
+
+@attrs.frozen(kw_only=True)
+class ImportWish:
+    """What the user asked for.
+
+    Attributes:
+        choice: which pool a game goes to.
+        strict: a fault anywhere in a file leaves nothing of that file recorded.
+        fmt: the format, or None to tell it by content.
+        record_alike: what looks like a game that is known under another key is recorded as another one.
+        said: what the user says of the files that they do not say themselves.
+        encoding: what their letters are written in, None where they say it or need not.
+        open_tournaments: the days that tournament reports tell are recorded, too.
+        differences: takes the games that a file tells otherwise than they stand, which are faults where it is None.
+        actor: who imports.
+        proposed: in which words these days are proposed; None: they are recorded.
+    """
+
+    choice: PoolChoice
+    strict: bool
+    record_alike: bool
+    fmt: str | None
+    said: SaidOfFile
+    encoding: str | None
+    open_tournaments: bool
+    differences: list[Difference] | None
+    actor: str
+    proposed: proposing.ProposalWish | None = None
+
+
+def check_files(paths: Sequence[str], *, fmt: str | None, encoding: str | None = None) -> None:
+    """Look into every file, so that nothing is recorded of the first where a later one cannot be read.
+
+    A pipe gives its bytes only once: of those nothing is read here.
+
+    Raises:
+        MalformedError: naming every file that is missing, cannot be read, or holds no games.
+    """
+    problems = ["-: standard input can be read only once"] if paths.count("-") > 1 else []
+    for path in paths:
+        if path != "-" and not (Path(path).exists() and _is_pipe(path)):
+            try:
+                with open_source(path, encoding) as source:
+                    _refuse_foreign(source, fmt)
+            except StorageError as error:
+                problems.append(str(error))
+    if problems:
+        raise MalformedError([*problems, "nothing was recorded"] if len(paths) > 1 else problems)
+
+
+def _is_pipe(path: str) -> bool:
+    return not (Path(path).is_file() or Path(path).is_dir())
+
+
+def _refuse_foreign(source: Source, fmt: str | None) -> None:
+    if fmt is None and (kind := foreign(source.first)):
+        raise StorageError(source.reading.name, f"is {kind}")
+
+
+def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPreview | None = None) -> bool:
+    """Import one file and say what became of it; False when games were faulty. With a *preview* nothing is written."""
+    with open_source(path, wish.encoding) as source:
+        _refuse_foreign(source, wish.fmt)
+        fmt = wish.fmt or detect(source.first, path)
+        size = Path(path).stat().st_size if path != "-" else None
+        bar = ReadingBar(source.reading, size)
+        outside = outside_games(ledger, wish.choice.pool)
+        record = preview.import_games if preview else partial(ledger.import_games, token=recording_token(ledger))
+        try:
+            report = record(
+                outside.passing(game_frames(source, fmt, wish.said)),
+                choice=wish.choice,
+                strict=wish.strict,
+                record_alike=wish.record_alike,
+                keep_differences=wish.differences is not None,
+                actor=wish.actor,
+                faults_so_far=lambda: source.reading.fault_count,
+                advance=bar.advance,
+                rounds=lambda: source.reading.rounds,
+            )
+        finally:
+            bar.close()
+    if wish.differences is not None:
+        wish.differences.extend(_settled(report))
+    fmt = fmt if preview is None else f"{fmt}, dry run"
+    is_good = _tell(ledger, source, fmt, report, outside, strict=wish.strict)
+    if wish.differences is None and any(fault.message.startswith(_SETTLED) for fault in report.faults):
+        words = (
+            "to take its word where it tells known games otherwise, --propose-differences FILE.csv writes corrections"
+        )
+        output.remark(f"{source.reading.name}: {words}, for 'correct batch'")
+    if is_good or not wish.strict:
+        open_reported(
+            ledger,
+            source.reading,
+            wish.choice.pool,
+            wish.actor if wish.open_tournaments else None,
+            wish.proposed if wish.open_tournaments else None,
+            dry_run=preview is not None,
+        )
+    return is_good
+
+
+def _settled(report: ImportReport) -> list[Difference]:
+    """The games of a file whose differences corrections can settle; the others are faults of it."""
+    _, left = verbs.proposing(report.differences)
+    for difference in left:
+        report.fault(difference.line, difference.message)
+    lines = {difference.line for difference in left}
+    report.differences = [difference for difference in report.differences if difference.line not in lines]
+    return report.differences
+
+
+def save_differences(ledger: Ledger, path: str, differences: Sequence[Difference]) -> None:
+    """Write the batch of corrections that would take the files' word, and say how it is proposed."""
+    if not differences:
+        output.remark(f"{path}: not written: no game is told otherwise than it stands")
+        return
+    games = list({difference.game: difference for difference in differences}.values())
+    output.save(Path(path), verbs.proposing(games)[0].encode())
+    command = f"correct {quote(str(ledger.path))} batch {quote(path)} --reason '...' --by NAME"
+    output.remark(f"{path}: corrections of {counted(len(games), 'game')}: '{command}' proposes them")
+
+
+def show_preview(preview: ImportPreview) -> None:
+    """The first games that would be recorded, the players who would be new, how many games each pool would get."""
+    games = preview.games()
+    if games:
+        shown = [field.name for field in attrs.fields(UnderstoodGame)]
+        rows = [list(as_row(game).values()) for game in games]
+        output.answer_lines(output.titled_table("First games, as they were understood", shown, rows, left=len(shown)))
+    players = preview.new_players
+    if players:
+        rows = [[person.name, person.identity] for person in players[:PLAYERS_SHOWN]]
+        title = counted(len(players), "new player")
+        output.answer()
+        output.answer_lines(output.titled_table(title, ("name", "identity"), rows, left=2))
+        if len(players) > PLAYERS_SHOWN:
+            output.answer(f"and {len(players) - PLAYERS_SHOWN:,} more")
+    for pool, count in sorted(preview.pools.items()):
+        output.remark(f"pool {pool!r}: {counted(count, 'game')} would be recorded")
+    output.remark("dry run: nothing was written")
+
+
+def _tell_outside(name: str, outside: OutsideGames) -> None:
+    """Name the first games that lie in no edition of their tournament that was told."""
+    for line, words in outside.games:
+        output.remark(f"{name}:{line}: note: {words}")
+    if outside.count:
+        output.remark(
+            f"{name}: note: {counted(outside.count, 'game')} outside the days that 'open-tournament' and "
+            "'close-tournament' told: what is recorded of them counts as one of another edition"
+        )
+
+
+def _tell_notes(name: str, notes: Sequence[FileFault], count: int, most: int = NOTES_SHOWN) -> None:
+    output.remark_lines(
+        name, notes, most, "note of this kind", plural="notes of this kind", begin="note: ", count=count
+    )
+
+
+def _tell(
+    ledger: Ledger, source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool
+) -> bool:
+    name = source.reading.name
+    faults = sorted([*source.reading.faults, *report.faults])
+    count = source.reading.fault_count + report.fault_count
+    output.remark_lines(name, faults, FAULTS_SHOWN, "fault", count=count)
+    ending = source.reading.ending
+    if ending is not None and ending not in faults[:FAULTS_SHOWN]:
+        output.remark(f"{name}:{ending.line}: {ending.message}")
+    alike = [(game.line, str(game)) for game in report.alike[:ALIKE_SHOWN]]
+    rest = "that are probably known"
+    output.remark_lines(name, alike, ALIKE_SHOWN, rest, plural=rest, count=report.alike_count)
+    _tell_outside(name, outside)
+    _tell_notes(name, report.notes, report.note_count)
+    _tell_notes(name, source.reading.notes, source.reading.note_count, FAULTS_SHOWN)
+    note_namesakes(ledger, report.newcomers, f"{name}: ")
+    words = _counts(report)
+    left_out = source.reading.skipped + report.left_out
+    words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
+    if count:
+        words.append(_faulty(source, faults, count) + (": nothing recorded (--strict)" if strict else ""))
+    output.remark(f"{name} ({fmt}): {', '.join(words)}")
+    return not count
+
+
+def _counts(report: ImportReport) -> list[str]:
+    """What became of the games and players of a file."""
+    words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
+    if report.supplemented:
+        words.append(f"{report.supplemented:,} known already and told with more now")
+    if report.rounds:
+        words.append(f"{counted(report.rounds, 'round')} without a game recorded")
+    if report.rounds_repeated:
+        words.append(f"{counted(report.rounds_repeated, 'round')} without a game known already")
+    if report.alike_count:
+        words.append(f"{report.alike_count:,} probably known, held back (--record-alike records them)")
+    if report.players:
+        words.append(counted(report.players, "new player"))
+    if report.kept_names:
+        words.append(kept_names(report.kept_names))
+    if report.differences:
+        words.append(f"{counted(len(report.differences), 'known game')} told otherwise")
+    if report.new_pools:
+        words.append(f"new pools: {', '.join(report.new_pools)}")
+    return words
+
+
+def _faulty(source: Source, faults: Sequence[FileFault], count: int) -> str:
+    """How many games are faulty, and how many faults they have; a fault of the file is no game's."""
+    games = len({fault.line for fault in faults} - source.reading.no_games)
+    if len(faults) < count:  # only so many were kept
+        return f"more than {counted(games, 'faulty game')}, {counted(count, 'fault')}"
+    return f"{counted(games, 'faulty game')}, {counted(count, 'fault')}" if games else counted(count, "fault")

@@ -1,0 +1,231 @@
+"""Commands about tournaments: they begin, they are over, a player has no game in a round."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import click
+
+from ledger.answers import announcements
+from ledger.answers.asking import shown
+from ledger.answers.crosstables.editions import edition_day
+from ledger.answers.crosstables.layout import BYES
+from ledger.facts.event_fields import MAX_ROUND
+from ledger.facts.events import RoundWithoutGame, TournamentClosed, TournamentOpened
+from ledger.facts.instants import Precision, instant_end_ms, instant_text
+from ledger.facts.words import Brings, Format
+from ledger.ledger import Ledger
+from ledger.schemes.scheme import Rhythm
+
+from .. import output
+from ..progress import Bars
+from ..wording import counted
+from . import DB, POOL, bring_level
+from .proposal_options import proposing, record, wish
+from .scheme import ACTOR, close, made
+
+
+@click.command("open-tournament")
+@DB
+@click.argument("tournament")
+@POOL
+@click.option("--start", "starts_at", required=True, metavar="INSTANT", help="Its first day.")
+@click.option("--end", "ends_at", required=True, metavar="INSTANT", help="Its last day, as planned.")
+@click.option("--format", "kind", type=click.Choice([kind.value for kind in Format]), help="How it is paired.")
+@click.option("--entrants", type=int, metavar="N", help="How many players enter.")
+@click.option("--rounds", type=int, metavar="N", help="How many rounds are planned.")
+@ACTOR
+@proposing
+def open_tournament(
+    db_path: str,
+    tournament: str,
+    pool: str | None,
+    starts_at: str,
+    ends_at: str,
+    kind: str | None,
+    entrants: int | None,
+    rounds: int | None,
+    actor: str,
+) -> None:
+    """Announce a tournament: its games are those of that name that end from its first to its last day.
+
+    Schemes that rate tournaments whole do so in the period of its last day, from the ratings in force on its first.
+    Without this, its days are seen from its games. Where it ends on another day, earlier or later than announced,
+    close it when it is over: 'close-tournament'. Two editions of one name may not overlap.
+
+    \b
+    Example:
+      rating-ledger open-tournament club.db 'Autumn open' --start 2025-08-27 --end 2025-09-06
+      rating-ledger open-tournament club.db Cup --start 2025-09-01 --end 2025-09-09 --format swiss --rounds 9
+      rating-ledger open-tournament club.db Cup --start 2025-09-01 --end 2025-09-09 --propose --reason late --by eve
+    """
+    with Ledger.open(db_path) as ledger:
+        name = pool or ledger.first_scheme().pool
+        what = f"tournament {tournament!r}, {starts_at} to {ends_at}"
+
+        def make() -> TournamentOpened:
+            return TournamentOpened(
+                pool=name,
+                tournament=tournament,
+                starts_at=starts_at,
+                ends_at=ends_at,
+                format=None if kind is None else Format(kind),
+                entrants=entrants,
+                rounds=rounds,
+            )
+
+        event = made(make)
+        if close(ledger, event, what, actor) is None:
+            return
+        if why := announcements.why_not_whole(ledger.pool(name), event, ()):
+            output.remark(f"note: its games are not rated together: {why}")
+
+
+@click.command("close-tournament")
+@DB
+@click.argument("tournament")
+@POOL
+@click.option("--ended", required=True, metavar="INSTANT", help="When it was over.")
+@ACTOR
+@proposing
+def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str, actor: str) -> None:
+    """Close a tournament: its games are rated together, as of that day, or in the period of that day.
+
+    TOURNAMENT is the name that its games carry. Schemes by event take what was played of a tournament that nobody
+    closes in one calendar month for one event; those that rate tournaments whole see its end from its games. A later
+    edition of that name may be closed, too; a game belongs to the first one closed at or after its end. A day before
+    the last game of the edition is refused.
+
+    \b
+    Example:
+      rating-ledger close-tournament club.db 'Club championship 1999' --ended 1999-06-30
+      rating-ledger close-tournament club.db Cup --ended 2025-09-09 --propose --reason 'one day less' --by eve
+    """
+    with Ledger.open(db_path) as ledger:
+        name = pool or ledger.first_scheme().pool
+        bring_level(ledger)
+        ledger.pool(name)  # a pool that is misspelt is told so, with those that there are
+        event = made(lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended))
+        if wish() is None:  # of a proposal the gate says the same
+            ledger.standing.refuse_unknown_tournament(event)
+        before = _effect(ledger, name, tournament)
+        receipt = close(ledger, event, f"tournament {tournament!r}, ended {ended}", actor)
+        if receipt is not None and not receipt.duplicate:
+            _tell_effect(ledger, event, before)
+
+
+class _Effect(NamedTuple):
+    """The games of a tournament by position: their lists and batches, and the ratings of both sides after them."""
+
+    places: dict[int, tuple[int, str]]
+    ratings: dict[int, list[float]]
+
+
+def _effect(ledger: Ledger, pool: str, tournament: str) -> _Effect:
+    of_it = tournament, ledger.pool(pool).pool
+    games = list(ledger.rows("games", "tournament = ? AND pool = ? AND reason IS NULL", of_it))
+    places = {row["position"]: (row["rated_ms"], row["batch"]) for row in games}
+    ratings: dict[int, list[float]] = {position: [] for position in places}
+    for player in sorted({player for row in games for player in (row["white"], row["black"])}):
+        for side in ledger.rows("history", "pool = ? AND player = ?", (of_it[1], player)):
+            if side["game"] in ratings:
+                ratings[side["game"]].append(side["rating"])
+    return _Effect(places, ratings)
+
+
+def _tell_effect(ledger: Ledger, event: TournamentClosed, before: _Effect) -> None:
+    """Report what a closing did: how many games are rated at another place or otherwise, or why none is."""
+    pool, after = ledger.pool(event.pool), _effect(ledger, event.pool, event.tournament)
+    if not after.places or pool.eras[pool.era_at(instant_end_ms(event.ended_at))].scheme.rhythm is Rhythm.GAME:
+        return  # the one says itself once there are games, the other is said already
+    moved = sorted(after.places[game][0] for game, place in before.places.items() if after.places[game] != place)
+    if moved:
+        days = " and ".join(dict.fromkeys(instant_text(ms, Precision.DAY) for ms in (moved[0], moved[-1])))
+        output.remark(f"{counted(len(moved), 'game')} of it rated at another place now: as of {days}")
+        return
+    if changed := sum(after.ratings[game] != ratings for game, ratings in before.ratings.items()):
+        output.remark(f"{counted(changed, 'game')} of it rated from the ratings of another day now")
+        return
+    why = announcements.why_not_whole(pool, event, _ends(ledger, event.pool, event.tournament))
+    output.remark(f"note: no rating depends on this: {why or 'its games are rated as of that day already'}")
+
+
+@click.command()
+@DB
+@click.argument("tournament")
+@click.argument("player")
+@POOL
+@click.option("--round", "number", type=click.IntRange(1, MAX_ROUND), metavar="N", help="Number of the round.")
+@click.option(
+    "--brings",
+    type=click.Choice([word.value for word in Brings]),
+    default="half",
+    show_default=True,
+    help="A half-point bye, a full-point one, one for want of an opponent, one without a point; absent.",
+)
+@click.option(
+    "--half-points",
+    type=click.IntRange(0, 20),
+    metavar="N",
+    help="What an allotted bye brings, half points, where that is not 2.",
+)
+@click.option("--edition", metavar="INSTANT", help="A day, month or year of it; the last edition by default.")
+@ACTOR
+@proposing
+def bye(
+    db_path: str,
+    tournament: str,
+    player: str,
+    pool: str | None,
+    number: int | None,
+    brings: str,
+    half_points: int | None,
+    edition: str | None,
+    actor: str,
+) -> None:
+    """Record a round in which a player has no game: a bye, or an absence. It counts for points, never for ratings.
+
+    Points, places, cross-tables, tie-breaks and the tournament's report (TRF) take it in. What was told already, by a
+    file or by hand, is not recorded again; where it was told otherwise it is refused: 'correct DB fact' corrects it by
+    the key that is printed here, 'correct DB take-back' takes it back. Before its first game a tournament is named with
+    a day, --edition 2025-08-27.
+
+    \b
+    Example:
+      rating-ledger bye club.db 'Autumn open' Ann --round 5
+      rating-ledger bye club.db 'Autumn open' Bob --round 1 --brings allotted --edition 2025
+      rating-ledger bye club.db 'Autumn open' Ann --round 5 --propose --reason 'letter of the arbiter' --by eve
+    """
+    with Ledger.open(db_path) as ledger:
+        name = pool or ledger.first_scheme().pool
+        bring_level(ledger)
+        person = ledger.player(player)
+        day = edition_day(ledger, name, tournament, edition)
+
+        def make() -> RoundWithoutGame:
+            return RoundWithoutGame(
+                pool=name,
+                tournament=tournament,
+                edition=day,
+                round=number,
+                player=person.player,
+                brings=Brings(brings),
+                half_points=half_points,
+            )
+
+        receipts = record(ledger, [made(make)], actor)
+        if receipts is None:
+            return
+        with Bars() as bars:
+            ledger.catch_up(bars)
+        (receipt,) = receipts
+        where = f"{tournament!r}, edition of {day}" + (f", round {number}" if number else "")
+        word = "was recorded already at" if receipt.duplicate else "recorded at"
+        output.remark(f"{shown(person)}, {where}: {BYES[brings]} {word} entry {receipt.position}")
+        output.remark(f"its key is {receipt.key}")
+
+
+def _ends(ledger: Ledger, pool: str, tournament: str) -> list[int]:
+    """When the games of a tournament ended, ascending."""
+    where = "tournament = ? AND pool = ? ORDER BY ended_ms"
+    return [row["ended_ms"] for row in ledger.rows("games", where, (tournament, ledger.pool(pool).pool))]
