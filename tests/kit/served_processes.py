@@ -16,7 +16,7 @@ import httpx
 
 from tests.kit.places import ROOT
 from tools.serve.application import application
-from tools.serve.gate import Gate
+from tools.serve.middleware import Gate
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 

@@ -17,7 +17,7 @@ from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OT
 from tools import cli
 from tools.serve.readers import Reader
 from tools.serve.sites import Site
-from tools.serve.wire import meeting
+from tools.serve.writer_socket import meeting
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

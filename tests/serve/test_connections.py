@@ -18,7 +18,7 @@ from tests.kit.raw_http import connected, everything, running, said, said_before
 from tests.kit.served_processes import until
 from tools.serve import connections, limits
 from tools.serve.application import application
-from tools.serve.gate import Gate
+from tools.serve.middleware import Gate
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 

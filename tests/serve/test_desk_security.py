@@ -22,7 +22,7 @@ from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import ask_server, position, serving, until
-from tools.serve import desk_forms
+from tools.serve import html_forms
 from tools.serve.desk import DEEDS, Deed
 from tools.serve.desk import PAGES as DESK_PAGES
 from tools.serve.problems import RefusedError
@@ -379,7 +379,7 @@ def test_of_the_file_of_who_is_not_signed_in_nothing_is_kept(tmp_path: Path, mon
 
     monkeypatch.setattr(UploadFile, "write", write)
     sent = form_sent(FILE, "multipart/form-data; boundary=x")
-    assert asyncio.run(desk_forms.typed(sent, tmp_path)) == {"source": "lichess"}
+    assert asyncio.run(html_forms.typed(sent, tmp_path)) == {"source": "lichess"}
     assert (written, list(tmp_path.iterdir())) == ([], [])
 
 
@@ -387,7 +387,7 @@ def test_of_the_file_of_who_is_not_signed_in_nothing_is_kept(tmp_path: Path, mon
 def test_a_file_for_which_there_is_no_room_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sent = form_sent(FILE, "multipart/form-data; boundary=x")
     with pytest.raises(RefusedError) as refused:
-        asyncio.run(desk_forms.typed(sent, tmp_path / "gone", "file"))
+        asyncio.run(html_forms.typed(sent, tmp_path / "gone", "file"))
     assert refused.value.problem.status == 503
     assert "a file that was sent cannot be kept: No such file or directory" in capsys.readouterr().err
 

@@ -14,7 +14,7 @@ from tests.kit.commands import Run
 from tests.kit.programs import club_of_programs
 from tests.kit.served_processes import ask_server, position, serving, until
 from tests.serve.drawn_requests import DRAWN, SCHEMA, checks
-from tools.serve.posts import IMPORT, POSTS
+from tools.serve.post_routes import IMPORT, POSTS
 from tools.serve.routes import PREFIX
 
 pytestmark = pytest.mark.outside  # schemathesis

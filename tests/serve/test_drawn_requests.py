@@ -14,7 +14,7 @@ from tests.kit.raw_http import running
 from tests.kit.served_processes import ask_server
 from tests.serve.drawn_requests import DRAWN, SCHEMA, checks
 from tools.serve.application import application
-from tools.serve.gate import Gate
+from tools.serve.middleware import Gate
 from tools.serve.readers import Reader
 from tools.serve.routes import PREFIX, ROUTES, Route
 from tools.serve.settings import Serving

@@ -26,7 +26,7 @@ from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE, Get
 from tools.serve import connections, feed, limits
 from tools.serve.application import application
 from tools.serve.feed import Feed, Recent
-from tools.serve.gate import Gate
+from tools.serve.middleware import Gate
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 from tools.serve.sites import Site

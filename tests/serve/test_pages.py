@@ -23,7 +23,7 @@ from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OT
 from tests.tiers import times
 from tools.serve import pages
 from tools.serve.application import application
-from tools.serve.gate import Gate
+from tools.serve.middleware import Gate
 from tools.serve.paging import LAST_PAGE, ROWS, paged
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving

@@ -25,7 +25,7 @@ from tests.kit.raw_http import running, statuses
 from tests.kit.served_processes import until
 from tools.serve.application import application
 from tools.serve.feed import Feed
-from tools.serve.gate import Gate
+from tools.serve.middleware import Gate
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 from tools.serve.sites import Site

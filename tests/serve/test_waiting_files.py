@@ -14,14 +14,14 @@ from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.desks import Form, forms
-from tools.serve import desk, desk_verbs, desk_visits
+from tools.serve import desk, desk_requests, desk_verbs
 from tools.serve.application import application
-from tools.serve.desk_visits import Visits
+from tools.serve.desk_requests import Visits
 from tools.serve.importing import Sent
 from tools.serve.readers import Reader
 from tools.serve.sites import Site
 from tools.serve.verbs import Asking, verb_of
-from tools.serve.wire import WriterClient
+from tools.serve.writer_socket import WriterClient
 
 SITE = "http://127.0.0.1:8000"
 FROM_HERE = {"Origin": SITE, "Sec-Fetch-Site": "same-origin"}
@@ -54,7 +54,7 @@ def the_form(page: httpx.Response, action: str) -> Form:
 def test_a_confirmed_file_waits_for_its_turn_whatever_is_looked_at_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desk_visits, "SOON", 0.01)
+    monkeypatch.setattr(desk_requests, "SOON", 0.01)
     with new_club_of_two(tmp_path) as club:
         token = club.ledger.tokens.add("rita", [Role.RECORDER])
         club.ledger.level()

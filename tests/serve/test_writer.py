@@ -27,15 +27,15 @@ from tests.kit.clubs import NAME, new_club_of_two
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
 from tests.kit.served_processes import until
-from tools.serve import desk_verbs, importing, verbs, waiting
+from tools.serve import desk_verbs, importing, verbs, write_queue
 from tools.serve import writer as writing
 from tools.serve.importing import Sent
 from tools.serve.problems import Problem, RefusedError
 from tools.serve.settings import Serving
 from tools.serve.verbs import Asking, WriterVerb
-from tools.serve.waiting import Queue, Waiting
-from tools.serve.wire import WriterClient
+from tools.serve.write_queue import Queue, Waiting
 from tools.serve.writer import MOST_TRIED, TRIED_AT_ONCE, Folding, RecordingThread, Trying
+from tools.serve.writer_socket import WriterClient
 
 pytestmark = pytest.mark.slow  # the processes of a server
 
@@ -427,12 +427,12 @@ def test_what_waits_is_bounded_in_facts_and_bytes_and_games_go_together() -> Non
         return Waiting(verb, Asking(None, None), {}, size, None)
 
     queue = Queue()
-    assert all(queue.put(one()) for _ in range(waiting.MOST_FACTS))
+    assert all(queue.put(one()) for _ in range(write_queue.MOST_FACTS))
     assert not queue.put(one())
-    assert [len(queue.next()) for _ in range(2)] == [waiting.A_BATCH] * 2
+    assert [len(queue.next()) for _ in range(2)] == [write_queue.A_BATCH] * 2
     assert queue.put(one(size=1))
     queue = Queue()
-    assert queue.put(one(size=waiting.MOST_BYTES))
+    assert queue.put(one(size=write_queue.MOST_BYTES))
     assert not queue.put(one(size=1))
     queue.end()
     assert not queue.put(one())

@@ -26,7 +26,7 @@ from ledger.ledger import Ledger
 
 from ..postgres_servers import free_ports
 from ..serve.settings import Serving
-from ..serve.wire import WriterClient, meeting
+from ..serve.writer_socket import WriterClient, meeting
 from . import ours
 from .datasets import WORKS, GameSet, Run, make_games
 from .measuring import COMMAND, PROC, TICK, cpu_of, descendants, in_turns, installed, memory_of, server

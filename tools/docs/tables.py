@@ -25,7 +25,7 @@ from ..serve.atom import ROUTES as ATOM
 from ..serve.log import ROUTES as LOG
 from ..serve.pages import ROUTES as PAGES
 from ..serve.parameters import Parameter
-from ..serve.posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, OF_A_JOB, OF_A_JOB_DOC, POSTS
+from ..serve.post_routes import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, OF_A_JOB, OF_A_JOB_DOC, POSTS
 from ..serve.routes import FEED, PREFIX, ROUTES
 from ..serve.settings import SETTINGS, word_of
 

@@ -26,10 +26,10 @@ from ledger.runtime.nearest import did_you_mean
 from .. import output
 from . import atom, encodings, log, openapi, pages, problems, safety
 from .desk import PREFIX as DESK
-from .desk_visits import Visits
+from .desk_requests import Visits
 from .feed import Feed, Stream
 from .parameters import asked as read_parameters
-from .posting import Posting
+from .post_handlers import Posting
 from .problems import Problem, RefusedError
 from .readers import HTML, Answer, Lately, Reader
 from .rendering import Around

@@ -20,9 +20,9 @@ from ledger.facts.changes import Verb
 from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 
-from . import questions
+from . import get_handlers
+from .get_handlers import Redirection
 from .parameters import Asked, Parameter
-from .questions import Redirection
 from .routes import POOL, Cost, Route
 
 MEDIA = "application/atom+xml; charset=utf-8"
@@ -85,7 +85,7 @@ def lists(ledger: Ledger, _: Asked) -> AtomFeed:
             updated=row.published_at,
             summary=f"{row.players:,} players, rated by {row.scheme}",
         )
-        for row in questions.lists(ledger, {"pool": None})[:ENTRIES]
+        for row in get_handlers.lists(ledger, {"pool": None})[:ENTRIES]
     ]
     return AtomFeed(
         title="Published lists", place=SiteAddress(path="/lists.atom"), page=SiteAddress(path="/lists"), entries=entries
@@ -105,7 +105,7 @@ def corrections(ledger: Ledger, _: Asked) -> AtomFeed:
             updated=updated[row.number],
             summary="; ".join(row.what),
         )
-        for row in map(questions.public, answers.proposal_rows(ledger, latest[::-1]))
+        for row in map(get_handlers.public, answers.proposal_rows(ledger, latest[::-1]))
     ]
     return AtomFeed(
         title="Corrections",
@@ -147,12 +147,12 @@ def _updated(every: Sequence[ShownProposal]) -> dict[int, str]:
 
 def games(ledger: Ledger, asked: Asked) -> AtomFeed | Redirection:
     """The games of a player that were played last."""
-    person = questions.player_asked(ledger, asked["player"])
+    person = get_handlers.player_asked(ledger, asked["player"])
     more = {"pool": asked["pool"]}
     if asked["player"] != str(person.player):
         return Redirection("/players/{}/games.atom", (person.player,), asked["player"].isdecimal(), more)
     pool = ledger.pool(asked["pool"]).name
-    rows = player_games.games(ledger, person, pool, last=ENTRIES) if questions.is_rated(ledger, person, pool) else []
+    rows = player_games.games(ledger, person, pool, last=ENTRIES) if get_handlers.is_rated(ledger, person, pool) else []
     called = names(ledger, {person.player})[person.player]
     return AtomFeed(
         title=f"Games of {called}",

@@ -222,7 +222,7 @@ class ReadingServer(Server):
             log_level="error",  # of each request that is no HTTP there is a warning: strangers could fill the log
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # ``gate`` reads them
+            proxy_headers=False,  # ``middleware`` reads them
             h11_max_incomplete_event_size=limits.TARGET_BYTES + limits.HEADER_BYTES,
             timeout_graceful_shutdown=ends_within,
         )

@@ -1,7 +1,7 @@
 """The desk of the officers: which pages there are, what each form has the writer do, and where it leads.
 
 The desk has no rule of its own: what is refused is refused by the library, in its words, beside the form with what was
-typed kept. How requests are taken is in ``desk_visits``.
+typed kept. How requests are taken is in ``desk_requests``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .importing import OF_A_FILE, Sent, previewed
 from .paging import PAGE
 from .parameters import Asked, Parameter, instant, text
 from .routes import Cost
-from .wire import Ask
+from .writer_socket import Ask
 
 PREFIX = "/desk"
 DONE = "done"  # behind the question mark of a page that a form leads to: what it has done

@@ -29,7 +29,7 @@ from ledger.recording.game_import import BY_SPEED
 from ledger.runtime.nearest import choice_of
 
 from .desk_verbs import complaints_told
-from .page_forms import Paging
+from .page_data import Paging
 from .paging import paged
 from .parameters import Asked
 

@@ -14,11 +14,11 @@ from ledger.errors import UnknownNameError
 from ledger.journal.game_references import game_found
 from ledger.ledger import Ledger
 
-from . import page_forms as forms
-from . import questions
-from .forms import PublicCorrection, PublicList
+from . import get_handlers
+from . import page_data as forms
 from .paging import asked_rows, paged, pool_names, up_to
 from .parameters import Asked
+from .public_view import PublicCorrection, PublicList
 
 UNCHANGED = differences.UNCHANGED
 MOST_GAMES = 50  # that a correction leads to
@@ -26,7 +26,7 @@ MOST_GAMES = 50  # that a correction leads to
 
 def tournaments(ledger: Ledger, asked: Asked) -> forms.TournamentsPage:
     """The tournaments of a pool, the latest first."""
-    rows, paging = asked_rows(questions.tournaments, ledger, asked)
+    rows, paging = asked_rows(get_handlers.tournaments, ledger, asked)
     return forms.TournamentsPage(
         pools=pool_names(ledger),
         pool=ledger.pool(asked["pool"]).name,
@@ -73,14 +73,14 @@ def largest_upsets(ledger: Ledger, asked: Asked) -> forms.UpsetsPage:
 
 def lists(ledger: Ledger, asked: Asked) -> forms.ListsPage:
     """The lists that were published, the newest first."""
-    rows, paging = paged(asked, questions.lists(ledger, {"pool": None}))
+    rows, paging = paged(asked, get_handlers.lists(ledger, {"pool": None}))
     return forms.ListsPage(lists=rows, paging=paging)
 
 
 def one_list(ledger: Ledger, asked: Asked) -> forms.ListPage:
     """A published list, with what the journal says now beside it."""
     shown, others = _lists_of_pool(ledger, asked)
-    every = questions.list_rows(ledger, asked)
+    every = get_handlers.list_rows(ledger, asked)
     rows, paging = paged(asked, every)
     revised = sum(row.revised for row in every)
     return forms.ListPage(shown=shown, others=others, rows=rows, revised=revised, paging=paging)
@@ -88,8 +88,8 @@ def one_list(ledger: Ledger, asked: Asked) -> forms.ListPage:
 
 def _lists_of_pool(ledger: Ledger, asked: Asked) -> tuple[PublicList, list[PublicList]]:
     """A list, and the others of its pool, the newest first."""
-    publication = ledger.publications.named(questions.list_name(asked))
-    every = questions.lists(ledger, {"pool": publication.event.pool})
+    publication = ledger.publications.named(get_handlers.list_name(asked))
+    every = get_handlers.lists(ledger, {"pool": publication.event.pool})
     (shown,) = [row for row in every if row.list == publication.name]
     return shown, [row for row in every if row is not shown]
 
@@ -127,7 +127,7 @@ def _decided_between(ledger: Ledger, first: int, second: int) -> list[PublicCorr
         if each.decided_position is not None and low < each.decided_position <= high
     ]
     shown = ledger.corrections.proposals(numbers=between)
-    return [questions.public(row) for row in answers.proposal_rows(ledger, shown)][::-1]
+    return [get_handlers.public(row) for row in answers.proposal_rows(ledger, shown)][::-1]
 
 
 # -- corrections ---------------------------------------------------------------------------------------------------
@@ -135,13 +135,13 @@ def _decided_between(ledger: Ledger, first: int, second: int) -> list[PublicCorr
 
 def corrections(ledger: Ledger, asked: Asked) -> forms.CorrectionsPage:
     """Corrections, the newest first."""
-    rows, paging = asked_rows(questions.all_corrections, ledger, asked)
+    rows, paging = asked_rows(get_handlers.all_corrections, ledger, asked)
     return forms.CorrectionsPage(state=asked["state"], rows=rows, paging=paging)
 
 
 def correction(ledger: Ledger, asked: Asked) -> forms.CorrectionPage:
     """One correction, with all its changes."""
-    shown = questions.correction(ledger, asked)
+    shown = get_handlers.correction(ledger, asked)
     facts = [change.fact or "" for change in ledger.corrections.proposal(shown.number).changes]
     games: list[str] = []
     for fact in dict.fromkeys(facts):

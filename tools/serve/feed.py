@@ -30,7 +30,7 @@ from .parameters import asked as read_parameters
 from .problems import RefusedError
 from .readers import Reader
 from .routes import STREAM
-from .wire import WriterClient
+from .writer_socket import WriterClient
 
 MEDIA = "text/event-stream; charset=utf-8"
 RETRY = 3_000  # milliseconds after which a listener whose stream ended comes again

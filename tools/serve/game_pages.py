@@ -9,11 +9,11 @@ from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.imports.reading import address_of
 from ledger.ledger import Ledger
 
-from . import page_forms as forms
-from . import questions
-from .forms import PublicLogEntry
+from . import get_handlers
+from . import page_data as forms
+from .get_handlers import FileAnswer, Redirection
 from .parameters import Asked
-from .questions import FileAnswer, Redirection
+from .public_view import PublicLogEntry
 from .sites import GAME, is_path
 
 SIDE = 360  # pixels of a board
@@ -38,9 +38,9 @@ def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Redirection:
         game=stands,
         address=address_of(stands.game),
         board=_board(ledger, stands.game),
-        explained=questions.sides_explained(ledger, stands),
-        log=[questions.without_officers(PublicLogEntry, row) for row in recorded_games.game_log(ledger, number)],
-        proposals=[questions.public(row) for row in corrections.proposal_rows(ledger, shown)],
+        explained=get_handlers.sides_explained(ledger, stands),
+        log=[get_handlers.without_officers(PublicLogEntry, row) for row in recorded_games.game_log(ledger, number)],
+        proposals=[get_handlers.public(row) for row in corrections.proposal_rows(ledger, shown)],
         receipt=receipt,
         receipt_kept=is_kept,
     )

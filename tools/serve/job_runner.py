@@ -25,7 +25,7 @@ from . import limits, problems
 from .jobs import ERASED
 from .parents import PARENT
 from .problems import Problem
-from .waiting import Outcome
+from .write_queue import Outcome
 
 PROCESS = f"{__package__}.job_process"  # the module that a job is run by
 _PATIENCE = 5.0  # seconds until a job that was told to end is killed

@@ -26,10 +26,10 @@ from ledger.ledger import Ledger
 
 from . import bodies
 from .bodies import maybe
+from .get_handlers import player_asked
 from .problems import Fault
-from .questions import player_asked
 from .routes import ROWS_MEDIA
-from .wire import Ask
+from .writer_socket import Ask
 
 VERB = "job"  # of the writer
 ERASED = "somebody was erased since the job was begun, and its result may tell who it was: begin it anew"

@@ -1,7 +1,7 @@
 """How much may be asked: the sizes and times of a request, and how often one client may ask.
 
 All figures that bound a stranger stand here, with the reason beside each. Those of connections, which are kept before
-anything was understood, are used by ``connections``, the others by ``gate``.
+anything was understood, are used by ``connections``, the others by ``middleware``.
 """
 
 from __future__ import annotations

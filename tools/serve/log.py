@@ -24,9 +24,9 @@ from ledger.journal.tiles import ENTRIES, Tile
 from ledger.ledger import Ledger
 
 from . import encodings, problems
+from .get_handlers import FileAnswer
 from .parameters import asked as read_parameters
 from .problems import RefusedError
-from .questions import FileAnswer
 from .readers import Reader
 from .routes import Route
 

@@ -13,12 +13,12 @@ import attrs
 from ledger.facts.json_schemas import class_schema
 
 from . import bodies
+from .get_handlers import PROGRAM
 from .importing import ImportAnswer
 from .jobs import JobAnswer
 from .parameters import Parameter
-from .posts import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, JSON, OF_A_JOB, POSTS, Post, Recorded
+from .post_routes import IMPORT, IMPORT_DOC, IMPORT_PARAMETERS, JSON, OF_A_JOB, POSTS, Post, Recorded
 from .problems import MEDIA, Problem
-from .questions import PROGRAM
 from .routes import FEED, PREFIX, ROUTES, ROWS_MEDIA, Cost, Route
 
 _POSITION = {"type": "integer", "description": "how many entries of the journal it follows from"}

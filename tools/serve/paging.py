@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from ledger.ledger import Ledger
 
-from .page_forms import Paging
+from .get_handlers import Part
+from .page_data import Paging
 from .parameters import Asked, instant, text, whole
-from .questions import Part
 
 Row = TypeVar("Row")
 ROWS = 100  # of a page

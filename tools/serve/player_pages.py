@@ -22,11 +22,11 @@ from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from ledger.players.people import Person
 
-from . import page_forms as forms
-from . import questions
+from . import get_handlers
+from . import page_data as forms
+from .get_handlers import Redirection
 from .paging import before, paged, up_to
 from .parameters import Asked
-from .questions import Redirection
 
 Shown = TypeVar("Shown")
 Ask: TypeAlias = Callable[[Ledger, Asked], Shown | Redirection]
@@ -46,7 +46,7 @@ def of_player(path: str) -> Callable[[Callable[[Ledger, Person, forms.PlayerHead
         @wraps(ask)
         def asking(ledger: Ledger, asked: Asked) -> Shown | Redirection:
             word = asked["player"]
-            person = questions.player_asked(ledger, word)
+            person = get_handlers.player_asked(ledger, word)
             if word != str(person.player):
                 # A merge may be taken apart and a name be another one's tomorrow, but browsers ask again: see ETag.
                 rest = {name: value for name, value in asked.items() if name != "player" and _is_told(name, value)}
@@ -64,7 +64,7 @@ def _is_told(name: str, value: object) -> bool:
 
 
 def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
-    rated_in = [each.name for each in ledger.pools() if questions.is_rated(ledger, person, each.name)]
+    rated_in = [each.name for each in ledger.pools() if get_handlers.is_rated(ledger, person, each.name)]
     name = ledger.pool(pool).name if pool is not None or not rated_in else rated_in[0]
     return forms.PlayerHead(
         player=person.player,
@@ -95,7 +95,7 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked)
 
 
 def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> Any:
-    against = None if asked["against"] is None else questions.player_asked(ledger, asked["against"])
+    against = None if asked["against"] is None else get_handlers.player_asked(ledger, asked["against"])
     return graph_pages.page(
         ledger,
         person,
@@ -167,7 +167,7 @@ def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked
     """Why a player's rating is not what it was on a day."""
     made = None
     if asked["since"] is not None and head.is_rated:
-        made = questions.changes_since(ledger, person, asked["since"], head.pool)
+        made = get_handlers.changes_since(ledger, person, asked["since"], head.pool)
     _, paging = paged(asked, [] if made is None else made.parts)
     return forms.ChangesPage(head=head, since=asked["since"], changes=made, paging=paging)
 
@@ -177,7 +177,7 @@ def prediction(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: As
     """What a win, a draw and a loss against an opponent would bring."""
     brings, met, opponent = None, None, None
     if asked["opponent"] is not None:
-        other = questions.player_asked(ledger, asked["opponent"])
+        other = get_handlers.player_asked(ledger, asked["opponent"])
         opponent = other.player
         brings = predictions.predict(ledger, person, other, head.pool, asked["at"])
         if head.is_rated:

@@ -28,7 +28,7 @@ from ledger.runtime.ledger_files import journal_file, kept_with
 from .. import output
 from .listeners import holder
 from .settings import UNIX, Serving
-from .wire import meeting
+from .writer_socket import meeting
 
 GLANCE = 0.1  # seconds between two looks at the children
 ENDS_WITHIN = 12.0  # seconds for a child to end after SIGTERM: a little more than a reader gives its answers

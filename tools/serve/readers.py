@@ -32,8 +32,8 @@ from ledger.ledger import Ledger
 
 from .. import output
 from . import encodings
-from .forms import LedgerFacts
-from .questions import PROGRAM, FileAnswer, Paged, Part, Redirection
+from .get_handlers import PROGRAM, FileAnswer, Paged, Part, Redirection
+from .public_view import LedgerFacts
 from .rendering import Around, Renderer
 from .routes import PREFIX, ROWS_MEDIA, Cost, Route
 from .sites import Site

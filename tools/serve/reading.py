@@ -11,15 +11,15 @@ from collections.abc import Sequence
 
 from .application import application
 from .connections import ReadingServer
-from .desk_visits import Visits
+from .desk_requests import Visits
 from .feed import Feed
-from .gate import Gate
+from .middleware import Gate
 from .parents import end_with
-from .posting import Posting
+from .post_handlers import Posting
 from .readers import Reader
 from .settings import Serving
 from .sites import Site
-from .wire import WriterClient
+from .writer_socket import WriterClient
 
 ENDS_WITHIN = 10  # seconds for what is being answered when the process is to end
 

@@ -25,7 +25,7 @@ from ledger.facts.words import Outcome
 from ledger.runtime.visible import in_markup, visible
 
 from . import encodings
-from .questions import PROGRAM
+from .get_handlers import PROGRAM
 from .sites import Site
 
 _FOLDER = Path(__file__).parent

@@ -32,7 +32,7 @@ from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.bars import Page
 from ledger.ledger import Ledger
 
-from . import forms, limits, questions
+from . import get_handlers, limits, public_view
 from .parameters import Asked, Parameter, choice, instant, text, whole
 from .safety import AnswerKind
 
@@ -169,12 +169,12 @@ def _one(
     return Route(path=path, ask=ask, form=form, parameters=parameters, **more)
 
 
-_q = questions
+_q = get_handlers
 ROUTES: tuple[Route, ...] = (
-    _one("", _q.facts, forms.LedgerFacts),
+    _one("", _q.facts, public_view.LedgerFacts),
     _rows("/pools", _q.all_pools, pools.PoolRow),
     _rows("/eras", _q.all_eras, pools.EraRow),
-    _rows("/schemes", _q.all_schemes, forms.SchemeFacts),
+    _rows("/schemes", _q.all_schemes, public_view.SchemeFacts),
     _rows(
         "/players",
         _q.some_players,
@@ -184,7 +184,7 @@ ROUTES: tuple[Route, ...] = (
         text("identity", "a player's identity, such as fide:1503014; repeatable", many=True),
         scanned_by=("q",),
     ),
-    _one(_PLAYER, _q.player, forms.PlayerFacts, POOL, AT, of_today=True),
+    _one(_PLAYER, _q.player, public_view.PlayerFacts, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/games", _q.games, player_games.PlayerGame, POOL, of_today=True),
     _rows(
         f"{_PLAYER}/history", _q.history, player_games.GraphPoint, POOL,
@@ -195,7 +195,7 @@ ROUTES: tuple[Route, ...] = (
         of_today=True, media=("application/json", "image/svg+xml", "text/html; charset=utf-8"),
     ),
     _one(
-        f"{_PLAYER}/changes", _q.changes, forms.ChangesInParts, POOL,
+        f"{_PLAYER}/changes", _q.changes, public_view.ChangesInParts, POOL,
         instant("since", "the day, month or year since whose end"), *_PAGES,
         cost=Cost.PART, of_today=True,
     ),
@@ -223,21 +223,21 @@ ROUTES: tuple[Route, ...] = (
         "/tournaments/{tournament}", _q.table, Crosstable, POOL, text("edition", "a year, month or day of it"),
         cost=Cost.PART,
     ),
-    _rows("/lists", _q.lists, forms.PublicList, POOL),
+    _rows("/lists", _q.lists, public_view.PublicList, POOL),
     _rows("/lists/{list}", _q.list_rows, publications.PublishedPlayerRow, _EDITION, cost=Cost.SCAN),
     _rows(
-        "/corrections", _q.all_corrections, forms.PublicCorrection,
+        "/corrections", _q.all_corrections, public_view.PublicCorrection,
         choice("state", "open ones alone, or all", ("open", "all"), "all"), cost=Cost.SCAN,
     ),
-    _one("/corrections/{number}", _q.correction, forms.PublicCorrection),
+    _one("/corrections/{number}", _q.correction, public_view.PublicCorrection),
     _rows(
         "/games", _q.games_of_day, recorded_games.RecordedGame, POOL,
         instant("on", "the day, month or year in which they ended"),
         text("tournament", "the tournament"), text("round", "a round of it"), cost=Cost.SCAN,
     ),
     _one(_GAME, _q.game, recorded_games.RecordedGame),
-    _one(f"{_GAME}/explanation", _q.explained, forms.ExplainedSides),
-    _rows(f"{_GAME}/log", _q.game_log, forms.PublicLogEntry),
+    _one(f"{_GAME}/explanation", _q.explained, public_view.ExplainedSides),
+    _rows(f"{_GAME}/log", _q.game_log, public_view.PublicLogEntry),
     _one(f"{_GAME}/board", _q.board, boards.FinalPosition),
     _one(f"{_GAME}/pgn", _q.pgn, None, media=("application/vnd.chess-pgn; charset=utf-8",)),
     _one(f"{_GAME}/receipt", _q.receipt, None, media=("text/plain; charset=utf-8",), of_checkpoints=True),

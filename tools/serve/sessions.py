@@ -171,7 +171,7 @@ SLOWLY = 1.0  # seconds that an answer takes then, one after another
 class WrongTokens:
     """Wrong tokens of late, of everybody: many addresses that guess together are slowed down, and nobody is locked out.
 
-    How often one address may be refused ``gate`` says.
+    How often one address may be refused ``middleware`` says.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

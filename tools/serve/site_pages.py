@@ -10,13 +10,13 @@ from ledger.answers.asking import Naming, naming_now
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.ledger import Ledger
 
-from . import game_pages, questions, routes
-from . import page_forms as forms
-from .forms import SchemeFacts
+from . import game_pages, get_handlers, routes
+from . import page_data as forms
+from .get_handlers import Redirection
 from .paging import before, paged, pool_names, up_to
 from .parameters import Asked
-from .posts import IMPORT, IMPORT_DOC, OF_A_JOB, OF_A_JOB_DOC, POSTS
-from .questions import Redirection
+from .post_routes import IMPORT, IMPORT_DOC, OF_A_JOB, OF_A_JOB_DOC, POSTS
+from .public_view import SchemeFacts
 
 LEADERS, NEWS = 10, 6  # rows on the start page
 
@@ -31,8 +31,8 @@ def start(ledger: Ledger, _: Asked) -> forms.StartPage:
     newest = {"state": "all", "offset": 0, "limit": NEWS - 1}
     return forms.StartPage(
         pools=shown,
-        lists=questions.lists(ledger, {"pool": None})[:NEWS],
-        corrections=questions.all_corrections(ledger, newest).rows,
+        lists=get_handlers.lists(ledger, {"pool": None})[:NEWS],
+        corrections=get_handlers.all_corrections(ledger, newest).rows,
     )
 
 
@@ -48,7 +48,7 @@ def search(ledger: Ledger, asked: Asked) -> forms.SearchPage | Redirection:
             if naming_now() is Naming.FULL:
                 players = searching.players_named(ledger, word, limit=up_to(asked))
             else:
-                person = questions.player_asked(ledger, word)
+                person = get_handlers.player_asked(ledger, word)
                 return Redirection("/players/{}", (person.player,), for_good=False)
         except (MalformedError, UnknownNameError) as error:
             hint = str(error)
@@ -62,7 +62,7 @@ def _meant(ledger: Ledger, word: str) -> Redirection | None:
         if word.isdecimal():
             return Redirection("/players/{}", (ledger.player(word).player,), for_good=False)
         if ":" in word or "/" in word or word.startswith("#"):
-            return game_pages.moved(questions.game(ledger, {"game": word}))
+            return game_pages.moved(get_handlers.game(ledger, {"game": word}))
     except UnknownNameError:
         pass
     return None
@@ -92,7 +92,7 @@ def ranking(ledger: Ledger, asked: Asked) -> forms.RankingPage:
 
 def all_schemes(ledger: Ledger, _: Asked) -> forms.SchemesPage:
     """Which scheme rates each pool from when on, with every setting and who published it."""
-    facts = {each.scheme: each for each in questions.all_schemes(ledger, {})}
+    facts = {each.scheme: each for each in get_handlers.all_schemes(ledger, {})}
     eras = [_era(era, facts.get(era.scheme)) for era in pools.eras(ledger)]
     in_use = {shown.era.scheme for shown in eras}
     return forms.SchemesPage(eras=eras, others=[each for name, each in facts.items() if name not in in_use])

@@ -38,9 +38,9 @@ from .problems import Problem
 from .settings import Serving
 from .verbs import GAME, Asking, told_game, verb_of
 from .verbs import receipt as as_sent
-from .waiting import Outcome, Queue, Waiting, full
-from .wire import LARGEST, SOCKET, MessageTooLongError, message, next_message
 from .witnesses import Witness, Witnessing, WitnessKey
+from .write_queue import Outcome, Queue, Waiting, full
+from .writer_socket import LARGEST, SOCKET, MessageTooLongError, message, next_message
 
 GLANCE = 0.2  # seconds between two looks at the journal
 LATER = 5.0  # seconds until it is tried again to fold in, or to sign, what failed

@@ -15,8 +15,8 @@ from tests.kit.served_processes import SITE
 from tools.serve import limits
 from tools.serve.application import application
 from tools.serve.clients import Proxies, address_of, counted_as
-from tools.serve.gate import PERSON, Gate
 from tools.serve.limits import Buckets
+from tools.serve.middleware import PERSON, Gate
 from tools.serve.readers import Reader
 from tools.serve.settings import Serving
 

@@ -48,7 +48,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.journal.game_references import game_found
 from ledger.ledger import Ledger
 
-from . import forms
+from . import public_view
 
 if TYPE_CHECKING:
     from ledger.players.people import Person
@@ -130,10 +130,10 @@ def without_officers(form: type[Form], answer: attrs.AttrsInstance) -> Form:
 # -- the ledger ------------------------------------------------------------------------------------------------------
 
 
-def facts(ledger: Ledger, _: Asked) -> forms.LedgerFacts:
+def facts(ledger: Ledger, _: Asked) -> public_view.LedgerFacts:
     """How far the answers are, and which pools there are."""
     every = [pool.name for pool in ledger.pools()]
-    return forms.LedgerFacts(position=ledger.views.position(), alarm=None, program=PROGRAM, pools=every)
+    return public_view.LedgerFacts(position=ledger.views.position(), alarm=None, program=PROGRAM, pools=every)
 
 
 def all_pools(ledger: Ledger, _: Asked) -> list[pools.PoolRow]:
@@ -146,10 +146,10 @@ def all_eras(ledger: Ledger, _: Asked) -> list[pools.EraRow]:
     return pools.eras(ledger)
 
 
-def all_schemes(_: Ledger, __: Asked) -> list[forms.SchemeFacts]:
+def all_schemes(_: Ledger, __: Asked) -> list[public_view.SchemeFacts]:
     """Every scheme that is installed here."""
     return [
-        forms.SchemeFacts(
+        public_view.SchemeFacts(
             scheme=name,
             rates=f"by {scheme.rhythm.value}",
             title=scheme.title,
@@ -184,12 +184,12 @@ def some_players(ledger: Ledger, asked: Asked) -> list[searching.NamedPlayer]:
     ]
 
 
-def player(ledger: Ledger, asked: Asked) -> forms.PlayerFacts:
+def player(ledger: Ledger, asked: Asked) -> public_view.PlayerFacts:
     """One player in one pool."""
     person, pool = player_asked(ledger, asked["player"]), ledger.pool(asked["pool"])
     rated = is_rated(ledger, person, pool.name)
     summary = players.summary(ledger, person, pool.name, asked["at"]) if rated else None
-    return forms.PlayerFacts(
+    return public_view.PlayerFacts(
         player=person.player,
         name=names(ledger, {person.player})[person.player],
         identity=identity_shown(person.identity),
@@ -282,7 +282,7 @@ def changes(ledger: Ledger, asked: Asked) -> Paged:
     until, count = asked["offset"] + asked["limit"], len(made.parts)
     shown_now = attrs.evolve(made, parts=made.parts[asked["offset"] : until])
     following = {"offset": until} if until < count else None
-    return Paged(forms.ChangesInParts(changes=shown_now, count=count, next=None), following)
+    return Paged(public_view.ChangesInParts(changes=shown_now, count=count, next=None), following)
 
 
 def changes_since(ledger: Ledger, person: Person, since: str, pool: str | None) -> rating_changes.RatingChanges:
@@ -364,10 +364,10 @@ def table(ledger: Ledger, asked: Asked) -> FileAnswer:
     return FileAnswer(json_form.exact(attrs.asdict(page)), "application/json")
 
 
-def lists(ledger: Ledger, asked: Asked) -> list[forms.PublicList]:
+def lists(ledger: Ledger, asked: Asked) -> list[public_view.PublicList]:
     """The lists that were published, the newest first."""
     pool = None if asked["pool"] is None else ledger.pool(asked["pool"]).name
-    return [without_officers(forms.PublicList, row) for row in publications.lists(ledger, pool)[::-1]]
+    return [without_officers(public_view.PublicList, row) for row in publications.lists(ledger, pool)[::-1]]
 
 
 def list_rows(ledger: Ledger, asked: Asked) -> list[publications.PublishedPlayerRow]:
@@ -383,9 +383,9 @@ def list_name(asked: Asked) -> str:
 # -- corrections and games -----------------------------------------------------------------------------------------
 
 
-def public(row: corrections.ProposalRow) -> forms.PublicCorrection:
+def public(row: corrections.ProposalRow) -> public_view.PublicCorrection:
     """A correction as strangers see it."""
-    return forms.PublicCorrection(
+    return public_view.PublicCorrection(
         number=row.proposal,
         state=row.state,
         changes=row.changes,
@@ -403,7 +403,7 @@ def all_corrections(ledger: Ledger, asked: Asked) -> Part:
     return Part([public(row) for row in rows[::-1]], asked["offset"])
 
 
-def correction(ledger: Ledger, asked: Asked) -> forms.PublicCorrection:
+def correction(ledger: Ledger, asked: Asked) -> public_view.PublicCorrection:
     """One correction, with all its changes."""
     if not asked["number"].isdecimal() or len(asked["number"]) > LONGEST_NUMBER:
         raise UnknownNameError("correction", asked["number"], "corrections have numbers")
@@ -425,25 +425,25 @@ def game(ledger: Ledger, asked: Asked) -> recorded_games.RecordedGame:
     return recorded_games.recorded_game(ledger, asked["game"])
 
 
-def explained(ledger: Ledger, asked: Asked) -> forms.ExplainedSides:
+def explained(ledger: Ledger, asked: Asked) -> public_view.ExplainedSides:
     """Why a game changed both ratings."""
     return sides_explained(ledger, recorded_games.recorded_game(ledger, asked["game"]))
 
 
-def sides_explained(ledger: Ledger, stands: recorded_games.RecordedGame) -> forms.ExplainedSides:
+def sides_explained(ledger: Ledger, stands: recorded_games.RecordedGame) -> public_view.ExplainedSides:
     """The same of a game that is at hand."""
     if stands.reason is not None:
-        return forms.ExplainedSides(game=stands.game, reason=stands.reason, white=None, black=None)
+        return public_view.ExplainedSides(game=stands.game, reason=stands.reason, white=None, black=None)
     white, black = (
         explanations.explain(ledger, ledger.player(number), stands.game)
         for number in (stands.white_player, stands.black_player)
     )
-    return forms.ExplainedSides(game=stands.game, reason=None, white=white, black=black)
+    return public_view.ExplainedSides(game=stands.game, reason=None, white=white, black=black)
 
 
-def game_log(ledger: Ledger, asked: Asked) -> list[forms.PublicLogEntry]:
+def game_log(ledger: Ledger, asked: Asked) -> list[public_view.PublicLogEntry]:
     """What the journal says about a game."""
-    return [without_officers(forms.PublicLogEntry, row) for row in recorded_games.game_log(ledger, asked["game"])]
+    return [without_officers(public_view.PublicLogEntry, row) for row in recorded_games.game_log(ledger, asked["game"])]
 
 
 def pgn(ledger: Ledger, asked: Asked) -> FileAnswer:

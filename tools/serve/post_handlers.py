@@ -29,12 +29,12 @@ from .importing import OF_A_FILE, ImportAnswer
 from .jobs import ERASED, JobAnswer, JobState
 from .parameters import Asked, Parameter
 from .parameters import asked as read_parameters
-from .posts import IMPORT, IMPORT_PARAMETERS, JOBS, JSON, OF_A_JOB, POSTS, GameAnswer, Post
+from .post_routes import IMPORT, IMPORT_PARAMETERS, JOBS, JSON, OF_A_JOB, POSTS, GameAnswer, Post
 from .problems import Fault, RefusedError
 from .readers import Reader
 from .routes import PREFIX, Cost
 from .safety import AnswerKind
-from .wire import PATIENCE, Ask, WriterClient
+from .writer_socket import PATIENCE, Ask, WriterClient
 
 RATED_WITHIN = 10.0  # seconds for which a game waits for its ratings
 LONG = 6 * 3600.0  # seconds for a file of millions of games

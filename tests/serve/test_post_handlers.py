@@ -16,11 +16,11 @@ from tools.serve import bodies, parameters, problems
 from tools.serve.application import application
 from tools.serve.importing import MOST_ALIKE
 from tools.serve.limits import MOST_FAULTS
-from tools.serve.posting import Posting
+from tools.serve.post_handlers import Posting
 from tools.serve.problems import RefusedError
 from tools.serve.readers import Reader
 from tools.serve.routes import STREAM
-from tools.serve.wire import WriterClient
+from tools.serve.writer_socket import WriterClient
 
 pytestmark = pytest.mark.slow  # the processes of a server
 

@@ -27,7 +27,7 @@ from ledger.answers.time_losses import TimeLossWindow
 from ledger.answers.upsets import Upset
 from ledger.board.position import Position
 
-from . import forms
+from . import public_view
 
 
 @attrs.frozen(kw_only=True)
@@ -61,8 +61,8 @@ class StartPage:
     """What is new, and where to look."""
 
     pools: list[PoolShown]
-    lists: list[forms.PublicList]
-    corrections: list[forms.PublicCorrection]
+    lists: list[public_view.PublicList]
+    corrections: list[public_view.PublicCorrection]
 
 
 @attrs.frozen(kw_only=True)
@@ -105,7 +105,7 @@ class EraShown:
     """A scheme that rates a pool from some day on, with all its settings."""
 
     era: EraRow
-    facts: forms.SchemeFacts | None
+    facts: public_view.SchemeFacts | None
     settings: list[SettingShown]
 
 
@@ -114,7 +114,7 @@ class SchemesPage:
     """What rates the pools, and what else could."""
 
     eras: list[EraShown]
-    others: list[forms.SchemeFacts]
+    others: list[public_view.SchemeFacts]
 
 
 @attrs.frozen(kw_only=True)
@@ -285,9 +285,9 @@ class GamePage:
     game: RecordedGame
     address: str | None
     board: BoardShown | None
-    explained: forms.ExplainedSides
-    log: list[forms.PublicLogEntry]
-    proposals: list[forms.PublicCorrection]
+    explained: public_view.ExplainedSides
+    log: list[public_view.PublicLogEntry]
+    proposals: list[public_view.PublicCorrection]
     receipt: str | None
     receipt_kept: bool
 
@@ -332,7 +332,7 @@ class UpsetsPage:
 class ListsPage:
     """The published lists."""
 
-    lists: list[forms.PublicList]
+    lists: list[public_view.PublicList]
     paging: Paging
 
 
@@ -340,8 +340,8 @@ class ListsPage:
 class ListPage:
     """A published list, and the others of its pool to compare it with."""
 
-    shown: forms.PublicList
-    others: list[forms.PublicList]
+    shown: public_view.PublicList
+    others: list[public_view.PublicList]
     rows: list[PublishedPlayerRow]
     revised: int
     paging: Paging
@@ -352,11 +352,11 @@ class ListChangesPage:
     """What became of the players from one list to another; who stayed the same is only counted."""
 
     since: str
-    shown: forms.PublicList
-    other: forms.PublicList | None
+    shown: public_view.PublicList
+    other: public_view.PublicList | None
     counts: dict[str, int]
     rows: list[ListDifference]
-    corrections: list[forms.PublicCorrection]
+    corrections: list[public_view.PublicCorrection]
     paging: Paging
 
 
@@ -364,7 +364,7 @@ class ListChangesPage:
 class CorrectionPage:
     """A correction, with the keys of the first games that it is about."""
 
-    shown: forms.PublicCorrection
+    shown: public_view.PublicCorrection
     games: list[str]
 
 
@@ -373,5 +373,5 @@ class CorrectionsPage:
     """A page of the corrections."""
 
     state: str
-    rows: list[forms.PublicCorrection]
+    rows: list[public_view.PublicCorrection]
     paging: Paging

@@ -1,7 +1,7 @@
 """What programs may record under ``/api/v1``: a table as data, and how a body becomes a question to the writer.
 
 Names of players are looked up here, where the ledger is read; every rule is judged by the library, in the writer. How
-requests are taken is in ``posting``.
+requests are taken is in ``post_handlers``.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from .bodies import (
     TournamentTold,
 )
 from .desk_verbs import PreviewAnswer
+from .get_handlers import player_asked
 from .parameters import Parameter, choice, text
 from .problems import Fault, RefusedError
-from .questions import player_asked
 from .routes import PREFIX, Cost
-from .wire import Ask
+from .writer_socket import Ask
 
 JSON = "application/json"
 JOBS = "/jobs"

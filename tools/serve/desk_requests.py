@@ -29,9 +29,9 @@ from ledger.facts.person_names import same_person
 from ledger.handle import utc_now
 from ledger.ledger import Ledger
 
-from . import desk_forms, problems, safety
+from . import html_forms, problems, safety
 from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Deed, DeskPage, Leads, Typed
-from .gate import PERSON
+from .middleware import PERSON
 from .parameters import Parameter, choice
 from .parameters import asked as read_parameters
 from .problems import Problem, RefusedError
@@ -53,7 +53,7 @@ from .sessions import (
     origin_fault,
     sign_in_fault,
 )
-from .wire import Ask, WriterClient
+from .writer_socket import Ask, WriterClient
 
 SIGN_IN, SIGN_OUT = f"{PREFIX}/sign-in", f"{PREFIX}/sign-out"
 FRESH = 10.0  # seconds for which a page waits for what its reader has just recorded
@@ -290,7 +290,7 @@ class Visits:
             if asks is None:
                 return await self._kept_until_signed_in(request)
             path = {name: str(word) for name, word in request.path_params.items()}
-            typed = await desk_forms.typed(request, self._folder, deed.file)
+            typed = await html_forms.typed(request, self._folder, deed.file)
             spooled = Path(typed["file"]) if "file" in typed else None
             try:
                 if not Forms(word=asks.word).takes(f"{PREFIX}{deed.path.format(**path)}", typed.get(FORM_TOKEN)):
@@ -423,7 +423,7 @@ class Visits:
 
     async def _kept_until_signed_in(self, request: Request) -> Response:
         """Signing in first, with what was typed kept; a file is not."""
-        typed = await desk_forms.typed(request, self._folder)
+        typed = await html_forms.typed(request, self._folder)
         return self._sign_in_form(request, WaitingForm(None, typed, request.url.path), status=401)
 
     async def _sign_in_page(self, request: Request) -> Response:
@@ -467,7 +467,7 @@ class Visits:
         path, _, query = (asked or "").partition("?")
         if _of_path(path) is None:
             return ""
-        words = urlencode(parse_qsl(query)[: desk_forms.MOST_FIELDS])
+        words = urlencode(parse_qsl(query)[: html_forms.MOST_FIELDS])
         return f"{quote(path)}?{words}" if words else quote(path)
 
     async def _sign_in(self, request: Request) -> Response:
@@ -475,7 +475,7 @@ class Visits:
         fault = origin_fault(self._site.public_url, request.headers) or self._sign_in_fault(request)
         if fault is not None:
             raise RefusedError(problems.problem(403, fault))
-        typed = await desk_forms.typed(request, self._folder)
+        typed = await html_forms.typed(request, self._folder)
         visit = self._cookies.read(request, VISIT)
         if visit is None or not Forms(word=visit).takes(SIGN_IN, typed.get(FORM_TOKEN)):
             message = "open the page to sign in anew, and send it from there; cookies must be allowed for this site"
@@ -523,7 +523,7 @@ class Visits:
             raise RefusedError(problems.problem(403, fault))
         asks = await self._asks(request)
         if asks is not None:
-            typed = await desk_forms.typed(request, self._folder)
+            typed = await html_forms.typed(request, self._folder)
             if not Forms(word=asks.word).takes(SIGN_OUT, typed.get(FORM_TOKEN)):
                 raise RefusedError(problems.problem(403, "sign out from a page of the desk"))
             await self._client.ask("sign-out", {"where": self._where(request)}, token=asks.word)

@@ -12,7 +12,7 @@ import pytest
 
 from tools.serve import problems
 from tools.serve.problems import RefusedError
-from tools.serve.wire import LARGEST, SOCKET, MessageTooLongError, WriterClient, meeting, message, next_message
+from tools.serve.writer_socket import LARGEST, SOCKET, MessageTooLongError, WriterClient, meeting, message, next_message
 
 Answering = Callable[[dict[str, Any], asyncio.StreamWriter], Awaitable[None]]
 
