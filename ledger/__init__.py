@@ -34,18 +34,8 @@ if TYPE_CHECKING:
     )
     from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
     from ledger.ledger import Ledger
-    from ledger.ratings.projector import (
-        FactProjector,
-        FactRows,
-        Largest,
-        Projector,
-        RatedSide,
-        column,
-        declare,
-        declare_facts,
-        key_column,
-        value_column,
-    )
+    from ledger.ratings.fact_projector import FactProjector, FactRows, declare_facts, key_column, value_column
+    from ledger.ratings.projector import Largest, Projector, RatedSide, column, declare
     from ledger.recording.game_import import PoolChoice
     from ledger.runtime.records import part
     from ledger.schemes.scheme import Scheme
@@ -102,8 +92,8 @@ _HOMES = {
     "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",
     "ledger.recording.game_import": "PoolChoice",
     "ledger.ledger": "Ledger",
-    "ledger.ratings.projector": """FactProjector FactRows Largest Projector RatedSide column declare declare_facts
-        key_column value_column""",
+    "ledger.ratings.fact_projector": "FactProjector FactRows declare_facts key_column value_column",
+    "ledger.ratings.projector": "Largest Projector RatedSide column declare",
     "ledger.runtime.records": "part",
     "ledger.schemes.scheme": "Scheme",
 }

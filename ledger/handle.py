@@ -19,7 +19,7 @@ from ledger.auth.token_store import TokenStore
 from ledger.auth.tokens import Tokens
 from ledger.book.judging import RecordedEvent
 from ledger.book.timeline import Pool
-from ledger.duplicates.detector import ErasedPlayerMatcher
+from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MadeKeys
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.facts import codec
@@ -31,14 +31,15 @@ from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.listing import chosen, marks
 from ledger.journal.scratch import ScratchJournal
 from ledger.players import erasing, renaming
-from ledger.players.people import People, Person
+from ledger.players.people import People
+from ledger.players.persons import Person
 from ledger.players.sealed_names import SealedNames, player_found
 from ledger.players.stores import open_stores, token_store_of
 from ledger.ratings import queries
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import at_hand
 from ledger.ratings.keeping import InstalledProjectors
 from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.projector import ReadModel
 from ledger.ratings.views import Views
 from ledger.recording.current_facts import CurrentFacts, need_views
 from ledger.recording.recorder import Gate, RecordedEvents, Recorder, Refused, Submission

@@ -29,14 +29,14 @@ from ledger.journal.listing import JournalEntry
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.players.stores import make_on_server, open_names
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, past_views, queries
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import at_hand
-from ledger.ratings.projector import ReadModel
 from ledger.recording.game_import import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.recording.recorder import STRANGERS_NAMED, Refused, Submission
 from ledger.recording.seed_warnings import SeedWarnings

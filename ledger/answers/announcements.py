@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from ledger.answers.asking import day
-from ledger.book.timeline import NOTHING, Announced, Edition, Pool, first_from
+from ledger.book.timeline import Pool
+from ledger.book.whole_tournaments import NOTHING, Announced, Edition, first_from
 from ledger.errors import RejectedError
 from ledger.facts import codec
 from ledger.facts.codec import decode

@@ -21,7 +21,7 @@ from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
-from ledger.players.people import Person, missing
+from ledger.players.persons import Person, missing
 from ledger.runtime.calls import compare
 
 P = ParamSpec("P")

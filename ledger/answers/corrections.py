@@ -16,7 +16,7 @@ from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import beside, documented
 from ledger.handle import OpenLedger
 from ledger.journal import rules
-from ledger.players.people import missing
+from ledger.players.persons import missing
 
 _SAME_SIDES = """
 SELECT key FROM games WHERE white = ? AND black = ? AND ended_ms BETWEEN ? AND ? AND 'game:' || key <> ? ORDER BY key

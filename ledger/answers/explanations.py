@@ -16,15 +16,16 @@ from ledger.answers import marks
 from ledger.answers.asking import RESULT, day, names, of_one_moment, shown
 from ledger.answers.calculations import FormulaTerm
 from ledger.answers.marks import AroundGame
-from ledger.book import judging
-from ledger.book.timeline import Era, Pool, alone
+from ledger.book import stored_editions
+from ledger.book.timeline import Era, Pool
+from ledger.book.whole_tournaments import alone
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.handle import OpenLedger
 from ledger.journal.game_references import game_found
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
 from ledger.ratings.player_states import PlayerStates
@@ -258,7 +259,7 @@ def _starts(ledger: OpenLedger, pool: Pool, games: Sequence[Mapping[str, Any]], 
     """Return when the tournament of each of a player's games began; the games of a league are rated by period."""
     own = [game for game in games if player in {game["white"], game["black"]}]
     played = sorted({game["tournament"] for game in own if game["tournament"]})
-    editions = {name: judging.all_editions(ledger.views.connection, pool, name) for name in played}
+    editions = {name: stored_editions.all_editions(ledger.views.connection, pool, name) for name in played}
     ends = [(editions.get(game["tournament"], {}), game["ended_ms"]) for game in own]
     return tuple(by_end.get(ms, alone(ms)).first_ms for by_end, ms in ends)
 

@@ -17,7 +17,7 @@ from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors import bests, highest_lowest
 from ledger.ratings.projectors.history import highest_of

@@ -12,7 +12,7 @@ from ledger.answers.rankings import class_limits, class_of
 from ledger.correcting.previews import Impact
 from ledger.facts.json_schemas import beside, documented
 from ledger.handle import OpenLedger
-from ledger.ratings.trials import Figures
+from ledger.ratings.what_ifs import Figures
 
 # What stands in a row twice, before and after.
 FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "listed", "closed")

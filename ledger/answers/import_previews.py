@@ -27,7 +27,8 @@ from ledger.facts.source_games import SourceRound
 from ledger.handle import OpenLedger
 from ledger.journal import Find, Journal
 from ledger.journal.scratch import ScratchJournal
-from ledger.players.people import People, Person
+from ledger.players.people import People
+from ledger.players.persons import Person
 from ledger.players.sealed_names import NumberedPersons, SealedNames, is_renaming, latest_commitments, registration_key
 from ledger.recording.game_import import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.recording.seed_warnings import SeedWarnings

@@ -14,7 +14,7 @@ import orjson
 
 from ledger.answers.asking import names, of_one_moment
 from ledger.answers.publications import Original, originals
-from ledger.book.game_book import recorded_facts, rows_at
+from ledger.book.reapplied_games import recorded_facts, rows_at
 from ledger.book.tables import FACTS
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.correcting.corrections import Corrections

@@ -22,7 +22,7 @@ from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings import queries
 
 Row = dict[str, Any]

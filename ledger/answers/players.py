@@ -20,7 +20,7 @@ from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import beside, documented
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.projectors import highest_lowest

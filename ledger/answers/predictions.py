@@ -15,7 +15,7 @@ from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings import engine
 from ledger.ratings.player_rows import is_listed
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS

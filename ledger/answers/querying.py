@@ -23,7 +23,7 @@ from ledger.errors import MalformedError, StorageError, one_line
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.ratings import keeping, view_tables
+from ledger.ratings import keeping, view_docs
 from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import query_runner, sqlite
 from ledger.runtime.calls import checked
@@ -183,7 +183,7 @@ def _explained(ledger: OpenLedger, failure: query_runner.QueryError, seconds: fl
 @of_one_moment
 def tables_described(ledger: OpenLedger) -> dict[str, TableDoc]:
     """What the tables of the views say, by name."""
-    return view_tables.described_in(ledger.views.connection, ledger.views.at_hand.all)
+    return view_docs.described_in(ledger.views.connection, ledger.views.at_hand.all)
 
 
 @attrs.frozen(kw_only=True, slots=False)

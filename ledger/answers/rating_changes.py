@@ -40,7 +40,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates

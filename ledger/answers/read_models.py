@@ -15,9 +15,10 @@ from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings import keeping, queries, views_file
-from ledger.ratings.projector import DeclaredProjector, ReadModel
+from ledger.ratings.fact_projector import ReadModel
+from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.projectors.history import HISTORY
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import attrs
 
 from ledger.answers.asking import called_so, identity_shown, of_one_moment, rows_up_to
-from ledger.book.decisions import merges_in, root
+from ledger.book.decisions import root
+from ledger.book.stored_proposals import merges_in
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
 from ledger.handle import OpenLedger

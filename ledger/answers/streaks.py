@@ -13,7 +13,7 @@ from ledger.answers.asking import of_one_moment
 from ledger.answers.read_models import PlayersGames, games_until, refuse_without, state_after
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings.projectors.streaks import PROJECTOR
 
 Kind = Literal["winning", "unbeaten", "losing"]

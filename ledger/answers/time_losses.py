@@ -19,7 +19,7 @@ from ledger.facts.instants import instant_end_ms, instant_text
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.policies.house_policies import HousePolicies
 from ledger.ratings import queries
 from ledger.ratings.projectors.time_losses import PROJECTOR

@@ -21,7 +21,7 @@ from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.projectors.upsets import LARGE, PROJECTOR
 

@@ -38,9 +38,9 @@ from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import available
 from ledger.ratings.past_views import stepping
-from ledger.ratings.projector import ReadModel
 from ledger.ratings.standings import list_in_force
 from ledger.ratings.views import Views
 from ledger.runtime import arith

@@ -32,8 +32,8 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.stored_tree import Edge
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries, views_file
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import BUILT_IN, available
-from ledger.ratings.projector import ReadModel
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import BOUNDS

@@ -21,8 +21,8 @@ from ledger.errors import CorruptError
 from ledger.handle import OpenLedger, utc_now
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.players.stores import token_store_of
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import available
-from ledger.ratings.projector import ReadModel
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent
 

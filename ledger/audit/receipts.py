@@ -24,7 +24,7 @@ from ledger.journal import Stored
 from ledger.journal.game_references import game_found
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.players.sealed_names import SealedNames, is_sealed, player_found, sealings
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"

@@ -21,8 +21,8 @@ from ledger.auth.token_store import KEY_BYTES, RefusalRow, SendingRow, TokenRow,
 from ledger.errors import StorageError
 from ledger.facts.person_names import may_be_called, without_person
 from ledger.runtime import sqlite
-from ledger.runtime.sqlite import schema_faults as faults
-from ledger.runtime.sqlite import statements
+from ledger.runtime.own_files import schema_faults as faults
+from ledger.runtime.own_files import statements
 
 if TYPE_CHECKING:
     import sqlite3

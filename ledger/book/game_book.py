@@ -7,30 +7,27 @@ A proposal or decision is noted as it comes in, and where one takes effect the g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ledger.auth.issued_tokens import IssuedTokens
 from ledger.book import decisions, judging, tables
-from ledger.book.decisions import Acting, Decided, Remainder
-from ledger.book.judging import JUDGED, Changes, RecordedEvent
-from ledger.book.kinds import BookState, apply_fact, note_moves
+from ledger.book.book_state import BookState
+from ledger.book.judging import Changes, RecordedEvent
+from ledger.book.kinds import apply_fact, note_moves
 from ledger.book.policies import RULE, UNPROVEN, Party, broken_by
-from ledger.book.tables import DERIVED, FACTS, PLACED, PLAYER_BITS, POINTS_BITS, facts_of, row_of
+from ledger.book.tables import PLAYER_BITS, POINTS_BITS
 from ledger.book.timeline import Pool
-from ledger.errors import CorruptError, MalformedError
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry, decode
 from ledger.facts.events import (
     ROLES_OF,
-    SUPPLEMENTED,
     CorrectionDecided,
     CorrectionProposed,
-    GameRecorded,
     GameSupplemented,
     Role,
 )
@@ -39,6 +36,7 @@ from ledger.schemes import named
 
 if TYPE_CHECKING:
     import sqlite3
+from ledger.book.reapplied_games import Added, added, reapply_games, supplement
 
 _GAME = "game:"
 _OF_PERSON = (
@@ -300,187 +298,3 @@ class GameBook(BookState):
             kept = rows[cut:]
         if kept:
             yield kept
-
-
-# Games of the book that stand otherwise now: rows are read, changed, judged, noted and written, whatever the cause.
-#
-# A correction, a merge, a voided tournament and a further telling are one road: the facts as they were told, with
-# what further tellings add, then the changes in force, the persons that merged players are, and whether the game is
-# voided.
-
-BLOCK = 20_000  # games whose rows are Python objects at one time
-ADDED = tuple(name for name in SUPPLEMENTED if name != "text")  # by further tellings; the movetext stands in no row
-_COLUMNS = ("position", "pool", "key", *FACTS, *DERIVED, *PLACED, "voided_by")
-# One statement however many positions there are: it is prepared once, and no limit on question marks is met.
-_AMONG = "position IN (SELECT value FROM json_each(?))"
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM games WHERE {_AMONG} ORDER BY position"
-_ORIGINALS = f"SELECT position, facts FROM originals WHERE {_AMONG}"
-_SIDES = f"SELECT position, white, black FROM given_sides WHERE {_AMONG}"
-_WRITTEN = tuple(name for name in _COLUMNS if name not in {"position", "key"})
-_UPDATE = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE position = ?"
-_UNRATED = {"half_moves", "started_at"}  # where the verdict stays, no rating and no row of a table knows them
-_OF_TOURNAMENT = ("pool", "tournament", "ended_ms", "white", "black", "voided_by")  # what says the days of one
-_KEEP_ORIGINAL = "INSERT OR REPLACE INTO originals VALUES (?, ?)"
-_KEEP_SIDES = "INSERT OR REPLACE INTO given_sides VALUES (?, ?, ?)"
-NO_CHANGES = Remainder({}, None, None)
-
-Row = dict[str, Any]
-Added = tuple[int, Mapping[str, Any]]  # position of the entry that recorded a game, and what is known of it now
-
-
-def added(event: GameSupplemented) -> Added:
-    """What a further telling adds to which game, as plain values."""
-    facts = codec.facts_mapping(event)
-    return event.entry, {name: facts[name] for name in ADDED if name in facts}
-
-
-def supplement(book: BookState, tellings: Iterable[Added], fresh: Changes) -> None:
-    """Make games of which further tellings, in the order of the journal, know more stand as they are known now.
-
-    Raises:
-        CorruptError: a game of which more is told stands in no row.
-    """
-    games: dict[int, dict[str, Any]] = {}
-    for entry, more in tellings:
-        games.setdefault(entry, {}).update(more)
-    reapply_games(book, games, fresh)
-
-
-def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh: Changes) -> None:
-    """Make games what all that is known by now says of them; what is to be rated anew is noted in *fresh*.
-
-    Args:
-        book: where they stand.
-        games: by position of the entry that recorded one, what a further telling adds; nothing for a correction.
-        fresh: takes what is to be rated anew.
-    """
-    # by position: so their rows lie in the table, and are read and written from one end to the other
-    waiting = iter(sorted(games.items()))
-    while block := dict(islice(waiting, BLOCK)):
-        before = rows_at(book.connection, list(block))
-        if lost := {entry for entry, more in block.items() if more} - {row["position"] for row in before}:
-            message = "is supplemented as a game that it did not record; run 'audit'"
-            raise CorruptError("journal", min(lost), message)
-        after = _after_all(book, before, block)
-        verdicts = book.judging.verdicts([tuple(row[name] for name in JUDGED) for row in after])
-        changed = []
-        for stood, row, verdict in zip(before, after, verdicts, strict=True):
-            row.update(zip(PLACED, verdict, strict=True))
-            if any(stood[name] != row[name] for name in _WRITTEN):
-                _note(book, stood, row, fresh)
-                if fresh.stood is not None:
-                    # Of a game that stands anew twice, in one step, the first row is the one that stood before.
-                    fresh.stood.setdefault(row["position"], stood)
-                changed.append(tuple(row[name] for name in (*_WRITTEN, "position")))
-        book.connection.executemany(_UPDATE, changed)
-
-
-def _after_all(book: BookState, before: Sequence[Row], more: Mapping[int, Mapping[str, Any]]) -> list[Row]:
-    """The rows after all that is known, but for their verdicts."""
-    names = {pool.pool: name for name, pool in book.pools.items()}
-    recorded = recorded_facts(book.connection, before, names)
-    # what is still to stand there is put in again
-    for table in ("originals", "given_sides"):
-        book.connection.execute(f"DELETE FROM {table} WHERE {_AMONG}", (orjson.dumps(list(more)).decode(),))
-    subjects = [f"game:{row['key']}" for row in before] if book.decided.any_approved else []
-    acting = book.decided.acting(subjects) if subjects else {}
-    return [
-        _after(book, row, names[row["pool"]], {**facts, **more[row["position"]]}, acting.get(f"game:{row['key']}", ()))
-        for row, facts in zip(before, recorded, strict=True)
-    ]
-
-
-def _after(book: BookState, row: Row, pool: str, recorded: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
-    """The row of a game that stands in a pool, after the changes of its game."""
-    stands = decisions.remainder(acting) if acting else NO_CHANGES
-    facts = decisions.with_fields(recorded, stands.fields) if stands.fields else recorded
-    after = dict(row)
-    if stands.fields:
-        try:
-            codec.structure_event(GameRecorded.KIND, dict(facts))
-        except MalformedError as error:  # only a journal that was written past the gate has such corrections
-            message = f"was corrected to what no game may be ({error}); run 'audit'"
-            raise CorruptError("journal", row["position"], message) from error
-        original = orjson.dumps(dict(recorded), option=orjson.OPT_SORT_KEYS).decode()
-        book.connection.execute(_KEEP_ORIGINAL, (row["position"], original))
-    if facts != facts_of(row, pool):
-        if facts["pool"] not in book.pools:
-            message = f"was moved to pool {facts['pool']!r}, which has no scheme; run 'audit'"
-            raise CorruptError("journal", row["position"], message)
-        after |= row_of(facts, book.pools[facts["pool"]].pool)
-    sides = (after["white"], after["black"])
-    after["white"], after["black"] = (decisions.root(book.decided.merges, player) for player in sides)
-    if sides != (after["white"], after["black"]):
-        book.connection.execute(_KEEP_SIDES, (row["position"], *sides))
-    after["voided_by"] = _voided_by(book.decided, after, facts["pool"], stands)
-    return after
-
-
-def _voided_by(decided: Decided, row: Row, pool: str, stands: Remainder) -> int | None:
-    """The proposal that voided a game; None where the last change that speaks of it lets it stand."""
-    verdicts: list[tuple[decisions.Place, int | None]] = []
-    if stands.annulled is not None:
-        verdicts.append(stands.annulled)
-    if stands.restored is not None:
-        verdicts.append((stands.restored, None))
-    for span in decided.spans_of(row["white"], row["black"], pool, row["tournament"]):
-        change, (first, last) = span.change, decisions.span(span.change)
-        if not first <= row["ended_ms"] <= last:
-            continue
-        if change.do is Verb.ANNUL_GAMES:
-            # By who that is now: the number in the change, if it was merged since, would be taken for Black's in each
-            # game.
-            person = decisions.root(decided.merges, change.player or 0)
-            if not row["rated"] or not decisions.is_meant(change, person, row["white"], row["outcome"]):
-                continue
-        voids = change.do is not Verb.RESTORE_TOURNAMENT
-        verdicts.append(((span.position, span.number), span.proposal if voids else None))
-    return max(verdicts)[1] if verdicts else None
-
-
-def _note(book: BookState, stood: Row, row: Row, fresh: Changes) -> None:
-    """Note what is to be rated anew where a game stands otherwise than before."""
-    if any(stood[name] != row[name] for name in _OF_TOURNAMENT):
-        for version in (stood, row):
-            book.moved(version["pool"], version["tournament"], version["ended_ms"])
-    counted = [version for version in (stood, row) if version["reason"] is None]
-    if not counted or (len(counted) > 1 and all(stood[n] == row[n] for n in _WRITTEN if n not in _UNRATED)):
-        return
-    # in both pools: a row of the old one may bear the new place
-    first = min(stood["rated_ms"], row["rated_ms"])
-    for version in counted:
-        fresh.note(version["pool"], first, (version["white"], version["black"]))
-
-
-def rows_at(connection: sqlite3.Connection, positions: Sequence[int]) -> list[Row]:
-    """The games at positions of the journal as they stand in the book, by column, in order of their positions."""
-    cursor = connection.execute(_SELECT, (orjson.dumps(list(positions)).decode(),))
-    return [dict(zip(_COLUMNS, row, strict=True)) for row in cursor.fetchall()]
-
-
-def recorded_facts(
-    connection: sqlite3.Connection, rows: Sequence[Row], names: Mapping[int, str]
-) -> list[dict[str, Any]]:
-    """The plain facts of games before all corrections, with what supplements told of them.
-
-    Args:
-        connection: the database of the book.
-        rows: the games, as ``rows_at`` gives them.
-        names: the names of the pools, by number.
-    """
-    positions = [row["position"] for row in rows]
-    originals = _by_position(connection, _ORIGINALS, positions)
-    sides = _by_position(connection, _SIDES, positions)
-    facts = []
-    for row in rows:
-        if row["position"] in originals:
-            facts.append(orjson.loads(originals[row["position"]][0]))
-        else:
-            white, black = sides.get(row["position"], (row["white"], row["black"]))
-            facts.append({**facts_of(row, names[row["pool"]]), "white": white, "black": black})
-    return facts
-
-
-def _by_position(connection: sqlite3.Connection, query: str, positions: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    rows = connection.execute(query, (orjson.dumps(list(positions)).decode(),))
-    return {position: tuple(row) for position, *row in rows}

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
-from ledger.book.game_book import ADDED, GameBook, supplement
+from ledger.book.game_book import GameBook
 from ledger.book.judging import Changes, with_verdicts
 from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew, relist
+from ledger.book.reapplied_games import ADDED, supplement
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.tables import with_derived
 from ledger.errors import CorruptError, MalformedError, one_line

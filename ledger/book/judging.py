@@ -13,7 +13,8 @@ import attrs
 
 from ledger.book import tables
 from ledger.book.roster import STANDING_CODE, Roster
-from ledger.book.timeline import ALONE, Edition, Place, Pool
+from ledger.book.timeline import ALONE, Place, Pool
+from ledger.book.whole_tournaments import Edition
 from ledger.facts.events import Event
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
 from ledger.runtime.kernels import bound, compiled
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from polars import DataFrame, Series
+from ledger.book.stored_editions import Editions, editions_of
 
 
 class RecordedEvent(NamedTuple):
@@ -325,63 +327,3 @@ class Judging:
             self.verdict(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
             for row in rows
         )
-
-
-# The games of tournaments that are rated whole: which were recorded lately, and what editions the stored ones make
-# up.
-# Reads the table of games. What an edition is, and what follows from it, ``timeline`` says.
-
-Editions = Mapping[int, Mapping[str, Mapping[int, Edition]]]  # by number of the pool, tournament and end of a game
-
-# A game that was voided, or that nobody played against anybody else, tells nothing of its tournament's days.
-_OF_TOURNAMENT = "pool = ?1 AND tournament = ?2 AND voided_by IS NULL AND white <> black"
-_ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} AND ended_ms BETWEEN ?3 AND ?4 ORDER BY ended_ms"
-_ALL_ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} ORDER BY ended_ms"
-
-
-class PlayedTournaments:
-    """Tournaments of which games were recorded since their games were last placed."""
-
-    def __init__(self) -> None:
-        self._spans: dict[tuple[str, str], tuple[int, int]] = {}
-
-    def note(self, pool: str, tournament: str, first_ms: int, last_ms: int) -> None:
-        """Games of a tournament were recorded that ended from *first_ms* to *last_ms*."""
-        first, last = self._spans.get((pool, tournament), (first_ms, last_ms))
-        self._spans[pool, tournament] = min(first, first_ms), max(last, last_ms)
-
-    def taken(self) -> list[tuple[tuple[str, str], tuple[int, int]]]:
-        """By pool and tournament the first and the last end of those games; they count as placed from now on."""
-        spans = list(self._spans.items())
-        self._spans.clear()
-        return spans
-
-
-def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str | None, int]]) -> Editions:
-    """The editions of tournaments that are rated whole.
-
-    Args:
-        connection: the views.
-        games: of each game that is asked for, its pool, its tournament and when it ended.
-    """
-    spans: dict[tuple[int, str], tuple[Pool, int, int]] = {}
-    for pool, tournament, ended_ms in games:
-        if pool.by_event and tournament:
-            _, first, last = spans.get((pool.pool, tournament), (pool, ended_ms, ended_ms))
-            spans[pool.pool, tournament] = pool, min(first, ended_ms), max(last, ended_ms)
-    by_pool: dict[int, dict[str, Mapping[int, Edition]]] = {}
-    for (number, tournament), (pool, first, last) in spans.items():
-        # What was told of one edition bounds the next, however far away: then all games of the name are needed.
-        if tournament in pool.closed or tournament in pool.opened:
-            by_end = all_editions(connection, pool, tournament)
-        else:
-            rows = connection.execute(_ENDS, (number, tournament, first - pool.reach_ms, last + pool.reach_ms))
-            by_end = pool.editions(tournament, [ms for (ms,) in rows])
-        by_pool.setdefault(number, {})[tournament] = by_end
-    return by_pool
-
-
-def all_editions(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:
-    """Return by end of a game the edition of a tournament that is rated whole, however long it lasts."""
-    ends = [ms for (ms,) in connection.execute(_ALL_ENDS, (pool.pool, tournament))]
-    return pool.editions(tournament, ends)

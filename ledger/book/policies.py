@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 import orjson
 
-from ledger.book.decisions import Proposal
+from ledger.book.stored_proposals import Proposal
 from ledger.book.timeline import BEGINNING
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.event_fields import NAME_PATTERN

@@ -10,17 +10,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ledger.book import decisions
-from ledger.book.conflicts import NOT_YET, PLACES, Fact, HypotheticalFacts, contradictory, ending_faults, meetings
+from ledger.book.collisions import PLACES, meetings
+from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, contradictory, ending_faults
 from ledger.book.conflicts import RULE as IMPOSSIBLE
-from ledger.book.decisions import Decided, Proposal
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
 from ledger.book.policies import POLICIES, Given, check_settings
+from ledger.book.stored_proposals import Decided, Proposal
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
 from ledger.facts.events import Decision, Event, GameRecorded, PolicySet
 from ledger.journal import Journal, rules
-from ledger.journal.rules import next_number
+from ledger.journal.late_facts import next_number
 from ledger.runtime.nearest import did_you_mean
 
 if TYPE_CHECKING:

@@ -16,10 +16,11 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.book import decisions, timeline
-from ledger.book.decisions import Decided
+from ledger.book import decisions, whole_tournaments
 from ledger.book.stored_pools import stored_pools
-from ledger.book.timeline import Edition, Pool
+from ledger.book.stored_proposals import Decided
+from ledger.book.timeline import Pool
+from ledger.book.whole_tournaments import Edition
 from ledger.facts.changes import Verb
 from ledger.facts.events import RoundWithoutGame
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -188,7 +189,7 @@ def editions_by_end(
             return days
         return inf if end in vague else QUIET_DAYS if quiet_days is None else quiet_days
 
-    return timeline.editions(list(ends), gap, pool.announced(tournament))
+    return whole_tournaments.editions(list(ends), gap, pool.announced(tournament))
 
 
 class Editions(NamedTuple):
@@ -231,7 +232,9 @@ def editions_of(
         else:
             rounds.setdefault(edition, []).append(bye)
     days_alone = sorted({bye.edition_ms for bye in alone})
-    by_day = timeline.editions(days_alone, lambda _: QUIET_DAYS if quiet_days is None else quiet_days, announced)
+    by_day = whole_tournaments.editions(
+        days_alone, lambda _: QUIET_DAYS if quiet_days is None else quiet_days, announced
+    )
     for bye in alone:
         rounds.setdefault(by_day[bye.edition_ms], []).append(bye)
     return Editions(sorted({*played, *rounds}), rounds)

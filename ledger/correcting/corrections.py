@@ -15,9 +15,9 @@ import attrs
 import orjson
 
 from ledger.auth.tokens import VERBS_OF, Actor
-from ledger.book.decisions import Decided, Proposal
 from ledger.book.policies import Party, refused_by
 from ledger.book.proposal_gate import ProposalGate
+from ledger.book.stored_proposals import Decided, Proposal
 from ledger.correcting.drafts import Drafts, entries_of_proposal, facts_of_approval
 from ledger.correcting.previews import Impact, Previews
 from ledger.correcting.verbs import Verbs, at_lines, read_batch

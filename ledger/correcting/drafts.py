@@ -15,7 +15,7 @@ import orjson
 
 from ledger import schemes
 from ledger.book.conflicts import Fact, HypotheticalFacts
-from ledger.book.decisions import Decided
+from ledger.book.stored_proposals import Decided
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which

@@ -14,7 +14,7 @@ import attrs
 import orjson
 
 from ledger.book import decisions
-from ledger.book.game_book import recorded_facts, rows_at
+from ledger.book.reapplied_games import recorded_facts, rows_at
 from ledger.facts.changes import Change, Verb, Which, change_of, games_at
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.instants import instant_ms

@@ -13,9 +13,9 @@ from typing import NamedTuple, cast
 import attrs
 
 from ledger.auth.issued_tokens import IssuedTokens
-from ledger.book.decisions import Decided, Proposal
 from ledger.book.policies import Party, broken_by
 from ledger.book.proposal_gate import ProposalGate
+from ledger.book.stored_proposals import Decided, Proposal
 from ledger.correcting.drafts import entries_of_proposal, facts_of_approval, facts_of_changes
 from ledger.errors import MalformedError, ProposalError, Refusal, TooLongError
 from ledger.facts.changes import Change, Verb
@@ -27,9 +27,9 @@ from ledger.handle import OpenLedger
 from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.publishing.publications import Publications
-from ledger.ratings import trials
-from ledger.ratings.trials import Figures, ListMove, Preview
+from ledger.ratings import trials, what_ifs
 from ledger.ratings.views import Views
+from ledger.ratings.what_ifs import Figures, ListMove, Preview
 from ledger.runtime import sqlite
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
@@ -174,7 +174,7 @@ class Previews:
         everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
         published = Publications(self.ledger).last_editions()
         with closing(self._journal(tried)) as journal:
-            preview = trials.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
+            preview = what_ifs.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
         return tried, preview
 
     def _remembered(self, proposal: int | Sequence[Change], now_ms: int) -> Impact | None:

@@ -16,7 +16,8 @@ from ledger.errors import MalformedError
 from ledger.facts.person_names import PLAIN_LETTERS, are_apart, folded, spelt
 from ledger.players.misspelt import resembling
 from ledger.players.name_indexes import fold
-from ledger.players.people import People, Person
+from ledger.players.people import People
+from ledger.players.persons import Person
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:

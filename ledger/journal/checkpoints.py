@@ -1,8 +1,8 @@
 """Checkpoints of one ledger: made of its journal, kept in a file, and held against the journal when it is opened.
 
 The checkpoints stand beside the journal (``club.checkpoints``) or where ``club.toml`` says, best on a medium that
-whoever writes the journal cannot write; so does the key (``club.key``). The three parts below are the file, the key,
-and both of them beside a journal.
+whoever writes the journal cannot write; so does the key (``club.key``). ``checkpoint_notes`` reads and
+writes the file, ``signing_keys`` the key.
 
 A log must never sign a checkpoint that is inconsistent with one that it signed before (C2SP tlog-checkpoint,
 "Signatures"): so nothing is signed, nor recorded, where the last one kept does not fit the journal.
@@ -10,296 +10,22 @@ A log must never sign a checkpoint that is inconsistent with one that it signed 
 
 from __future__ import annotations
 
-import base64
-import binascii
-import os
-import re
-import secrets
 import warnings
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from hashlib import sha256
-from io import FileIO
 from pathlib import Path
 
-import attrs
-
-from ledger.errors import CheckpointWarning, CorruptError, MalformedError, StorageError
+from ledger.errors import CheckpointWarning, CorruptError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal, StoredJournal
+from ledger.journal.checkpoint_notes import Checkpoint, add_checkpoint, last_checkpoint, note_text
 from ledger.journal.merkle import consistency_path
 from ledger.journal.settings_file import SettingsFile
-from ledger.runtime import sqlite
-from ledger.runtime.lazy import ed25519, filelock
+from ledger.journal.signing_keys import NoteKey, make_key, read_key
+from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import kept_with, replace_file
-from ledger.runtime.sqlite import sync_folder
-
-# The file that checkpoints are kept in: one signed note after another, the newest last, an empty line between two.
-#
-# A checkpoint is origin, size and root of the tree, signed: C2SP tlog-checkpoint (https://c2sp.org/tlog-checkpoint,
-# "Note text") within C2SP signed-note, as both stood in 2026. The last one is read without verifying its signature:
-# whoever can change the file can take its last checkpoint away as well.
-#
-# While one is added, a file beside it (``club.checkpoints.adding``) says how long the file was before: where that one
-# still stands, what is behind was being written when the machine failed, and counts for nothing.
-
-TAIL_BYTES = 65_536  # read to find the last checkpoint, which other people's signatures may make long
-_NOTE = re.compile(
-    r"(?:\A|\n)(?P<note>(?P<origin>[^\n]+)\n(?P<size>0|[1-9][0-9]{0,17})\n(?P<root>[A-Za-z0-9+/]{43}=)\n"
-    r"\n(?:— [^\s]+ [A-Za-z0-9+/]+={0,2}\n)+)\Z"
-)
-
-
-@attrs.frozen
-class Checkpoint:
-    """A tree head that somebody signed.
-
-    Attributes:
-        origin: the log's name.
-        head: size and root.
-        note: the whole signed note, as it is kept and given to others.
-    """
-
-    origin: str
-    head: TreeHead
-    note: str
-
-
-def note_text(origin: str, head: TreeHead) -> str:
-    """What is signed: three lines."""
-    return f"{origin}\n{head.size}\n{base64.b64encode(head.root).decode()}\n"
-
-
-def last_checkpoint(path: Path) -> Checkpoint | None:
-    """The newest checkpoint of a file; None where there is no file.
-
-    Raises:
-        StorageError: it cannot be read, or does not end in a whole checkpoint.
-    """
-    # A link whose target is away, as on a medium that is not there, is no missing file: to open it then says so.
-    if not os.path.lexists(path):
-        return None
-    try:
-        with path.open("rb") as file:
-            end = _whole_until(path, file.seek(0, os.SEEK_END))
-            begin = file.seek(max(0, end - TAIL_BYTES))
-            tail = file.read(end - begin)
-    except OSError as error:
-        raise StorageError(str(path), f"the checkpoints cannot be read: {error.strerror or error}") from error
-    match = _NOTE.search(tail.decode("utf-8", "replace"))  # at its beginning a character may be cut
-    if match is None or "\ufffd" in match["note"]:
-        raise StorageError(
-            str(path),
-            "does not end in a whole checkpoint (three lines, an empty one, signatures): it was cut off or changed; "
-            "bring it back from a copy or, where the machine failed while it was written, take the last lines away, "
-            "down to the checkpoint before",
-        )
-    # 32 bytes leave two bits of the last character unused: another character there would be the same root.
-    root = base64.b64decode(match["root"])
-    if base64.b64encode(root).decode() != match["root"]:
-        raise StorageError(str(path), f"its last root, {match['root']}, is not as base64 is written: it was changed")
-    return Checkpoint(match["origin"], TreeHead(int(match["size"]), root), match["note"])
-
-
-def add_checkpoint(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
-    """Add a checkpoint at the end, durably: after a power cut the file is found with it or without it, never torn.
-
-    What stands there is not read, however long it has become. Nobody else may add meanwhile.
-
-    Args:
-        path: of the file; a missing one is made.
-        checkpoint: what is added.
-        is_first: whether nothing stands there yet.
-
-    Raises:
-        StorageError: the file cannot be written.
-    """
-    try:
-        if is_first:
-            replace_file(path, checkpoint.note.encode())
-            return
-        with path.open("r+b", buffering=0) as file:  # a buffer would write again what failed, when it is closed
-            end = _whole_until(path, file.seek(0, os.SEEK_END))
-            _cut_off(file, end)
-            # Before the first byte behind it, which could stand there otherwise and nobody know that it is not whole.
-            replace_file(_adding(path), f"{end}\n".encode())
-            try:
-                rest = memoryview(b"\n" + checkpoint.note.encode())
-                while rest:
-                    rest = rest[file.write(rest) :]
-                # On the disk before the file beside it goes: after a power cut half a checkpoint would count as whole.
-                os.fsync(file.fileno())
-            except OSError:
-                _cut_off(file, end)  # where that fails too, what is behind counts for nothing: the file beside it stays
-                _adding(path).unlink()
-                raise
-            _adding(path).unlink()
-        # Else a power cut brings the file beside it back, and with it what was acknowledged counts for nothing.
-        sqlite.sync_folder(_adding(path).parent)
-    except OSError as error:
-        raise StorageError(str(path), f"takes no checkpoint: {error.strerror or error}") from error
-
-
-def _cut_off(file: FileIO, end: int) -> None:
-    """Take away what is behind, durably, and go there."""
-    if file.seek(0, os.SEEK_END) > end:
-        file.truncate(end)
-        os.fsync(file.fileno())
-    file.seek(end)
-
-
-def _adding(path: Path) -> Path:
-    # Beside the file itself, through whichever link it is opened: every later reader must meet it.
-    target = path.resolve()
-    return target.with_name(f"{target.name}.adding")
-
-
-def _whole_until(path: Path, size: int) -> int:
-    """How many bytes of a file of so many hold whole checkpoints.
-
-    Raises:
-        StorageError: what is beside it is no such number.
-    """
-    try:
-        word = _adding(path).read_bytes()
-    except FileNotFoundError:
-        return size
-    if not re.fullmatch(rb"[0-9]{1,15}\n", word) or int(word) > size:
-        raise StorageError(
-            str(_adding(path)),
-            f"should say how long {path.name} was before its last checkpoint, and does not: it was changed, or is of "
-            "another file; take it away if the last checkpoint is whole",
-        )
-    return int(word)
-
-
-# The key that signs checkpoints: made, kept in a file of its own, read again, and told to those who verify.
-#
-# Formats: C2SP signed-note, v1.0.0 (https://c2sp.org/signed-note, "Format" and "Ed25519 signatures"), and for the
-# key's own file and the verifier key the lines of Go's ``golang.org/x/mod/sumdb/note``, which other people's tools
-# read::
-#
-#     PRIVATE+KEY+NAME+ID+base64(0x01 ‖ 32 bytes of seed)       the file, readable by its owner alone
-#     NAME+ID+base64(0x01 ‖ 32 bytes of public key)             what a verifier is given
-#
-# ID is the first four bytes of SHA-256(NAME ‖ 0x0A ‖ 0x01 ‖ public key), in hexadecimal. The library ``cryptography``
-# does the cryptography; verifying is the business of ``audit``.
-
-ED25519 = b"\x01"  # signature type of C2SP signed-note
-SEED_BYTES = 32
-LONGEST_NAME = 128  # characters
-_NAME = re.compile(rf"[!-*,-~]{{1,{LONGEST_NAME}}}", re.ASCII)  # visible ASCII but "+"
-_PRIVATE = re.compile(r"PRIVATE\+KEY\+([!-*,-~]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)\n?", re.ASCII)
-NEW_KEY = "make one with 'rating-ledger checkpoint-key DB --new NAME'"
-
-
-@attrs.frozen
-class NoteKey:
-    """An Ed25519 key that signs notes under a name.
-
-    Attributes:
-        name: the log's name, such as ``ratings.example.org/club``; 1 to 128 visible ASCII characters without "+".
-        seed: the private key of RFC 8032, 32 bytes.
-    """
-
-    name: str
-    seed: bytes = attrs.field(repr=False)
-
-    @property
-    def public(self) -> bytes:
-        """The public key, 32 bytes."""
-        return ed25519.Ed25519PrivateKey.from_private_bytes(self.seed).public_key().public_bytes_raw()
-
-    @property
-    def key_id(self) -> bytes:
-        """What marks its signatures, 4 bytes."""
-        return sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
-
-    @property
-    def verifier(self) -> str:
-        """The line to give to those who verify."""
-        return f"{self.name}+{self.key_id.hex()}+{_base64(ED25519 + self.public)}"
-
-    def sign(self, text: str) -> str:
-        """The signed note of *text*, which ends in a line feed: text, empty line, signature line."""
-        signature = ed25519.Ed25519PrivateKey.from_private_bytes(self.seed).sign(text.encode())
-        return f"{text}\n— {self.name} {_base64(self.key_id + signature)}\n"
-
-
-def make_key(path: Path, name: str) -> NoteKey:
-    """Make a key, in a new file that its owner alone may read.
-
-    Raises:
-        MalformedError: the name cannot stand in a note.
-        StorageError: the file exists, or cannot be made.
-    """
-    if _NAME.fullmatch(name) is None:
-        raise MalformedError(
-            [
-                f"key name {name!r}: give 1 to {LONGEST_NAME} visible ASCII characters without blanks and '+', "
-                "best a name that nobody else uses, such as ratings.example.org/club"
-            ]
-        )
-    key = NoteKey(name, secrets.token_bytes(SEED_BYTES))
-    line = f"PRIVATE+KEY+{name}+{key.key_id.hex()}+{_base64(ED25519 + key.seed)}\n"
-    try:
-        # for its owner alone from its first byte on: a mode that is set later comes too late
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "wb") as opened:
-            opened.write(line.encode())
-            opened.flush()
-            os.fsync(file)
-        sync_folder(path.absolute().parent)
-    except FileExistsError:
-        message = "is a key already, and what it signed is known by it: move it aside first, or name another file"
-        raise StorageError(str(path), message) from None
-    except OSError as error:
-        raise StorageError(str(path), f"cannot be made: {error.strerror or error}") from error
-    return key
-
-
-def read_key(path: Path) -> NoteKey:
-    """The key in a file.
-
-    Raises:
-        StorageError: it is missing, may be read by others, or is no such key.
-    """
-    try:
-        with path.open("rb") as file:
-            # of the file that is read, not of what stands at the path a moment later
-            mode = os.fstat(file.fileno()).st_mode
-            # no key is longer, and a file that was named by mistake may be of any size
-            content = file.read(1024)
-    except FileNotFoundError:
-        raise StorageError(str(path), f"there is no key to sign with: {NEW_KEY}, or say where it is by --key") from None
-    except OSError as error:
-        raise StorageError(str(path), f"the key cannot be read: {error.strerror or error}") from error
-    if os.name == "posix" and mode & 0o077:
-        raise StorageError(
-            str(path),
-            f"the key may be read by others (mode {mode & 0o777:04o}): 'chmod 600' it; where somebody may have taken "
-            "it, move it aside and make a new one",
-        )
-    match = _PRIVATE.fullmatch(content.decode("ascii", "replace"))
-    try:
-        secret = base64.b64decode(match[3], validate=True) if match else b""
-    except binascii.Error:
-        secret = b""
-    if match is None or len(secret) != 1 + SEED_BYTES or secret[:1] != ED25519:
-        raise StorageError(str(path), f"is no key of this kind, PRIVATE+KEY+NAME+ID+SECRET on one line: {NEW_KEY}")
-    key = NoteKey(match[1], secret[1:])
-    # The id is a checksum of name and key: with one letter changed they would sign notes that no verifier takes.
-    if key.key_id.hex() != match[2]:
-        raise StorageError(str(path), f"is damaged: its key has the id {key.key_id.hex()}, not {match[2]}; restore it")
-    return key
-
-
-def _base64(content: bytes) -> str:
-    """RFC 4648, section 4, with padding."""
-    return base64.b64encode(content).decode()
-
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
 _BEGIN_ANEW = (

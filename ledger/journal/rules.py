@@ -8,7 +8,7 @@ stands at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,6 @@ from ledger import schemes
 from ledger.errors import ConflictError, CorruptError, LedgerError, RejectedError
 from ledger.facts.events import (
     BLANKS,
-    FOUR_EYES,
     BirthYearLearnt,
     ClockAccepted,
     CorrectionDecided,
@@ -46,7 +45,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.periods import DAY_MS
 from ledger.facts.submissions import compared
 from ledger.facts.words import Carry
-from ledger.journal import Find, Journal, Stored
+from ledger.journal import Stored
 
 VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
 
@@ -488,118 +487,3 @@ def _in_the_future(event: Event, what: str, now_ms: int) -> RejectedError:
 
 def _refusal(rule: str, event: Event, message: str) -> RejectedError:
     return RejectedError(rule, event.key, message)
-
-
-# What reaches into the past while four eyes are on: no door takes it but the approval of a proposal.
-#
-# Those are adoptions, openings and closings that hold from before today, in UTC, by the time under which they are
-# recorded: they rate again what was rated already. So do ratings of a list, standings, declared ratings and years of
-# birth of a player who is registered already; with a registration, in its transaction, they come as ever. Whether
-# four eyes are on is asked of the journal, under its write lock.
-
-KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps
-NEEDS_A_PROPOSAL = "needs-a-proposal"
-_COMMANDS = {
-    SchemeAdopted: "scheme adopt",
-    RatingRunClosed: "close-run",
-    TournamentOpened: "open-tournament",
-    TournamentClosed: "close-tournament",
-    PlayerChanged: "player set",
-    RatingSeeded: "player set",
-    BirthYearLearnt: "player set",
-}
-_BEGINNING = "the beginning"
-
-
-def check_reach(event: Event, find: Find, now_ms: int, latest: Callable[[], int]) -> None:
-    """Refuse what needs a second person.
-
-    Args:
-        event: a new fact.
-        find: looks keys up in the journal as it stood before this transaction.
-        now_ms: when it is recorded, milliseconds since 1970.
-        latest: gives ``latest_ms`` of its transaction, asked only where it may decide.
-
-    Raises:
-        RejectedError: ``needs-a-proposal``.
-    """
-    if type(event) not in _COMMANDS:  # nearly all facts: nothing is looked up for them
-        return
-    since = reaches_back_to(event, now_ms) or reaches_back_to(event, latest())
-    if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find):
-        raise RejectedError(
-            NEEDS_A_PROPOSAL,
-            event.key,
-            f"four eyes are on, and this reaches back to {since}; propose it with '{_COMMANDS[type(event)]} "
-            "--propose', for somebody else to approve",
-        )
-
-
-def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = None) -> int:
-    """The latest time that anything was recorded under, but for entries of which it was said that a clock was wrong.
-
-    Whoever sets a clock back, and has it accepted, says so of the last entry alone: those before it keep their day.
-
-    Args:
-        journal: what was recorded.
-        now_ms: when the next transaction is recorded, milliseconds since 1970.
-        accepted: the acceptance of a clock that it begins with, if any; the journal has it not yet.
-    """
-    entries = [int(key.partition(":")[2]) for key in journal.keys(*ACCEPTED)]
-    entries += [] if accepted is None else [accepted.entry]
-    before = [body for entry in entries if entry > 1 for (body,) in journal.read(entry - 2, entry - 1)]
-    return max([now_ms, *(recorded_ms(orjson.loads(body)["recorded_at"]) for body in before)])
-
-
-def reaches_back_to(event: Event, now_ms: int) -> str | None:
-    """From when a fact rates again what was before today; None of one that does not."""
-    today_ms = now_ms - now_ms % DAY_MS
-    match event:
-        case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
-            return since
-        case TournamentOpened(starts_at=begin) if instant_ms(begin) < today_ms:
-            return begin
-        case RatingRunClosed(as_of=closing) | TournamentClosed(ended_at=closing) if instant_end_ms(closing) < today_ms:
-            return closing
-        case PlayerChanged(effective_at=since) if instant_ms(since) < today_ms:
-            return since
-        case RatingSeeded(effective_at=begin) if begin is None or instant_ms(begin) < today_ms:
-            return begin or _BEGINNING
-        case BirthYearLearnt():  # K of juniors, first ratings by age: it holds for all games
-            return _BEGINNING
-        case _:
-            return None
-
-
-def _comes_with_the_player(event: Event, find: Find) -> bool:
-    """Whether a fact is of a player who is registered in the same transaction: nothing of the player was rated yet."""
-    # Not by the instant, by which the audit must go, for it sees no transactions: several of them bear one instant
-    # where the clock is behind the last entry, and games of the player may have been rated meanwhile.
-    match event:
-        case PlayerChanged(player=player) | RatingSeeded(player=player) | BirthYearLearnt(player=player):
-            return not find([f"player:{player}"])
-        case _:
-            return False
-
-
-def are_four_eyes_on(find: Find) -> bool:
-    """Whether the journal's last setting of four eyes has them on."""
-    settings = policy_entries(find, FOUR_EYES)
-    last = max(settings, key=lambda stored: stored.position, default=None)
-    return last is not None and facts_of(last)["settings"].get("on") is True
-
-
-def policy_entries(find: Find, policy: str) -> list[Stored]:
-    """What was set of a policy; its settings are numbered without gaps."""
-    stored: dict[str, Stored] = {}
-    while True:
-        first = len(stored) + 1
-        more = find([f"policy:{policy}@{number}" for number in range(first, first + KEYS_LOOKED_UP)])
-        stored |= more
-        if len(more) < KEYS_LOOKED_UP:
-            return list(stored.values())
-
-
-def next_number(find: Find, policy: str) -> int:
-    """The number of the next setting of a policy."""
-    return len(policy_entries(find, policy)) + 1

@@ -19,7 +19,7 @@ from ledger.journal import KeyTakenError, Stored
 from ledger.journal.merkle import Node
 from ledger.journal.stored_tree import Edge, StoredTree, StoredWriter
 from ledger.runtime import sqlite
-from ledger.runtime.sqlite import FileGuard, statements
+from ledger.runtime.own_files import FileGuard, statements
 
 if TYPE_CHECKING:
     import sqlite3

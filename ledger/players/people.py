@@ -5,7 +5,7 @@ journal holds numbers and, for each, a salted commitment to the identity and the
 the commitment without meaning; editing or swapping names breaks it. No rating, no game lives here. The store in a file
 of SQLite is in ``sqlite_people``, that on a server in ``postgres_people``.
 
-The contract (``ledger.testing.PeopleContract`` runs it over any store):
+The contract (``tests.contracts.people_contract`` runs it over any store):
 
 * numbers count from 1 without gaps; a number once kept MUST never be given to another person, and its row MUST never
   vanish: who is erased stays as a number without identity, name and salt;
@@ -22,146 +22,23 @@ The contract (``ledger.testing.PeopleContract`` runs it over any store):
 
 from __future__ import annotations
 
-import hmac
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from ledger.errors import LedgerError, StorageError
 from ledger.facts.person_names import FIDE, spelt
 from ledger.players.name_indexes import NameFolds, NameSearch, fold
+from ledger.players.pending_changes import PendingErasures, PendingNames
+from ledger.players.persons import Person
 from ledger.players.reasons import SALT_BYTES, Reasons
 from ledger.runtime.nearest import nearest
 from ledger.runtime.visible import is_storable
 
-SECRET_BYTES = 32
 _ALL_NUMBERS = 2**62
 _COMPARED = 5_000  # names: a tenth of a second
-
-
-def missing(player: int) -> str:
-    """What a player is called whom the journal registered and the people file does not hold: nobody erased the name."""
-    return f"(not in the people file) {player}"
-
-
-class Person(NamedTuple):
-    """A row of people; identity, name and salt are None once erased."""
-
-    def __repr__(self) -> str:
-        # Without the salt, by which names can be tried against a commitment: a text of an error goes into logs.
-        salt = "None" if self.salt is None else "..."
-        return (
-            f"Person(player={self.player!r}, identity={self.identity!r}, name={self.name!r}, salt={salt}, "
-            f"joined_at={self.joined_at!r})"
-        )
-
-    player: int
-    identity: str | None
-    name: str | None
-    salt: bytes | None
-    joined_at: str
-
-    @property
-    def is_erased(self) -> bool:
-        """True when nothing is known but the number."""
-        return self.identity is None and self.name is None and self.salt is None
-
-
-def commitment(salt: bytes, identity: str, name: str) -> str:
-    """HMAC-SHA256, in hexadecimal, of ``identity ‖ 0x00 ‖ name`` (UTF-8) under the player's salt."""
-    # 0x00 stands in no name: no two pairs of identity and name run together into the same bytes
-    return hmac.digest(salt, f"{identity}\x00{name}".encode(), "sha256").hex()
-
-
-def new_secret() -> bytes:
-    """A secret for one ledger."""
-    return secrets.token_bytes(SECRET_BYTES)
-
-
-# Changes that wait until the journal has them: names to be given, and players to be forgotten.
-#
-# A name waits first, then its commitment goes into the journal, then the name to its player. Whoever is stopped
-# between two steps leaves a row that says by its salt what it is: the journal sealed it, or it never will.
-#
-# Who is erased becomes a blank row and waits in one transaction; then the journal says so; then all is written anew
-# without the old bytes; then the row goes that waited. Whoever is stopped leaves a row that says what is still to do.
-# What the journal holds is not asked here.
-
-
-class Pending(NamedTuple):
-    """A name that is about to be given.
-
-    Attributes:
-        player: to whom.
-        number: place among the renamings of the player, from 1.
-        name: the name.
-        salt: that of its commitment, drawn for it alone.
-    """
-
-    player: int
-    number: int
-    name: str
-    salt: bytes
-
-
-class PendingNames(ABC):
-    """The names of one store that are about to be given."""
-
-    @abstractmethod
-    def rows(self) -> list[Pending]:
-        """All of them, in order of the players."""
-
-    def begin(self, player: int, number: int, name: str) -> Pending:
-        """Keep a name, durably, before the journal seals it; an earlier one of the player goes."""
-        pending = Pending(player, number, name, secrets.token_bytes(SALT_BYTES))
-        self._keep(pending)
-        return pending
-
-    @abstractmethod
-    def _keep(self, pending: Pending) -> None:
-        """Keep it in place of an earlier one of the player, in one transaction."""
-
-    @abstractmethod
-    def give(self, pending: Pending) -> None:
-        """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
-
-    @abstractmethod
-    def drop(self, pending: Pending) -> None:
-        """Take the row away, unless another one stands there by now."""
-
-    @abstractmethod
-    def show(self, sealed: Sequence[Pending]) -> None:
-        """Read the people by these names from now on: the journal sealed them."""
-
-
-class PendingErasures(ABC):
-    """The erasures of one store that are not brought to their end yet."""
-
-    @abstractmethod
-    def rows(self) -> dict[int, str]:
-        """By player, who had the player forgotten."""
-
-    @abstractmethod
-    def standing(self, players: Iterable[int]) -> list[int]:
-        """Those of these players of whom more is stored than the number, in their order, whoever is shown."""
-
-    @abstractmethod
-    def begin(self, players: Iterable[int], actor: str) -> int:
-        """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay.
-
-        Args:
-            players: their numbers; the rows stay.
-            actor: who has them forgotten.
-
-        Returns:
-            Of how many anything was known.
-        """
-
-    @abstractmethod
-    def drop(self, players: Iterable[int]) -> None:
-        """Nothing is left to be done for these players."""
 
 
 class People(ABC):

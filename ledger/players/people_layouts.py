@@ -7,18 +7,16 @@ were sealed and still wait for their players are read as theirs, who was erased 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from ledger.players import people
-from ledger.players.name_indexes import NameFolds, NameIndex, NameMatch, NameSearch
-from ledger.players.people import SECRET_BYTES
-from ledger.runtime import sqlite
+from ledger.players import persons
+from ledger.players.persons import SECRET_BYTES
 
 if TYPE_CHECKING:
     import sqlite3
+
 
 LAYOUT = 5
 OLDEST_LAYOUT = 1
@@ -87,7 +85,7 @@ def bring_up(connection: sqlite3.Connection) -> None:
             for table in tables if number < since else ():
                 connection.execute(table)
         if number < SECRET_SINCE:
-            keep_secret(connection, people.new_secret())
+            keep_secret(connection, persons.new_secret())
         # It stands in the header of the file: with the transaction it is undone.
         connection.execute(f"PRAGMA user_version={LAYOUT}")
 
@@ -167,141 +165,3 @@ class FilePart:
 
     def _writing(self, patience: float | None = None) -> AbstractContextManager[None]:
         return self._begin(patience)
-
-
-# Two indexes of the names: what is the same in every store is told in ``name_indexes``.
-
-_LATER = "SELECT player, name FROM main.people WHERE player > ? AND name IS NOT NULL ORDER BY player LIMIT ?"
-_STORED = "SELECT player, name FROM main.people WHERE player IN (SELECT value FROM json_each(?)) AND name IS NOT NULL"
-
-
-class SqliteNameIndex(FilePart, NameIndex):
-    """One index in one people file.
-
-    A class says its ``TABLE``, the column of its ``NUMBER`` and of what it holds (``HELD``), the layout ``SINCE`` which
-    a file may have it, the statement for the highest number that it has ``REACHED``, and how it is made.
-    """
-
-    TABLE: ClassVar[str]
-    NUMBER: ClassVar[str]
-    HELD: ClassVar[str]
-    SINCE: ClassVar[int]
-    REACHED: ClassVar[str]
-
-    @staticmethod
-    def statements() -> tuple[str, ...]:
-        """What makes the index."""
-        raise NotImplementedError
-
-    def _stands(self) -> bool:
-        row = self._connection.execute(f"SELECT 1 FROM main.sqlite_master WHERE name = '{self.TABLE}'").fetchone()
-        return row is not None
-
-    def reached(self) -> int:
-        """The highest number in the index; 0 where there is none, or the file is too old to have one."""
-        with sqlite.storage_errors(self.path):
-            if layout(self._connection) < self.SINCE or not self._stands():
-                return 0
-            return int(self._connection.execute(self.REACHED).fetchone()[0])
-
-    def _later(self, player: int, most: int) -> list[tuple[int, str]]:
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_LATER, (player, most)).fetchall()
-
-    def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        return self._connection.execute(_STORED, (json.dumps(players),)).fetchall()
-
-    def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
-        if not self._stands():
-            for statement in self.statements():
-                self._connection.execute(statement)
-        insert = f"INSERT INTO main.{self.TABLE}({self.NUMBER}, {self.HELD}) VALUES (?, ?)"
-        self._connection.executemany(insert, forms)
-
-    def _leave(self, players: Sequence[int]) -> None:
-        delete = f"DELETE FROM main.{self.TABLE} WHERE {self.NUMBER} = ?"
-        self._connection.executemany(delete, [(player,) for player in players])
-
-
-_ALL = "SELECT player, name FROM people NOT INDEXED WHERE name IS NOT NULL AND player > ? ORDER BY player"
-_INDEXED = f"SELECT player FROM main.{FOLDS} WHERE name IN (SELECT value FROM json_each(?))"
-_SOME = "SELECT player, name FROM people WHERE name IS NOT NULL AND player IN (SELECT value FROM json_each(?))"
-
-
-class SqliteNameFolds(SqliteNameIndex, NameFolds):
-    """Who bears which whole name in one people file."""
-
-    TABLE, NUMBER, HELD, SINCE = FOLDS, "player", "name", FOLDS_SINCE
-    REACHED = f"SELECT coalesce(max(player), 0) FROM main.{FOLDS}"
-
-    def __init__(
-        self, path: str, connection: sqlite3.Connection, begin: Begin, pending: Callable[[], Iterable[int]]
-    ) -> None:
-        """Take the people file, and what tells the players for whom names wait."""
-        super().__init__(path, connection, begin)
-        self._players_pending = pending
-
-    @staticmethod
-    def statements() -> tuple[str, ...]:
-        """A table and its index."""
-        return (
-            f"CREATE TABLE main.{FOLDS}(player INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT",
-            f"CREATE INDEX main.{FOLDS}_by_name ON {FOLDS}(name)",
-        )
-
-    def _pending(self) -> Iterable[int]:
-        return self._players_pending()
-
-    def _names(self, player: int) -> list[tuple[int, str]]:
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_ALL, (player,)).fetchall()
-
-    def _indexed(self, forms: Sequence[str]) -> Iterable[int]:
-        with sqlite.storage_errors(self.path):
-            return [player for (player,) in self._connection.execute(_INDEXED, (json.dumps(forms),))]
-
-    def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_SOME, (json.dumps(players),)).fetchall()
-
-
-SECURE_DELETE_SINCE = (3, 42, 0)  # the SQLite that takes deleted words out of the index at once
-_FOUND = (
-    f"SELECT p.player, p.identity, p.name FROM main.{SEARCH} AS s JOIN people AS p ON p.player = s.rowid "
-    "WHERE s.words MATCH ? AND p.name IS NOT NULL"
-)
-_REST = "SELECT player, identity, name FROM people WHERE player > ? AND name IS NOT NULL"
-
-
-class SqliteNameSearch(SqliteNameIndex, NameSearch):
-    """The search by a part of a name in one people file: FTS5, whose trigrams are three letters on end."""
-
-    TABLE, NUMBER, HELD, SINCE = SEARCH, "rowid", "words", SEARCH_SINCE
-    # FTS5 keeps the rows in this table of its own, by number: the highest is one look-up.
-    REACHED = f"SELECT coalesce(max(id), 0) FROM main.{SEARCH}_content"
-
-    @staticmethod
-    def statements() -> tuple[str, ...]:
-        """A table of trigrams, which forgets deleted words at once where SQLite can."""
-        create = f"CREATE VIRTUAL TABLE main.{SEARCH} USING fts5(words, tokenize = 'trigram case_sensitive 1')"
-        # FTS5 writes a mark for a deleted word and keeps the word until segments are merged, unless it is told so.
-        secure = f"INSERT INTO main.{SEARCH}({SEARCH}, rank) VALUES ('secure-delete', 1)"
-        return (create, secure) if sqlite.sqlite3.sqlite_version_info >= SECURE_DELETE_SINCE else (create,)
-
-    def take_out(self, players: Sequence[int]) -> None:
-        """As of ``NameIndex``; where deleted words would stay, the next search makes the index anew."""
-        if sqlite.sqlite3.sqlite_version_info < SECURE_DELETE_SINCE:
-            self._connection.execute(f"DROP TABLE IF EXISTS main.{SEARCH}")
-        else:
-            super().take_out(players)
-
-    def _after(self, player: int) -> list[NameMatch]:
-        return self._matching(_REST, player)
-
-    def _holding(self, words: Sequence[str]) -> list[NameMatch]:
-        # In quotation marks: AND, OR, NOT and NEAR are words of FTS5's language, and may be parts of names.
-        return self._matching(_FOUND, " AND ".join(f'"{word}"' for word in words))
-
-    def _matching(self, query: str, argument: object) -> list[NameMatch]:
-        with sqlite.storage_errors(self.path):
-            return list(map(NameMatch._make, self._connection.execute(query, (argument,))))

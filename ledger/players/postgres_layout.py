@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.errors import StorageError
 from ledger.journal.postgres_tables import Roles, as_owner, literal
-from ledger.players.people import SECRET_BYTES
+from ledger.players.persons import SECRET_BYTES
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted
 

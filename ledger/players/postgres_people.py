@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ledger.errors import StorageError
 from ledger.journal.postgres_tables import Roles
-from ledger.players import people
+from ledger.players import persons
 from ledger.players.name_indexes import NameFolds, NameIndex, NameMatch, NameSearch
-from ledger.players.people import Pending, PendingErasures, PendingNames, People, Person
+from ledger.players.pending_changes import Pending, PendingErasures, PendingNames
+from ledger.players.people import People
+from ledger.players.persons import Person
 from ledger.players.postgres_layout import WITH_NAMES, check, foreign_objects, schema_of, statements
 from ledger.players.reasons import KeptReason, Reasons
 from ledger.runtime import postgres
@@ -182,7 +184,7 @@ class PostgresPeople(People):
                 *making, end = statements(schema, roles)
                 for statement in making:
                     connection.execute(statement.encode())
-                connection.execute(secret_kept.encode(), [secret or people.new_secret()])
+                connection.execute(secret_kept.encode(), [secret or persons.new_secret()])
                 connection.execute(f"GRANT {quoted(roles.writer)} TO CURRENT_USER".encode())
                 connection.execute(end.encode())
         finally:

@@ -16,7 +16,9 @@ from ledger.errors import LedgerError, RejectedError, StorageError
 from ledger.facts.codec import body_of
 from ledger.facts.events import PlayerRenamed
 from ledger.journal import Journal, Stored, StoredJournal, Writer, rules
-from ledger.players.people import Pending, People, Person
+from ledger.players.pending_changes import Pending
+from ledger.players.people import People
+from ledger.players.persons import Person
 from ledger.players.sealed_names import commitment_to, erasure_key, is_sealed, not_sealed, sealings, with_pending_name
 
 PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one

@@ -17,7 +17,9 @@ from ledger.errors import ConflictError, LedgerError, StorageError, UnknownNameE
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.person_names import spelt
 from ledger.journal import Find, Journal, Stored, rules
-from ledger.players.people import Pending, People, Person, commitment
+from ledger.players.pending_changes import Pending
+from ledger.players.people import People
+from ledger.players.persons import Person, commitment
 from ledger.runtime.nearest import meant_by
 
 # Which entries of the journal sealed the name of a player: the registration, then each renaming in order.

@@ -16,7 +16,7 @@ from ledger.journal import Journal
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles, making
 from ledger.journal.settings_file import ServerPlace
-from ledger.players.people import new_secret
+from ledger.players.persons import new_secret
 from ledger.players.postgres_layout import schema_of, statements
 from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime import postgres

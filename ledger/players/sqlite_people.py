@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger.errors import CorruptError, StorageError
-from ledger.players import people, people_layouts
-from ledger.players.people import Pending, PendingErasures, PendingNames, People, Person
+from ledger.players import people_layouts, persons
+from ledger.players.pending_changes import Pending, PendingErasures, PendingNames
+from ledger.players.people import People
 from ledger.players.people_layouts import (
     ERASURES_SINCE,
     LAYOUT,
@@ -24,16 +25,16 @@ from ledger.players.people_layouts import (
     SCHEMA,
     Begin,
     FilePart,
-    SqliteNameFolds,
-    SqliteNameSearch,
     bring_up,
     keep_secret,
     layout,
     secret_of,
 )
+from ledger.players.persons import Person
 from ledger.players.reasons import KeptReason, Reasons
+from ledger.players.sqlite_name_indexes import SqliteNameFolds, SqliteNameSearch
 from ledger.runtime import sqlite
-from ledger.runtime.sqlite import FileGuard, statements
+from ledger.runtime.own_files import FileGuard, statements
 
 if TYPE_CHECKING:
     import sqlite3
@@ -129,7 +130,7 @@ class SqlitePeople(People):
             with sqlite.immediate(connection, path):
                 for statement in statements(SCHEMA):
                     connection.execute(statement)
-                keep_secret(connection, secret or people.new_secret())
+                keep_secret(connection, secret or persons.new_secret())
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version={LAYOUT}")
         connection.close()
@@ -167,7 +168,7 @@ class SqlitePeople(People):
     def secret_to_try(self) -> bytes:
         """The secret, or in a file without one some other: for what is tried and not kept."""
         with sqlite.storage_errors(self.path):
-            return secret_of(self._connection) or people.new_secret()
+            return secret_of(self._connection) or persons.new_secret()
 
     def take_secret(self, secret: bytes) -> None:
         """Have the secret of another ledger, before any key was made.

@@ -29,8 +29,8 @@ from ledger.facts.events import FOUR_EYES, Event, PolicySet, Role
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Receipt
 from ledger.handle import OpenLedger
-from ledger.journal import Writer, rules
-from ledger.journal.rules import next_number
+from ledger.journal import Writer, late_facts
+from ledger.journal.late_facts import next_number
 from ledger.ratings.views_file import reading
 from ledger.runtime.calls import checked_methods
 
@@ -145,7 +145,7 @@ class HousePolicies:
         # Four eyes hold by position, not by day: asked at the position that this entry would have.
         if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
             raise RejectedError(
-                rules.NEEDS_A_PROPOSAL,
+                late_facts.NEEDS_A_PROPOSAL,
                 event.key,
                 "four eyes are on, and nobody changes them alone; propose it with 'policy set --propose', for somebody "
                 "else to approve",

@@ -36,11 +36,11 @@ from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
 from ledger.players.misspelt import resembling_pairs
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.past_views import known_at
 from ledger.ratings.standings import by_player, list_in_force
-from ledger.ratings.trials import AskedList
+from ledger.ratings.what_ifs import AskedList
 from ledger.runtime import arith
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, silent

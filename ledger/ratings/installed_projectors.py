@@ -12,8 +12,9 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from ledger.errors import ProjectionError
+from ledger.ratings.fact_projector import DeclaredFactProjector, ReadModel
 from ledger.ratings.keeping import InstalledProjectors
-from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel
+from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.projectors import (
     bests,
     highest_lowest,

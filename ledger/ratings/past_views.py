@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
-from ledger.ratings.projector import ReadModel
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock

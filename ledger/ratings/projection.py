@@ -22,8 +22,9 @@ from ledger.book.timeline import EraState, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import engine, side_rows
 from ledger.ratings.carried_states import NOBODY
+from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.player_rows import BY_LATER_LIST, NEVER, Carried, PlayerRows, as_read
-from ledger.ratings.projector import DeclaredProjector, ReadModel
+from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.rated_games import (
     Games,
     Rated,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from ledger.book import decisions
+from ledger.book import stored_proposals
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import Precision, instant_text
@@ -399,7 +399,7 @@ class Standings:
         if len(asked) > FEW_PLAYERS:
             return {player.player: player for player in self.best() if player.player in asked}
         # The number of a merged player still has its seed, and stands on no list: the person stands there.
-        asked -= decisions.merges_in(self._connection).keys() | self.closed
+        asked -= stored_proposals.merges_in(self._connection).keys() | self.closed
         states = (self.states.at(player, self._at_ms) for player in sorted(asked))
         return {state.player: _listed(state) for state in states if state.in_force is not None}
 

@@ -9,38 +9,34 @@ views is tried on. What other connections or processes are to read is committed 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import orjson
 
 from ledger.book.game_book import GameBook
 from ledger.book.judging import Changes
-from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, TooLongError
 from ledger.facts.codec import Entry
 from ledger.facts.events import RatingSeeded
-from ledger.facts.periods import OPEN
 from ledger.journal import Journal
-from ledger.ratings import keeping, views_file
-from ledger.ratings.player_rows import PlayerRows, closed_at
-from ledger.ratings.player_states import PlayerStates
+from ledger.ratings import fact_folds, views_file
+from ledger.ratings.fact_projector import ReadModel, of_facts
+from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import ReadModel, of_facts
-from ledger.ratings.projectors.history import HISTORY, highest_of
-from ledger.ratings.standings import Standings
+from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
+
 
 PATIENCE = 2.0  # seconds for which others may write before a copy of the views is tried on
 _STEPS = 10_000  # of SQLite's machine, some tenths of a millisecond, between two looks at the clock
@@ -215,7 +211,7 @@ def fold_in(
         only = Changes({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
-    keeping.tell(book, listeners, seen, seen + len(entries), fresh)
+    fact_folds.tell(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
     facts = chain((entry.event for entry in entries), fresh.restood.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
@@ -248,350 +244,3 @@ class _WatchedRows(PlayerRows):
         """Note who has no rated game any longer from there on."""
         self.players.update(player for player, _ in bases)
         super().restore_current(bases)
-
-
-# What such entries would make of the ratings: the same questions asked before and within a trial. Equality with what
-# comes holds by construction: the games are rated and their rows written as ever. Of lists that were shown to the world
-# it says how many rows would differ as revised, and the largest of them.
-
-Said = tuple[float, int, str | None]  # what a list says of a player: rating, games, day of the last one
-
-
-class AskedList(NamedTuple):
-    """A published list: its name, the name of its pool, and its instant, milliseconds since 1970."""
-
-    name: str
-    pool: str
-    at_ms: int
-
-
-class ListMove(NamedTuple):
-    """What would become of a published list, as revised.
-
-    Attributes:
-        name: of the list.
-        pool: name of its pool.
-        players: how many rows would say something else, come or go; who only changes places is not counted.
-        largest: the player whose rating would change most, the lower number first; None where only others change.
-        before: that player's rating, as revised now.
-        after: as it would be.
-    """
-
-    name: str
-    pool: str
-    players: int
-    largest: int | None
-    before: float | None
-    after: float | None
-
-
-def compared(asked: AskedList, before: Mapping[int, Said], after: Mapping[int, Said]) -> ListMove:
-    """How the two answers differ."""
-    differing = sorted(player for player in before.keys() | after.keys() if before.get(player) != after.get(player))
-    sizes = {
-        player: abs(after[player][0] - before[player][0])
-        for player in differing
-        if player in before and player in after
-    }
-    largest = max(sizes, key=lambda player: (sizes[player], -player), default=None)
-    if largest is None or not sizes[largest]:
-        return ListMove(asked.name, asked.pool, len(differing), None, None, None)
-    return ListMove(asked.name, asked.pool, len(differing), largest, before[largest][0], after[largest][0])
-
-
-# CROSS JOIN holds SQLite to the order as written: the players who are asked about are few, the tables hold everybody.
-LAST_ROWS = """
-SELECT c.player, c.rating, c.n, c.listed, c.rated_ms, h.time_losses, h.hera, games.key
-FROM json_each(?2) AS asked
-CROSS JOIN current AS c ON c.pool = ?1 AND c.player = asked.value
-CROSS JOIN history AS h ON h.pool = c.pool AND h.player = c.player AND h.n = c.n
-LEFT JOIN history AS reached ON reached.pool = c.pool AND reached.player = c.player AND reached.n = h.hera_n
-LEFT JOIN games ON games.position = reached.game
-"""
-# Of some players, those whose first rated game has its place in rating order at a time or later.
-NEWCOMERS = """
-SELECT h.player FROM json_each(?2) AS asked
-CROSS JOIN history AS h ON h.pool = ?1 AND h.player = asked.value AND h.n = 1
-CROSS JOIN games ON games.position = h.game AND games.rated_ms >= ?3
-"""
-# Who last played before an instant, and who has the rating of a list and no rated game.
-BEFORE = """
-SELECT player FROM current WHERE pool = ?1 AND rated_ms < ?2
-UNION SELECT player FROM seeds WHERE pool = ?1 AND player NOT IN (SELECT player FROM current WHERE pool = ?1)
-"""
-MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each(?))"
-
-
-class Figures(NamedTuple):
-    """What a player stands at in a pool after all rated games; without one, what the rating of a list gives.
-
-    Attributes:
-        rating: as ``PlayerStates.now`` says it: a period that is not over counts as if it closed now; points.
-        games: rated games so far.
-        listed: whether the scheme lists a player with that state; else there is no rating to show.
-        closed: whether the account is closed today, so that no list shows it.
-        rank: place among those who have played and are listed now and not closed; None for who is not.
-        time_losses: games lost by overstepping the time.
-        hera: highest rating from game 50 on, points; None before.
-        hera_game: key of the game in which it was reached; None without, and where the player came with it.
-    """
-
-    rating: float
-    games: int
-    listed: bool
-    closed: bool
-    rank: int | None
-    time_losses: int
-    hera: float | None
-    hera_game: str | None
-
-    @property
-    def has_place(self) -> bool:
-        """Whether a ranking of those who have played shows the player."""
-        return self.listed and not self.closed
-
-
-class RatingMove(NamedTuple):
-    """A player who would stand otherwise in a pool; None where there is neither a rated game nor a seed."""
-
-    player: int
-    before: Figures | None
-    after: Figures | None
-
-
-class PoolPreview(NamedTuple):
-    """What would become of a pool.
-
-    Attributes:
-        pool: its name.
-        start_ms: the first place in rating order of a game that is rated again, milliseconds.
-        games: games rated again.
-        players: players whose games are rated again.
-        moved: who would stand otherwise, by number: those, and whoever would without another rated game.
-    """
-
-    pool: str
-    start_ms: int
-    games: int
-    players: int
-    moved: tuple[RatingMove, ...]
-
-
-class Preview(NamedTuple):
-    """What would become of the pools in which games are rated again, and of the lists that would differ.
-
-    ``seconds`` is what rating again took, without the figures and lists that are worked out to be compared.
-    """
-
-    pools: list[PoolPreview]
-    lists: list[ListMove]
-    seconds: float
-
-
-def preview(
-    views: Views,
-    journal: Journal,
-    entries: Sequence[Entry],
-    asked: Sequence[AskedList] = (),
-    *,
-    everybody: bool,
-    now_ms: int,
-) -> Preview:
-    """What the pools, and some lists, would be if these entries came next.
-
-    Args:
-        views: in a trial; they are afterwards as they were.
-        journal: the entries that they know, and those that are added.
-        entries: with the next positions.
-        asked: published lists.
-        everybody: whether players may stand otherwise, or a list say something else of them, whose games are not rated
-            again.
-        now_ms: today, milliseconds since 1970: whose account is closed then has no place in a ranking.
-
-    Raises:
-        CorruptError: the entries do not follow from what is there.
-    """
-    connection = views.connection
-    today = _Today.of(connection, now_ms)
-    terms_before = {pool.pool: _Terms.of(connection, pool) for pool in stored_pools(connection)} if everybody else {}
-    with undone(connection):
-        began = time.perf_counter()
-        folded = fold_in(views, journal, entries)
-        seconds = time.perf_counter() - began
-        # Who may stand otherwise: who was rated again, and whose account is closed or opened without any game.
-        players_reached = {number: set(again.players) for number, again in folded.again.items()}
-        for number in today.by_pool.keys() | players_reached.keys():
-            if changed := closed_at(connection, today.ms(number)) ^ today.closed.get(number, frozenset()):
-                players_reached.setdefault(number, set()).update(changed)
-        for pool in folded.book.pools.values() if everybody else ():
-            if unrated := _without_a_game(connection, pool, folded, terms_before.get(pool.pool)):
-                players_reached.setdefault(pool.pool, set()).update(unrated)
-        reached = {number: sorted(players) for number, players in players_reached.items()}
-        after = _figures(connection, {pool.pool: pool for pool in folded.book.pools.values()}, today, reached)
-        lists = _asked(connection, asked, folded, everybody=everybody)
-        lists_after = _lists(connection, folded.book.pools, lists)
-    # What stands now is asked second: only what was tried tells of whom and which lists to ask.
-    pools = {pool.pool: pool for pool in stored_pools(connection)}
-    before = _figures(connection, pools, today, reached)
-    lists_before = _lists(connection, {pool.name: pool for pool in pools.values()}, lists)
-    return Preview(
-        [
-            _previewed(folded.book.pools, number, folded.again.get(number), before[number], after[number])
-            for number in sorted(reached)
-        ],
-        [
-            compared(asked_list, now, then)
-            for asked_list, now, then in zip(lists, lists_before, lists_after, strict=True)
-            if now != then
-        ],
-        seconds,
-    )
-
-
-class _Terms(NamedTuple):
-    """By which schemes a pool is rated, and from which place in rating order on a last row says what ``now`` says."""
-
-    eras: tuple[tuple[object, ...], ...]
-    stands_since_ms: int
-
-    @classmethod
-    def of(cls, connection: sqlite3.Connection, pool: Pool) -> _Terms:
-        eras = tuple((era.since_ms, era.scheme.name, era.numbers, era.carry, era.conversion) for era in pool.eras)
-        return cls(eras, PlayerStates(connection, pool).stands_since_ms)
-
-
-def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: TrialViews, before: _Terms | None) -> set[int]:
-    """Who may stand otherwise in a pool though no game is rated again: by a list, a merge, or another scheme."""
-    players = {player for name, player in folded.seeded if name == pool.name} | folded.merged
-    now = _Terms.of(connection, pool)
-    if before is not None and before.eras != now.eras:
-        since_ms = max(before.stands_since_ms, now.stands_since_ms)
-        players |= {player for (player,) in connection.execute(BEFORE, (pool.pool, since_ms))}
-    return players
-
-
-@attrs.frozen
-class _Today:
-    """The instants of the rankings of now, by number of a pool, and whose accounts are closed then.
-
-    Attributes:
-        by_pool: milliseconds since 1970.
-        closed: players.
-        now_ms: the instant of a pool that does not exist yet.
-    """
-
-    by_pool: Mapping[int, int]
-    closed: Mapping[int, Set[int]]
-    now_ms: int
-
-    @classmethod
-    def of(cls, connection: sqlite3.Connection, now_ms: int) -> _Today:
-        states = {pool.pool: PlayerStates(connection, pool) for pool in stored_pools(connection)}
-        by_pool = {number: pool_states.today_ms(now_ms) for number, pool_states in states.items()}
-        return cls(by_pool, {number: closed_at(connection, ms) for number, ms in by_pool.items()}, now_ms)
-
-    def ms(self, pool: int) -> int:
-        """The instant of the ranking of a pool."""
-        return self.by_pool.get(pool, self.now_ms)
-
-
-def _figures(
-    connection: sqlite3.Connection, pools: Mapping[int, Pool], today: _Today, reached: Mapping[int, Sequence[int]]
-) -> dict[int, dict[int, Figures]]:
-    """By number of a pool and player, the figures of those who have some; asked before and within what is tried."""
-    return {
-        number: _figures_in(connection, pools[number], today.ms(number), players) if number in pools else {}
-        for number, players in reached.items()
-    }
-
-
-def _figures_in(
-    connection: sqlite3.Connection, pool: Pool, today_ms: int, players: Sequence[int]
-) -> dict[int, Figures]:
-    standings = Standings(connection, pool, now_ms=today_ms, closed=closed_at(connection, today_ms))
-    states, closed = standings.states, standings.closed
-    figures: dict[int, Figures] = {}
-    for player, rating, n, listed, rated_ms, *counts in connection.execute(LAST_ROWS, (pool.pool, _json(players))):
-        now, is_listed = rating, bool(listed)
-        if not states.says_now(listed, rated_ms):  # time, a list or a later scheme has changed what the last game left
-            state = states.now(player, today_ms)
-            now, is_listed = state.state[0], state.in_force is not None
-        figures[player] = Figures(now, n, is_listed, player in closed, None, *counts)
-    points = [(-player_now.rating, player) for player, player_now in figures.items() if player_now.has_place]
-    ranks = standings.ranks(sorted(points))
-    figures = {player: player_now._replace(rank=ranks.get(player)) for player, player_now in figures.items()}
-    return figures | _seeded(connection, pool, [p for p in players if p not in figures], today_ms, closed)
-
-
-def _seeded(
-    connection: sqlite3.Connection, pool: Pool, unplayed: Sequence[int], today_ms: int, closed: Set[int]
-) -> dict[int, Figures]:
-    """The figures of players without a rated game who came into a pool with the rating of a list.
-
-    Of merged players the number alone that stays has a seed.
-    """
-    merged = {player for (player,) in connection.execute(MERGED, (_json(unplayed),)).fetchall()}
-    states, figures = PlayerStates(connection, pool), dict[int, Figures]()
-    for player in unplayed:
-        state, listed = (None, None) if player in merged else states.seeded_now(player, today_ms)
-        if state is not None and listed is not None:
-            is_listed, hera = state.rating is not None, highest_of(listed.seed)
-            figures[player] = Figures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
-    return figures
-
-
-def _previewed(
-    pools: Mapping[str, Pool],
-    number: int,
-    again: RatedAgain | None,
-    before: Mapping[int, Figures],
-    after: Mapping[int, Figures],
-) -> PoolPreview:
-    moved = [
-        RatingMove(player, before.get(player), after.get(player))
-        for player in sorted(before.keys() | after.keys())
-        if before.get(player) != after.get(player)
-    ]
-    start_ms, games, players = (OPEN, 0, 0) if again is None else (again.start_ms, again.games, len(again.players))
-    name = next(pool.name for pool in pools.values() if pool.pool == number)
-    return PoolPreview(name, start_ms, games, players, tuple(moved))
-
-
-# -- lists -----------------------------------------------------------------------------------------------------------
-
-Lists = Mapping[AskedList, Collection[int] | None]  # of whom each may say something else; None: of everybody
-
-
-def _asked(
-    connection: sqlite3.Connection, asked: Sequence[AskedList], folded: TrialViews, *, everybody: bool
-) -> dict[AskedList, Collection[int] | None]:
-    """The lists that may differ: one before the first game that is rated again only by who comes or goes."""
-    players_by_list: dict[AskedList, Collection[int] | None] = {}
-    newcomers: dict[int, list[int]] = {}
-    for asked_list in asked:
-        pool = folded.book.pools[asked_list.pool]
-        again = folded.again.get(pool.pool)
-        if everybody:
-            players_by_list[asked_list] = None
-        elif again is not None:
-            if asked_list.at_ms < again.start_ms and pool.pool not in newcomers:
-                # Those rated again who have no game before them: whether they had one, and have one now, is not asked.
-                players = _json(sorted(again.players))
-                come = {row[0] for row in connection.execute(NEWCOMERS, (pool.pool, players, again.start_ms))}
-                stay = {row[0] for row in connection.execute(LAST_ROWS, (pool.pool, players))}
-                newcomers[pool.pool] = sorted(come | (again.players - stay))
-            players_by_list[asked_list] = again.players if asked_list.at_ms >= again.start_ms else newcomers[pool.pool]
-    return players_by_list
-
-
-def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Said]]:
-    rows = []
-    for asked_list, players in lists.items():
-        standings = Standings(connection, pools[asked_list.pool], asked_list.at_ms)
-        listed = standings.best() if players is None else standings.of(players).values()
-        rows.append({player.player: player.said for player in listed})
-    return rows
-
-
-def _json(values: Sequence[int]) -> str:
-    return orjson.dumps(values).decode()

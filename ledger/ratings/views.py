@@ -24,12 +24,13 @@ from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, ReadModelError, StorageError, one_line
 from ledger.facts.codec import decode
 from ledger.journal import Journal
-from ledger.ratings import building, keeping, views_file
+from ledger.ratings import fact_folds, keeping, late_tables, views_file
 from ledger.ratings.building import Build
+from ledger.ratings.fact_projector import DeclaredFactProjector, ReadModel, of_facts
 from ledger.ratings.keeping import InstalledProjectors, Plan
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import DeclaredFactProjector, DeclaredProjector, ReadModel, of_facts
+from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
@@ -462,7 +463,7 @@ class Views:
             if self._book is None or self._book_at != done:
                 with views_file.reading(self.path):
                     self._book = GameBook(connection, self.journal)
-            building.fit(self._book, plan, done, progress)
+            late_tables.fit(self._book, plan, done, progress)
             self.at_hand.has_made(plan)
             self._plan = plan
             self._of_facts = of_facts(self._plan.kept)
@@ -487,7 +488,7 @@ class Views:
         views_file.note_schemes(self.connection, fresh.adopted)
         self._pools.update(fresh, done)
         if self._of_facts:
-            keeping.tell(self._book, self._of_facts, done, size, fresh)
+            fact_folds.tell(self._book, self._of_facts, done, size, fresh)
         keeping.leave(self.connection, self._plan.others, done, fresh.start_ms)
         views_file.set_checkpoint(self.connection, size, self.journal.root_at(size))
         self._book_at = size

@@ -11,8 +11,9 @@ from functools import partial
 
 import attrs
 
-from ledger.book import conflicts, decisions
-from ledger.book.conflicts import HypotheticalFacts, may_meet
+from ledger.book import collisions, decisions, stored_proposals
+from ledger.book.collisions import may_meet
+from ledger.book.conflicts import HypotheticalFacts
 from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.tournament_editions import are_near, in_edition
 from ledger.duplicates.repeats import Corrected
@@ -95,7 +96,7 @@ class CurrentFacts:
         Raises:
             ConflictError: ``exists-with-different-key``: a corrected one stands in its place and says otherwise.
         """
-        days = [key for key in conflicts.keys_at(self.journal, event.place) if key != event.key]
+        days = [key for key in collisions.keys_at(self.journal, event.place) if key != event.key]
         others = [fact for fact in beside if isinstance(fact, RoundWithoutGame) and fact.place == event.place]
         others = [fact for fact in others if fact.key not in {event.key, *days}]
         if not self.views.path.exists():
@@ -120,12 +121,12 @@ class CurrentFacts:
     def _corrected_round(self, event: RoundWithoutGame) -> RoundWithoutGame:
         """A round that the journal does not hold under its own place: another one may have been moved there."""
         connection = self.views.connection
-        key = conflicts.standing_at(connection, self.journal, event) if self.any_corrected() else None
+        key = collisions.standing_at(connection, self.journal, event) if self.any_corrected() else None
         if key is None:
             return event
         fact = HypotheticalFacts(connection, self.journal).fact(key)
         if fact is None or dict(fact.facts) != codec.facts_mapping(event):
-            conflicts.refuse_key_collision(connection, self.journal, event)
+            collisions.refuse_key_collision(connection, self.journal, event)
         recorded = decode(self.journal.find([key])[key].body).event
         assert isinstance(recorded, RoundWithoutGame)  # keys of its family are of rounds
         return recorded
@@ -173,17 +174,17 @@ class CurrentFacts:
 
         Raises: as ``judge``.
         """
-        if type(event) not in conflicts.PLACES:
+        if type(event) not in collisions.PLACES:
             return
         stands = None
         if self.any_corrected():
             self.views.level()
             stands = HypotheticalFacts(self.views.connection, self.journal)
-        conflicts.refuse_same_instant(self.journal, event, stands, beside, moved)
+        collisions.refuse_same_instant(self.journal, event, stands, beside, moved)
         if isinstance(event, TournamentOpened | TournamentClosed):
             for pool in self.views.pools():  # of one that is none another rule speaks
                 if pool.name == event.pool:
-                    conflicts.refuse_misfit(self.views.connection, pool, event, beside, moved)
+                    collisions.refuse_misfit(self.views.connection, pool, event, beside, moved)
 
     def refuse_unknown_tournament(
         self, event: Event, beside: rules.Beside = NOTHING, moved: Collection[int] = ()
@@ -201,7 +202,7 @@ class CurrentFacts:
             self.views.level()
             for pool in self.views.pools():  # of one that is none another rule speaks
                 if pool.name == event.pool:
-                    conflicts.refuse_unknown_tournament(self.views.connection, pool, event, beside, moved)
+                    collisions.refuse_unknown_tournament(self.views.connection, pool, event, beside, moved)
 
     def refuse_unknown_models(self, policy: str, settings: Given) -> None:
         """Refuse names that no read model has, at hand here or in the tables: one mistyped would be kept by nobody.
@@ -241,11 +242,11 @@ class CurrentFacts:
             raise ConflictError(event.key, "key", telling.key, event.key, f"{event.key!r}: {words}")
         if may_meet(event) and self.any_corrected():
             self.views.level()
-            conflicts.refuse_key_collision(self.views.connection, self.journal, event)
+            collisions.refuse_key_collision(self.views.connection, self.journal, event)
 
     def told_round_now(self, event: RoundWithoutGame, beside: Iterable[Event] = ()) -> RoundWithoutGame:
         """The same as ``told_round``, of views that are brought level for it where the journal may hold it."""
-        if self.any_corrected() or any(conflicts.keys_at(self.journal, event.place)):
+        if self.any_corrected() or any(collisions.keys_at(self.journal, event.place)):
             self.views.level()
         return self.told_round(event, beside)
 
@@ -254,4 +255,4 @@ class CurrentFacts:
         if not self.any_corrected():
             return player
         self.views.level()
-        return decisions.root(decisions.merges_in(self.views.connection), player)
+        return decisions.root(stored_proposals.merges_in(self.views.connection), player)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.duplicates.detector import Alike, DuplicateDetector, ErasedPlayerMatcher
+from ledger.duplicates.detector import Alike, DuplicateDetector
+from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
 from ledger.duplicates.game_keys import MadeKeys
 from ledger.duplicates.repeats import CorrectedGames, Difference, ToldEntries, match_repeats

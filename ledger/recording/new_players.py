@@ -14,7 +14,7 @@ from ledger.facts.events import Event, PlayerRegistered
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
 from ledger.journal import Writer, rules
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.players.sealed_names import SealedNames, commitment_to
 from ledger.runtime.lazy import pl
 

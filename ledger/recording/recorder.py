@@ -28,7 +28,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.source_games import shown
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, rules
+from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, late_facts, rules
 from ledger.runtime.long_work import collector_paused
 
 STRANGERS_NAMED = 20  # of what is no event, the first are named
@@ -265,7 +265,7 @@ class _Batch:
     @cached_property
     def _latest_ms(self) -> int:
         # Once for all facts of the transaction: of a journal on a server each look is a round trip.
-        return rules.latest_ms(self._journal, self._now_ms, self._accepted)
+        return late_facts.latest_ms(self._journal, self._now_ms, self._accepted)
 
     def append(self, events: Sequence[Event], actors: Iterable[str]) -> RecordedEvents:
         """Append what is new. Nearly always all is new: it is tried before the keys are looked up.
@@ -373,7 +373,7 @@ class _Batch:
             if event.KIND != GameRecorded.KIND and not self._is_gated:
                 self._further.judge(event, entries.beside)
                 # Last: whoever is told to propose a fact must not learn then that it may not stand at all.
-                rules.check_reach(event, self._writer.find, self._now_ms, lambda: self._latest_ms)
+                late_facts.check_reach(event, self._writer.find, self._now_ms, lambda: self._latest_ms)
         key, position = event.key, entries.next
         body = codec.body_of(position, self._stamp, actor, event)
         entries.kinds.append(event.KIND)

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 import attrs
 import orjson
 
-from ledger.duplicates.candidates import MOST_LOOKED_AT, Sought
+from ledger.duplicates.candidate_index import Sought
+from ledger.duplicates.similar_games import MOST_LOOKED_AT
 from ledger.errors import LedgerError, MalformedError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import orjson
 
-from ledger.book import decisions
+from ledger.book import stored_proposals
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.duplicates.game_keys import is_plain
@@ -32,7 +32,7 @@ from ledger.facts.person_names import spelt
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
 from ledger.handle import OpenLedger
-from ledger.journal import Find, Writer, rules
+from ledger.journal import Find, Writer, late_facts, rules
 from ledger.players import erasing, renaming
 from ledger.players.renaming import Renamed
 from ledger.players.sealed_names import DECISIONS, NumberedPersons, check_name, commitment_to, registration_key
@@ -150,7 +150,7 @@ class _ListImport:
         self._dry_run = dry_run
         self._made = set[int]()  # numbers of those whom this list registers
         # What is proposed is what four eyes ask for: nothing of it needs to be refused.
-        self._four_eyes = propose is None and rules.are_four_eyes_on(ledger.journal.find)
+        self._four_eyes = propose is None and late_facts.are_four_eyes_on(ledger.journal.find)
         self.report = PlayersReport()
 
     def take(
@@ -199,9 +199,9 @@ class _ListImport:
             with self._ledger.names.registering(), self._ledger.journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
                 # Looked at before without the lock: whoever set them meanwhile would be passed by.
-                if self._propose is None and not self._four_eyes and rules.are_four_eyes_on(writer.find):
+                if self._propose is None and not self._four_eyes and late_facts.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
-                    raise RejectedError(rules.NEEDS_A_PROPOSAL, "", message)
+                    raise RejectedError(late_facts.NEEDS_A_PROPOSAL, "", message)
                 for frame, news in zip(parts, looked_up, strict=True):
                     self._record(writer, frame, news, stamp)
             self.report.is_recorded = True
@@ -313,13 +313,13 @@ class _ListImport:
 
     @cached_property
     def _latest_ms(self) -> int:
-        return rules.latest_ms(self._ledger.journal, self._now_ms)
+        return late_facts.latest_ms(self._ledger.journal, self._now_ms)
 
     def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
         """What is told of a registered player under four eyes is a fault where it reaches back."""
         if self._four_eyes:
             try:
-                rules.check_reach(event, self._ledger.journal.find, self._now_ms, lambda: self._latest_ms)
+                late_facts.check_reach(event, self._ledger.journal.find, self._now_ms, lambda: self._latest_ms)
             except RejectedError as error:
                 self.report.fault(line, str(error))
 
@@ -607,7 +607,7 @@ class Registry:
         if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # nobody was ever merged
             return [player]
         self.ledger.level()
-        return decisions.numbers_of(self.ledger.views.connection, player)
+        return stored_proposals.numbers_of(self.ledger.views.connection, player)
 
     def keys_to_try(self, player: int) -> int:
         """How many games of the person stand under keys against which names can be tried, whoever is erased.

@@ -38,16 +38,10 @@ from ledger.facts.events import (
     PlayerRegistered,
 )
 from ledger.facts.words import Outcome, Standing, Termination
-from ledger.ratings import building, engine, queries, side_rows, views
+from ledger.ratings import engine, late_tables, queries, side_rows, views
+from ledger.ratings.fact_projector import DeclaredFactProjector
 from ledger.ratings.projection import PoolProjections
-from ledger.ratings.projector import (
-    EACH_GAME,
-    PLAYER,
-    SIDE_COLUMNS,
-    TOURNAMENT,
-    DeclaredFactProjector,
-    DeclaredProjector,
-)
+from ledger.ratings.projector import EACH_GAME, PLAYER, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector
 from ledger.ratings.view_tables import SideTable
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
@@ -215,14 +209,14 @@ class ProjectorContract:
         if not self.projectors():
             return
         # 7: blocks of rows that end in the middle of a player's games.
-        for size in (building.BLOCK, 7):
+        for size in (late_tables.BLOCK, 7):
             journal, path = MemoryJournal(), fresh(tmp_path / f"late-{size}")
             before = Views(path, (), journal)
             take(before, [facts])
             stood = {table: table_rows(before.connection, table) for table in queries.tables(before.connection)}
             before.close()
             late = Views(path, (made,), journal)
-            with patch.object(building, "BLOCK", size), patch.object(engine, "rate", side_effect=AssertionError):
+            with patch.object(late_tables, "BLOCK", size), patch.object(engine, "rate", side_effect=AssertionError):
                 late.catch_up()
             rows = table_rows(late.connection, made.name)
             assert rows == self._rebuilt(tmp_path / str(size), facts)[made.name]

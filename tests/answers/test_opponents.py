@@ -13,7 +13,7 @@ from ledger.answers.graphs import pages
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from tests.kit.clubs import NAME, open_ledger
 from tests.kit.commands import Run
 from tools.commands import REFUSED, USAGE

@@ -18,8 +18,9 @@ from ledger.answers.exports.server_tables import MARK
 from ledger.errors import MalformedError, ProjectionError, StorageError
 from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
+from ledger.ratings.fact_projector import DeclaredFactProjector, FactRows
 from ledger.ratings.installed_projectors import BUILT_IN
-from ledger.ratings.projector import DeclaredFactProjector, FactRows, Kept
+from ledger.ratings.projector import Kept
 from ledger.runtime import postgres
 from tests.kit.backups import SCHEMA, asked, columns_there, differences, key_there, tables_there
 from tests.kit.clubs import open_ledger, record_game, take_made_up_games

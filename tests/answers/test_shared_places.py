@@ -18,7 +18,7 @@ from ledger.facts.events import Decision
 from ledger.journal.kept_lists import ONE_BY_ONE, ListRow, in_form, kept_texts, shared_places
 from ledger.ledger import Ledger
 from ledger.publishing import publications
-from ledger.ratings.trials import Figures
+from ledger.ratings.what_ifs import Figures
 from tests.kit.clubs import NAME, NOW
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded

@@ -15,7 +15,7 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Carry, Outcome, Standing
 from ledger.ledger import Ledger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.schemes import built_in_names
 from tests.kit.games import game_recorded, run_closed, scheme_adopted, tournament_closed
 from tests.tiers import few_quick

@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from ledger.audit.receipts import receipt_of
-from ledger.journal.checkpoints import NoteKey
+from ledger.journal.signing_keys import NoteKey
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import KEY, RELEASED_GAME, give_key, released_club
 from tests.kit.clubs import ClubOfTwo

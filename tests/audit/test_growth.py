@@ -7,8 +7,8 @@ import pytest
 from ledger.audit.reader import NotAProofError, VerifierKey, verify_checkpoint
 from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
-from ledger.journal.checkpoints import NoteKey
 from ledger.journal.merkle import EMPTY_ROOT
+from ledger.journal.signing_keys import NoteKey
 from tests.kit.checkpoints import KEY, ORIGIN, signed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import SAMPLE_ENTRIES, Run

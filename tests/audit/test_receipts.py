@@ -14,9 +14,9 @@ from ledger.audit.receipts import receipt_of
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.events import Decision
 from ledger.facts.words import TreeHead
-from ledger.journal.checkpoints import NoteKey
-from ledger.journal.checkpoints import note_text as text_of
+from ledger.journal.checkpoint_notes import note_text as text_of
 from ledger.journal.merkle import leaf_hash
+from ledger.journal.signing_keys import NoteKey
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import KEY, ORIGIN, RELEASED_GAME, released_club, signed
 from tests.kit.clubs import ClubOfTwo

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.book.timeline import Announced, Edition, alone, editions
+from ledger.book.whole_tournaments import Announced, Edition, alone, editions
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from ledger.errors import LedgerError, MalformedError, StorageError
 from ledger.facts.codec import assemble, canonical
 from ledger.journal import Writer
-from ledger.players.people import SECRET_BYTES, People, Person, commitment
+from ledger.players.people import People
+from ledger.players.persons import SECRET_BYTES, Person, commitment
 from ledger.players.reasons import SALT_BYTES
 from ledger.testing.kit import GivenUpError, MemoryJournal, refused
 

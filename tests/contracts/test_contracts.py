@@ -17,22 +17,16 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.ratings.installed_projectors import BUILT_IN
-from ledger.ratings.projector import (
-    PLAYER,
-    TOURNAMENT,
+from ledger.ratings.fact_projector import (
     DeclaredFactProjector,
-    DeclaredProjector,
     FactProjector,
     FactRows,
-    Projector,
-    RatedSide,
-    column,
-    declare,
     declare_facts,
     key_column,
     value_column,
 )
+from ledger.ratings.installed_projectors import BUILT_IN
+from ledger.ratings.projector import PLAYER, TOURNAMENT, DeclaredProjector, Projector, RatedSide, column, declare
 from ledger.ratings.projectors.history import HISTORY
 from ledger.schemes import built_in, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD

@@ -15,7 +15,7 @@ from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.journal import rules
 from ledger.ratings.installed_projectors import BUILT_IN
-from ledger.ratings.view_tables import described
+from ledger.ratings.view_docs import described
 from ledger.schemes import built_in_names
 from tests.docs import readmes
 from tests.kit.code import sources

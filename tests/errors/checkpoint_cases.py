@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 
 from ledger.audit.receipts import receipt_of
-from ledger.journal.checkpoints import NoteKey
+from ledger.journal.signing_keys import NoteKey
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import give_key, signed
 from tests.kit.clubs import ClubOfTwo

@@ -11,7 +11,8 @@ from ledger.answers.exports import server_copy
 from ledger.answers.exports.server_copy import copy_tables
 from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
-from ledger.ratings.projector import DeclaredFactProjector, FactRows, Kept
+from ledger.ratings.fact_projector import DeclaredFactProjector, FactRows
+from ledger.ratings.projector import Kept
 from ledger.runtime.lazy import psycopg
 from tests.errors.postgres_cases import shared_server
 from tests.kit.backups import SCHEMA

@@ -25,7 +25,7 @@ from ledger.facts.events import Event, GameRecorded
 from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.ratings import installed_projectors, trials
-from ledger.ratings.projector import FactProjector, FactRows, declare_facts, key_column
+from ledger.ratings.fact_projector import FactProjector, FactRows, declare_facts, key_column
 from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import plugins
 from tests.errors.checkpoint_cases import REFUSALS

@@ -14,8 +14,10 @@ import pytest
 from ledger.errors import CheckpointWarning, LedgerError, MalformedError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.imports.reading import frames
-from ledger.journal.checkpoints import Checkpoints, NoteKey, last_checkpoint, make_key, read_key
-from ledger.journal.checkpoints import note_text as text_of
+from ledger.journal.checkpoint_notes import last_checkpoint
+from ledger.journal.checkpoint_notes import note_text as text_of
+from ledger.journal.checkpoints import Checkpoints
+from ledger.journal.signing_keys import NoteKey, make_key, read_key
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import beside, kept_with
 from tests.kit.checkpoints import KEY, ORIGIN, give_key, released_club, signed

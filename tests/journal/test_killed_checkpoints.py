@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.journal.checkpoints import last_checkpoint
+from ledger.journal.checkpoint_notes import last_checkpoint
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import KEY, give_key
 from tests.kit.clubs import new_club_of_two

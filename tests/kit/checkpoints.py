@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from ledger.journal.checkpoints import ED25519, NoteKey, _base64
+from ledger.journal.signing_keys import ED25519, NoteKey, _base64
 from ledger.runtime.ledger_files import kept_with
 from tests.kit.clubs import NAME, ClubOfTwo
 from tests.kit.places import TESTS

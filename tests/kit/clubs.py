@@ -17,7 +17,7 @@ from ledger.facts.words import Outcome
 from ledger.imports.reading import frames
 from ledger.journal.rules import Beside
 from ledger.ledger import Ledger
-from ledger.players import people
+from ledger.players import persons
 from ledger.recording.current_facts import CurrentFacts
 from ledger.recording.recorder import Recorder
 from ledger.runtime.ledger_files import beside
@@ -144,7 +144,7 @@ def copied(folder: Path, target: Path) -> Path:
 
 
 SECRET = b"the one secret of ledgers we test"[:32]
-_drawn = people.new_secret
+_drawn = persons.new_secret
 
 
 def key_of(plain: str) -> str:
@@ -157,7 +157,7 @@ def key_of(plain: str) -> str:
 def one_secret() -> Iterator[None]:
     """New ledgers get ``SECRET``."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "new_secret", lambda: SECRET)
+        patch.setattr(persons, "new_secret", lambda: SECRET)
         yield
 
 
@@ -165,5 +165,5 @@ def one_secret() -> Iterator[None]:
 def secrets_as_drawn() -> Iterator[None]:
     """New ledgers get a secret of their own again, as everywhere but in tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "new_secret", _drawn)
+        patch.setattr(persons, "new_secret", _drawn)
         yield

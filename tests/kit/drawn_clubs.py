@@ -25,7 +25,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Brings, Carry, Outcome, Standing, Termination
 from ledger.ledger import Ledger
-from ledger.ratings.projector import ReadModel
+from ledger.ratings.fact_projector import ReadModel
 from ledger.schemes import built_in
 from ledger.schemes.scheme import Rhythm
 from tests.kit.clubs import NOW, takes_misfits

@@ -21,7 +21,7 @@ from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projectors.history import highest_of
 from ledger.ratings.standings import Point, by_player, list_in_force
-from ledger.ratings.trials import Figures
+from ledger.ratings.what_ifs import Figures
 
 
 class Stood(NamedTuple):

@@ -16,7 +16,8 @@ from ledger.journal import Writer
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sqlite_people
-from ledger.players.people import People, Person
+from ledger.players.people import People
+from ledger.players.persons import Person
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside

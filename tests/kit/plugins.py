@@ -6,19 +6,8 @@ import attrs
 
 from ledger.facts.events import Event, GameRecorded, PlayerRegistered
 from ledger.facts.instants import instant_ms
-from ledger.ratings.projector import (
-    CHANGES,
-    TOURNAMENT,
-    FactProjector,
-    FactRows,
-    Projector,
-    RatedSide,
-    column,
-    declare,
-    declare_facts,
-    key_column,
-    value_column,
-)
+from ledger.ratings.fact_projector import FactProjector, FactRows, declare_facts, key_column, value_column
+from ledger.ratings.projector import CHANGES, TOURNAMENT, Projector, RatedSide, column, declare
 
 DAY_MS = 86_400_000
 

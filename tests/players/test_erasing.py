@@ -21,7 +21,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.players import sqlite_people
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run

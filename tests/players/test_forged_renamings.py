@@ -7,7 +7,7 @@ import pytest
 from ledger.audit.audit import audit
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
-from ledger.players.people import Pending
+from ledger.players.pending_changes import Pending
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import copied
 from tests.kit.people import THREE_NAMES, everybody, waiting

@@ -12,7 +12,7 @@ from ledger.journal import sqlite_store
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import lost_files, sealed_names
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside

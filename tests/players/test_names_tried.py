@@ -19,7 +19,7 @@ from ledger.imports.files import source_of
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.players.people import new_secret
+from ledger.players.persons import new_secret
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import secrets_as_drawn
 from tests.kit.commands import Run

@@ -15,7 +15,7 @@ from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import people_layouts
-from ledger.players.people import Person, commitment
+from ledger.players.persons import Person, commitment
 from ledger.players.reasons import SALT_BYTES
 from ledger.players.sealed_names import is_sealed
 from ledger.players.sqlite_people import SqlitePeople

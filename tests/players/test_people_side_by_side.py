@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
-from ledger.players import name_indexes, people
-from ledger.players.people import People, Person
+from ledger.players import name_indexes, pending_changes, people
+from ledger.players.people import People
+from ledger.players.persons import Person
 from ledger.players.postgres_layout import WITH_NAMES, schema_of
 from ledger.players.postgres_people import PostgresPeople
 from ledger.players.sqlite_people import SqlitePeople
@@ -112,7 +113,7 @@ def test_both_find_the_same_people_in_the_same_order(
                 put(store, persons)
             assert answers(stores[1], asked) == answers(stores[0], asked)
             for store in stores:
-                pending = people.Pending(len(told), 1, asked[0] or "Zoe", b"s" * 16)
+                pending = pending_changes.Pending(len(told), 1, asked[0] or "Zoe", b"s" * 16)
                 store.pending._keep(pending)
                 store.pending.give(pending)
                 store.erasures.begin([1], "officer")

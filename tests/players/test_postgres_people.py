@@ -15,7 +15,7 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.players import postgres_people
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.players.postgres_layout import WITH_NAMES
 from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime import postgres as way

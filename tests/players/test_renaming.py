@@ -16,8 +16,8 @@ from ledger.journal.listing import JournalEntry
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import lost_files
-from ledger.players.people import Person, commitment
 from ledger.players.people_layouts import LAYOUT
+from ledger.players.persons import Person, commitment
 from ledger.players.sealed_names import latest_commitments, renamed_players, sealings
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside

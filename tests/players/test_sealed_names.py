@@ -17,7 +17,8 @@ from ledger.journal import Stored
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sealed_names
-from ledger.players.people import People, Person
+from ledger.players.people import People
+from ledger.players.persons import Person
 from ledger.players.sealed_names import is_sealed
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside

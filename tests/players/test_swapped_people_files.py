@@ -29,7 +29,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sqlite_people
 from ledger.players.lost_files import accept_lost_names
-from ledger.players.people import Person, commitment
+from ledger.players.persons import Person, commitment
 from ledger.players.sealed_names import SealedNames
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite

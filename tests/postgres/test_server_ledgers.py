@@ -23,7 +23,7 @@ from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.people import Pending
+from ledger.players.pending_changes import Pending
 from ledger.players.postgres_people import PostgresPendingNames
 from ledger.players.server_stores import make_on_server, on_server, sql_of
 from tests.kit.clubs import NAME, Clock

@@ -30,18 +30,17 @@ from ledger.facts.events import (
 from ledger.facts.words import Brings, Standing
 from ledger.ledger import Ledger
 from ledger.ratings import keeping, views
-from ledger.ratings.installed_projectors import BUILT_IN
-from ledger.ratings.projector import (
+from ledger.ratings.fact_projector import (
     DeclaredFactProjector,
     FactProjector,
     FactRows,
-    Kept,
-    Projector,
     declare_facts,
     is_of_facts,
     key_column,
     value_column,
 )
+from ledger.ratings.installed_projectors import BUILT_IN
+from ledger.ratings.projector import Kept, Projector
 from ledger.runtime import plugins
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import game_recorded

@@ -14,7 +14,7 @@ from ledger.audit.audit import audit
 from ledger.errors import MalformedError, ProjectionError, ReadModelError, ReadModelWarning
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import building, engine, installed_projectors, side_rows, views
+from ledger.ratings import engine, installed_projectors, late_tables, side_rows, views
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import DeclaredProjector, Largest, Projector, RatedSide, column, declare
 from ledger.ratings.projectors.history import HISTORY
@@ -84,7 +84,7 @@ def test_a_table_is_the_same_from_few_rows_in_plain_python_and_from_many_compile
 
 
 def test_whoever_waits_for_a_new_table_is_told_how_far_it_is(plain_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "BLOCK", 100)
+    monkeypatch.setattr(late_tables, "BLOCK", 100)
     told: list[tuple[str, int, int]] = []
     with Ledger.open(plain_club, projectors=(SURPLUSES, WIN_STREAKS)) as ledger:
         ledger.level(lambda *words: told.append(words))

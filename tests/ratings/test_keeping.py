@@ -15,7 +15,7 @@ from ledger.errors import ProjectionError, UnknownNameError
 from ledger.facts.events import Decision
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import building, installed_projectors, keeping, views
+from ledger.ratings import installed_projectors, keeping, late_tables, views
 from ledger.ratings.keeping import InstalledProjectors
 from ledger.ratings.projector import DeclaredProjector
 from ledger.runtime.ledger_files import beside
@@ -89,7 +89,7 @@ def test_a_long_ledger_without_two_tables_is_built_anew_rather_than_folded_twice
         size = ledger.journal.size()
     told: list[str] = []
     with monkeypatch.context() as patch:
-        patch.setattr(building, "_make", None)
+        patch.setattr(late_tables, "_make", None)
         with with_plug_ins(kept_club) as ledger:
             ledger.level(lambda what, _done, _of: told.append(what))
             built = rows(ledger)

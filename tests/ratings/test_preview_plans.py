@@ -8,7 +8,7 @@ import pytest
 
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import queries, standings, trials
+from ledger.ratings import queries, standings, what_ifs
 from tests.kit.clubs import NOW
 from tests.kit.corrections import ask
 from tests.kit.games import source_games
@@ -21,7 +21,7 @@ GAME = "SEARCH games USING INTEGER PRIMARY KEY (rowid=?)"
 LISTED = "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?{})"
 PLANS = {
     "last rows": (
-        trials.LAST_ROWS,
+        what_ifs.LAST_ROWS,
         [
             ASKED,
             BY_PLAYER.format("c"),
@@ -30,9 +30,9 @@ PLANS = {
             f"{GAME} LEFT-JOIN",
         ],
     ),
-    "newcomers": (trials.NEWCOMERS, [ASKED, BY_NUMBER.format("h"), GAME]),
+    "newcomers": (what_ifs.NEWCOMERS, [ASKED, BY_NUMBER.format("h"), GAME]),
     "merged": (
-        trials.MERGED,
+        what_ifs.MERGED,
         [
             "SEARCH merges USING INTEGER PRIMARY KEY (rowid=?)",
             "LIST SUBQUERY 1",

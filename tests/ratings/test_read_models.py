@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ledger.ledger import Ledger
 from ledger.ratings.projectors.tournament_performance import NAME
-from ledger.ratings.view_tables import described, described_in
+from ledger.ratings.view_docs import described, described_in
 from tests.kit.every_table import columns, make_club_with_every_table, tables
 
 

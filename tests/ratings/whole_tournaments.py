@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ledger import Ledger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ANN, BOB, CARL, DAN, EVE = range(1, 6)

@@ -13,8 +13,8 @@ import pytest
 
 from ledger.auth import token_store, tokens
 from ledger.facts.events import Role
-from ledger.journal import checkpoints
-from ledger.players import people, reasons
+from ledger.journal import signing_keys
+from ledger.players import persons, reasons
 from tests.kit.code import nodes_of, sources, tree_of
 from tests.kit.places import ROOT
 from tests.kit.served_processes import Get, serving, until
@@ -107,8 +107,8 @@ def test_cryptography_is_that_of_known_libraries() -> None:
 
 
 def test_what_must_not_be_guessed_is_drawn_by_the_system() -> None:
-    sizes = (tokens.SECRET_BYTES, tokens.SALT_BYTES, token_store.KEY_BYTES, checkpoints.SEED_BYTES,
-             reasons.SALT_BYTES, people.SECRET_BYTES)  # fmt: skip
+    sizes = (tokens.SECRET_BYTES, tokens.SALT_BYTES, token_store.KEY_BYTES, signing_keys.SEED_BYTES,
+             reasons.SALT_BYTES, persons.SECRET_BYTES)  # fmt: skip
     assert min(sizes) * 8 >= 128
     for module, path in sources("ledger", "tools").items():
         if module.startswith(("ledger.journal", "ledger.players", "ledger.policies", "tools.serve", "tools.commands")):

@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from ledger.journal.checkpoints import last_checkpoint, read_key
+from ledger.journal.checkpoint_notes import last_checkpoint
+from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import Fetch, hashes_under, names_under, read_bundle, root_of_leaves
 from tests.kit.commands import Run

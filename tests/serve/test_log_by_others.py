@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from ledger.audit.receipts import receipt_of
-from ledger.journal.checkpoints import last_checkpoint
+from ledger.journal.checkpoint_notes import last_checkpoint
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import serving, until

@@ -12,7 +12,7 @@ import pytest
 from ledger.answers.asking import OWN_WORDS
 from ledger.audit.reader import VerifierKey, verify_receipt
 from ledger.audit.receipts import receipt_of
-from ledger.journal.checkpoints import read_key
+from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
 from tests.kit.code import sources
 from tests.kit.games import game_recorded

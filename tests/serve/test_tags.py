@@ -12,7 +12,7 @@ import pytest
 from ledger.facts.pasts import Past
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
-from ledger.players.people import Pending
+from ledger.players.pending_changes import Pending
 from ledger.players.sqlite_people import SqlitePendingNames
 from ledger.runtime import sqlite
 from tests.kit.games import game_recorded, scheme_adopted

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from ledger.audit.reader import VerifierKey, verify_checkpoint
 from ledger.errors import MalformedError
 from ledger.facts.words import TreeHead
-from ledger.journal.checkpoints import read_key
+from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.proxies import certificate_in

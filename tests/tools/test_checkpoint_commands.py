@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import CheckpointWarning
-from ledger.journal.checkpoints import NoteKey
+from ledger.journal.signing_keys import NoteKey
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import KEY, ORIGIN, RELEASED_GAME, give_key, released_club
 from tests.kit.commands import SAMPLE_ENTRIES, Run, latest_game

@@ -27,7 +27,7 @@ from ledger.imports.players import formats
 from ledger.imports.reading import Reading
 from ledger.ledger import Ledger
 from ledger.players.name_indexes import in_words
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries
 from ledger.ratings.view_tables import side_tables

@@ -22,7 +22,7 @@ from ledger.facts.instants import instant_ms
 from ledger.journal.listing import pool_names
 from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
 from ledger.ledger import Ledger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.nearest import choice_of
 from ledger.schemes import package_of

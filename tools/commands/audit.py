@@ -15,7 +15,7 @@ from ledger.audit.server_objects import server_faults, went_to
 from ledger.audit.server_tokens import verify_tokens
 from ledger.backups import in_files
 from ledger.facts.words import TreeHead
-from ledger.journal.checkpoints import last_checkpoint
+from ledger.journal.checkpoint_notes import last_checkpoint
 from ledger.journal.settings_file import server_of
 from ledger.runtime.ledger_files import refuse_own_files
 

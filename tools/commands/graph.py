@@ -19,7 +19,7 @@ from ledger.answers.graphs.wording import points
 from ledger.answers.pools import pools
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.runtime.visible import visible
 
 from .. import output

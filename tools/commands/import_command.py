@@ -19,7 +19,7 @@ from ledger.imports.csv.header import headings_given
 from ledger.imports.files import FORMATS, text_encoding
 from ledger.imports.formats import SaidOfFile
 from ledger.imports.times import ORDERS
-from ledger.journal import rules
+from ledger.journal import late_facts
 from ledger.ledger import Ledger
 from ledger.recording.game_import import PoolChoice
 from ledger.runtime.ledger_files import refuse_own_files
@@ -154,15 +154,15 @@ def import_(
         ledger.views.refuse_foreign()
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
-        if open_tournaments and asked is None and not dry_run and rules.are_four_eyes_on(ledger.journal.find):
+        if open_tournaments and asked is None and not dry_run and late_facts.are_four_eyes_on(ledger.journal.find):
             raise RejectedError(  # before the first game: half of what was asked for would be recorded
-                rules.NEEDS_A_PROPOSAL,
+                late_facts.NEEDS_A_PROPOSAL,
                 "--open-tournaments",
                 "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
                 f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
             )
         if open_tournaments is None:
-            open_tournaments = not rules.are_four_eyes_on(ledger.journal.find)
+            open_tournaments = not late_facts.are_four_eyes_on(ledger.journal.find)
         check_files(files, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)

@@ -21,7 +21,7 @@ from ledger.imports.players import formats
 from ledger.imports.players.fide import KINDS
 from ledger.imports.players.formats import FORMATS
 from ledger.imports.reading import Reading
-from ledger.journal import rules
+from ledger.journal import late_facts
 from ledger.ledger import Ledger
 from ledger.recording import initial_ratings
 from ledger.registering.registry import PlayersReport
@@ -386,7 +386,7 @@ def _tell_ways(ledger: Ledger, faults: Sequence[FileFault], *, leave_out_faulty:
         output.remark("--leave-out-faulty takes the list without the lines that have a fault")
     if any(fault.message.startswith(f"{initial_ratings.TOO_LATE}: ") for fault in faults):
         output.remark("--leave-out-late takes the list without the ratings that come too late to act")
-    if any(fault.message.startswith(f"{rules.NEEDS_A_PROPOSAL}: ") for fault in faults):
+    if any(fault.message.startswith(f"{late_facts.NEEDS_A_PROPOSAL}: ") for fault in faults):
         output.remark(f"what four eyes refuse of it is proposed by: {line_to_propose(ledger)}")
 
 

@@ -18,7 +18,7 @@ from ledger.correcting.corrections import Proposed
 from ledger.errors import RejectedError
 from ledger.facts.events import Event
 from ledger.facts.words import Receipt
-from ledger.journal import rules
+from ledger.journal import late_facts
 from ledger.ledger import Ledger
 
 from .. import output
@@ -134,7 +134,7 @@ def naming_the_line(ledger: Ledger) -> Iterator[None]:
     try:
         yield
     except RejectedError as error:
-        if error.rule != rules.NEEDS_A_PROPOSAL:
+        if error.rule != late_facts.NEEDS_A_PROPOSAL:
             raise
         message = str(error).removeprefix(f"{error.rule}: ")
         raise RejectedError(error.rule, error.key, f"{message}: {line_to_propose(ledger)}") from None

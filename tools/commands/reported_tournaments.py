@@ -8,7 +8,7 @@ from ledger.answers.announcements import Opening, openings
 from ledger.errors import RejectedError
 from ledger.facts.events import TournamentOpened
 from ledger.imports.reading import Reading
-from ledger.journal import rules
+from ledger.journal import late_facts
 from ledger.ledger import Ledger
 
 from .. import output
@@ -54,7 +54,7 @@ def open_reported(
             output.remark(f"{where}: tournament {event.tournament!r}, {event.starts_at} to {event.ends_at}: opened")
         else:
             command = _command(str(ledger.path), opening.event)
-            if rules.are_four_eyes_on(ledger.journal.find):
+            if late_facts.are_four_eyes_on(ledger.journal.find):
                 way = f"four eyes are on, so propose them: {command} --propose --reason ... --by NAME"
             else:
                 way = f"--open-tournaments does that, or: {command}"

@@ -12,7 +12,7 @@ from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.players.people import SECRET_BYTES
+from ledger.players.persons import SECRET_BYTES
 
 from ..sample.__main__ import FILE
 

@@ -24,7 +24,7 @@ from ledger.imports.files import FORMATS
 from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ledger import Ledger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.recording.game_import import BY_SPEED
 from ledger.runtime.nearest import choice_of
 

@@ -51,7 +51,7 @@ from ledger.ledger import Ledger
 from . import public_view
 
 if TYPE_CHECKING:
-    from ledger.players.people import Person
+    from ledger.players.persons import Person
 
     from .parameters import Asked
 

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route as Address
 
 from ledger.errors import LedgerError, StorageError, UnknownNameError
-from ledger.journal.checkpoints import Checkpoint
+from ledger.journal.checkpoint_notes import Checkpoint
 from ledger.journal.tiles import ENTRIES, Tile
 from ledger.ledger import Ledger
 

@@ -20,7 +20,7 @@ from ledger.answers.asking import identity_shown, shown
 from ledger.answers.graphs import pages as graph_pages
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 
 from . import get_handlers
 from . import page_data as forms

@@ -21,7 +21,8 @@ from threading import Event
 import attrs
 
 from ledger.errors import StorageError
-from ledger.journal.checkpoints import CheckpointFiles, read_key
+from ledger.journal.checkpoints import CheckpointFiles
+from ledger.journal.signing_keys import read_key
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import journal_file, kept_with
 

@@ -24,7 +24,7 @@ import attrs
 from ledger.audit.reader.receipts import decoded, is_name
 from ledger.errors import LedgerError
 from ledger.facts.words import TreeHead
-from ledger.journal.checkpoints import Checkpoint, note_text
+from ledger.journal.checkpoint_notes import Checkpoint, note_text
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import cryptography_exceptions, ed25519
 

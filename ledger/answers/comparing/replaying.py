@@ -18,7 +18,8 @@ from ledger.answers.comparing.forecasts import Foresight, foresee, foretold, set
 from ledger.answers.pools import chosen
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
-from ledger.book.timeline import BEGINNING, Edition, Era, EraState, LaterList, Pool
+from ledger.book.timeline import BEGINNING, Era, EraState, LaterList, Pool
+from ledger.book.whole_tournaments import Edition
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ratings import engine, views_file

@@ -44,8 +44,9 @@ from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, SharedPlace, Unplayed
 from ledger.answers.policies import upset_margins
 from ledger.book import tournament_editions
-from ledger.book.timeline import Edition, Pool
+from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
+from ledger.book.whole_tournaments import Edition
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Brings, Format
 from ledger.handle import OpenLedger

@@ -13,8 +13,9 @@ from ledger.answers.asking import day, of_one_moment
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.event_games import AnnouncedKind, EventGame
 from ledger.book import tournament_editions
-from ledger.book.timeline import Edition, Pool
+from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import editions_of
+from ledger.book.whole_tournaments import Edition
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.handle import OpenLedger

@@ -16,14 +16,15 @@ from ledger.answers.crosstables.event_games import BEGINNING, EVER, AnnouncedKin
 from ledger.answers.crosstables.kinds import OTHER
 from ledger.answers.crosstables.page import FormatIs, Kinds
 from ledger.book import tournament_editions
-from ledger.book.timeline import Edition, Pool
+from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import Editions, editions_of
+from ledger.book.whole_tournaments import Edition
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Format
 from ledger.handle import OpenLedger
-from ledger.players.people import Person
+from ledger.players.persons import Person
 
 if TYPE_CHECKING:
     import sqlite3

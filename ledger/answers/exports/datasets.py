@@ -38,7 +38,7 @@ from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import ListRow
 from ledger.publishing.publications import Publications
-from ledger.ratings import keeping, view_tables
+from ledger.ratings import keeping, view_docs
 from ledger.ratings.standings import list_in_force
 from ledger.runtime.lazy import pl
 from ledger.runtime.nearest import choice_of
@@ -175,7 +175,7 @@ _IDENTITY = ExportColumn(
     of="player",
     personal=True,
 )
-_CURRENT = view_tables.described()["current"].columns
+_CURRENT = view_docs.described()["current"].columns
 _PERSON = BOOK["players"].columns
 PLAYER_COLUMNS = (
     _column(ColumnKind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
@@ -257,7 +257,7 @@ _AFTER = {  # names of people stand behind their numbers
 
 def history(scheme_state: Sequence[str] = ()) -> Dataset:
     """The history; the schemes that were ever in use give it columns for their state."""
-    table = view_tables.described((), scheme_state)["history"]
+    table = view_docs.described((), scheme_state)["history"]
     columns: list[ExportColumn] = []
     for name in stored_order(table, scheme_state):
         kind = kind_of_side(name, scheme_state)
@@ -506,7 +506,7 @@ def dataset(ledger: OpenLedger, name: str) -> Dataset:
     keeping.refuse_left_behind(connection, name, ledger.views.at_hand.broken)
     if name in PREPARED:
         return PREPARED[name](scheme_state(connection))
-    tables = view_tables.described_in(connection, projectors)
+    tables = view_docs.described_in(connection, projectors)
     further = [name for name in tables if name not in PREPARED and can_be_had(connection, name)]
     names = [*PREPARED, *further]
     if name not in names:

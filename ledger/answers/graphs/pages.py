@@ -20,7 +20,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
 from ledger.imports.reading import address_of
-from ledger.players.people import Person
+from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 

@@ -1,0 +1,338 @@
+"""Proposals and decisions as tables of the views store them: their changes, and which of them are in force.
+
+``game_book`` and ``kinds`` apply them to games and other facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from ledger.errors import CorruptError
+from ledger.facts.changes import Change, Verb, change_of, games_at
+from ledger.facts.event_fields import MAX_WHOLE
+from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision
+
+if TYPE_CHECKING:
+    import sqlite3
+from ledger.book.decisions import Acting, Place, Undoing, below, root, undone_by
+
+
+def merges_in(connection: sqlite3.Connection) -> dict[int, int]:
+    """By number of a merged player, the number that the player was merged into, directly."""
+    return dict(connection.execute("SELECT player, into_player FROM merges").fetchall())
+
+
+def numbers_of(connection: sqlite3.Connection, player: int) -> list[int]:
+    """All numbers of the person who has this one, in their order.
+
+    Args:
+        connection: to views that are level with the journal.
+        player: a number, merged or not.
+    """
+    merges = merges_in(connection)
+    return sorted(below(merges, root(merges, player)))
+
+
+# Every part of a proposal comes with it: the first one makes the row.
+_ADD_PROPOSAL = (
+    "INSERT INTO proposals(proposal, position, proposed_by, proposed_proven, reason, parts, effective) "
+    "VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING"
+)
+_ADD_CHANGE = "INSERT INTO corrections(proposal, number, subject, change) VALUES (?, ?, ?, ?)"
+_DECIDE = (
+    "UPDATE proposals SET decision = ?, decided_position = ?, decided_by = ?, decided_proven = ?, decision_reason = ?, "
+    "effective = ?, why_not = ? WHERE proposal = ?"
+)
+_APPROVED = "decision = 'approved' AND why_not IS NULL"
+_UNDOING = (
+    "SELECT p.decided_position, c.proposal, c.subject, c.number "
+    "FROM corrections AS c JOIN proposals AS p USING (proposal) "
+    f"WHERE c.subject GLOB 'proposal:*' AND p.{_APPROVED.replace('AND why', 'AND p.why')} "
+    "ORDER BY p.decided_position, c.number"
+)
+_ACTING = (
+    "SELECT c.subject, p.decided_position, c.proposal, c.number, c.change FROM corrections AS c "
+    "JOIN proposals AS p USING (proposal) WHERE p.decision = 'approved' AND p.why_not IS NULL AND "
+)
+_OPEN_ABOUT = (
+    "SELECT DISTINCT proposal FROM corrections JOIN proposals USING (proposal) "
+    "WHERE decision IS NULL AND subject IN (SELECT value FROM json_each(?)) ORDER BY proposal"
+)
+_SPANS = "(c.subject GLOB 'games-of:*' OR c.subject GLOB 'games-at:*') AND p.effective"
+_OF_PROPOSALS = (
+    "SELECT proposal, number, change FROM corrections WHERE proposal IN (SELECT value FROM json_each(?)) ORDER BY 1, 2"
+)
+
+
+class Proposal(NamedTuple):
+    """A proposal as it stands.
+
+    Attributes:
+        proposal: its number.
+        position: of its first entry.
+        proposed_by: who proposed it.
+        proposed_proven: 1 where a token named that person.
+        reason: commitment of the reason.
+        parts: of how many entries it consists.
+        decision: ``approved``, ``rejected``, ``withdrawn``; None while it is open.
+        decided_position: of the decision.
+        decided_by: who decided.
+        decided_proven: 1 where a token named that person.
+        decision_reason: commitment of the reason of the decision.
+        effective: 1 while it acts.
+        why_not: the rule that the decision broke, so that it never acted: four eyes, or a token that proved nobody.
+    """
+
+    proposal: int
+    position: int
+    proposed_by: str
+    proposed_proven: int
+    reason: str
+    parts: int
+    decision: str | None
+    decided_position: int | None
+    decided_by: str | None
+    decided_proven: int | None
+    decision_reason: str | None
+    effective: int
+    why_not: str | None
+
+
+class NumberedChange(NamedTuple):
+    """A change with its proposal and its place in it, from 1."""
+
+    proposal: int
+    number: int
+    change: Change
+
+
+class Decided:
+    """The proposals of one views database; ``any_approved`` tells whether one was approved, undone since or not."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.merges: dict[int, int] = merges_in(connection)
+        cursor = connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
+        # held here: a build asks while another process writes the file
+        self.any_approved = bool(cursor.fetchone()[0])
+        self.spans: list[Acting] = []
+        self._by_player: dict[int, list[Acting]] = {}
+        self._by_tournament: dict[tuple[str, str], list[Acting]] = {}
+        self.read_spans()
+
+    def propose(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
+        """Note a part of a proposal; *proven*: whether a token names who proposes, as the journal issued it."""
+        # Parts follow each other in the journal without a gap: this is the place of the first one.
+        row = (event.proposal, position - event.part + 1, actor, int(proven), event.reason, event.parts)
+        self._connection.execute(_ADD_PROPOSAL, row)
+        # Earlier parts have brought changes: their numbering goes on.
+        count = self._connection.execute(
+            "SELECT count(*) FROM corrections WHERE proposal = ?", (event.proposal,)
+        ).fetchone()[0]
+        rows = [
+            (event.proposal, count + place, change.subject, orjson.dumps(change.plain()).decode())
+            for place, change in enumerate(event.changes, 1)
+        ]
+        self._connection.executemany(_ADD_CHANGE, rows)
+
+    def decide(
+        self, position: int, actor: str, event: CorrectionDecided, why_not: str | None, *, proven: bool
+    ) -> list[int]:
+        """Note a decision; returns the proposals that act now and did not before, or do no longer.
+
+        Args:
+            position: of its entry.
+            actor: who decided.
+            event: the decision.
+            why_not: the rule that it breaks, if any: it has no effect then.
+            proven: whether a token names who decides, as the journal issued it.
+
+        Raises:
+            CorruptError: there is no such proposal.
+        """
+        if self.proposal(event.proposal) is None:
+            message = f"decides proposal {event.proposal}, which nobody made; run 'audit'"
+            raise CorruptError("journal", position, message)
+        acts = event.decision is Decision.APPROVED and why_not is None
+        # What breaks a rule is noted all the same: it stands in the journal, and the audit tells of it.
+        row = (event.decision.value, position, actor, int(proven), event.reason, int(acts), why_not)
+        self._connection.execute(_DECIDE, (*row, event.proposal))
+        self.any_approved = self.any_approved or acts
+        return [event.proposal, *self._toggled()] if acts else []
+
+    def _toggled(self) -> list[int]:
+        """Bring ``effective`` up to date where decisions undo others; returns the proposals that changed."""
+        undone = self.undone()
+        # Not those alone that this decision names: where it undoes an undo, what that one undid acts again.
+        chains = {number for _, proposal, undoes in self._undoing() for number in (proposal, *undoes)}
+        changed = []
+        for number in sorted(chains):
+            acts = int(number not in undone)
+            cursor = self._connection.execute(
+                f"UPDATE proposals SET effective = ? WHERE proposal = ? AND effective <> ? AND {_APPROVED}",
+                (acts, number, acts),
+            )
+            if cursor.rowcount:
+                changed.append(number)
+        return changed
+
+    def _undoing(self) -> list[Undoing]:
+        by_proposal: dict[tuple[int, int], dict[int, int]] = {}
+        for position, proposal, subject, number in self._connection.execute(_UNDOING):
+            by_proposal.setdefault((position, proposal), {})[int(subject.partition(":")[2])] = number
+        return [Undoing(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
+
+    def undone(self, further: Sequence[Undoing] = (), *, until: int | None = None) -> dict[int, Place]:
+        """By proposal that acts no longer, the place of the change that undid it.
+
+        Args:
+            further: decisions that are taken as made.
+            until: the last entry of those whose decisions count; by default all that are folded in.
+        """
+        return undone_by([*(act for act in self._undoing() if until is None or act.position <= until), *further])
+
+    def persons(self) -> list[str]:
+        """The subjects of all merges and partings that were ever proposed."""
+        rows = self._connection.execute("SELECT DISTINCT subject FROM corrections WHERE subject GLOB 'person:*'")
+        return [subject for (subject,) in rows]
+
+    def open_about(self, subjects: Sequence[str]) -> list[int]:
+        """The numbers of the open proposals that concern one of these subjects."""
+        return [number for (number,) in self._connection.execute(_OPEN_ABOUT, (_json(subjects),))]
+
+    def proposal(self, number: int) -> Proposal | None:
+        """A proposal, or None."""
+        # above, no journal has one, and SQLite cannot be asked
+        if not 0 < number <= MAX_WHOLE:
+            return None
+        row = self._connection.execute("SELECT * FROM proposals WHERE proposal = ?", (number,)).fetchone()
+        return None if row is None else Proposal(*row)
+
+    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> list[Proposal]:
+        """Proposals in order of their numbers: all, only the open ones, only those of some numbers."""
+        where = "WHERE (decision IS NULL OR NOT ?1) AND (?2 IS NULL OR proposal IN (SELECT value FROM json_each(?2)))"
+        # as of ``proposal``: no journal has one above, and JSON cannot tell it
+        json_numbers = None if numbers is None else _json(number for number in numbers if number <= MAX_WHOLE)
+        rows = self._connection.execute(
+            f"SELECT * FROM proposals {where} ORDER BY proposal", (int(open_only), json_numbers)
+        )
+        return [Proposal(*row) for row in rows.fetchall()]
+
+    def recorded_since(self, number: int, entries: int) -> int:
+        """How many of the first *entries* came after a proposal and are none themselves; 0 where it is none."""
+        proposal = self.proposal(number)
+        if proposal is None:
+            return 0
+        query = "SELECT coalesce(sum(parts), 0) FROM proposals WHERE position > ?"
+        (others,) = self._connection.execute(query, (proposal.position,)).fetchone()
+        return entries - (proposal.position + proposal.parts - 1) - int(others)
+
+    def next_number(self) -> int:
+        """The number of the next proposal."""
+        return int(self._connection.execute("SELECT coalesce(max(proposal), 0) + 1 FROM proposals").fetchone()[0])
+
+    def changes(self, proposals: Iterable[int]) -> Iterator[NumberedChange]:
+        """All changes of some proposals."""
+        for proposal, number, change in self._connection.execute(_OF_PROPOSALS, (_json(proposals),)):
+            yield NumberedChange(proposal, number, change_of(orjson.loads(change)))
+
+    def with_undone(self, changes: Iterable[Change]) -> Iterator[Change]:
+        """Some changes, and those of the proposals that they undo, of those that these undo, and so on: all they reach.
+
+        Where an undoing is undone, what was undone by it acts again: it stands two proposals back.
+        """
+        waiting, met = list(changes), set[int]()
+        while waiting:
+            change = waiting.pop()
+            yield change
+            if change.do is Verb.UNDO and change.proposal is not None and change.proposal not in met:
+                met.add(change.proposal)
+                waiting += [numbered.change for numbered in self.changes([change.proposal])]
+
+    def approved(self) -> list[int]:
+        """The numbers of all proposals that were approved, whether they act or not."""
+        return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
+
+    def acting(
+        self, subjects: Sequence[str], undone: Mapping[int, Place] | None = None, *, until: int | None = None
+    ) -> Mapping[str, list[Acting]]:
+        """By subject, the approved changes that concern it, those that were undone included.
+
+        Args:
+            subjects: of changes.
+            undone: what ``undone`` gives, or would give after a further decision.
+            until: the last entry of those whose decisions count; by default all that are folded in.
+        """
+        # By the decision and not by the proposal: what was decided later was not known then.
+        where = "c.subject IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR p.decided_position <= ?2)"
+        changes: dict[str, list[Acting]] = {}
+        undone = self.undone(until=until) if undone is None else undone
+        for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects), until)):
+            changes.setdefault(subject, []).append(_acting(undone, *row))
+        return changes
+
+    def read_spans(self) -> None:
+        """Take up the changes in force that mean all games of a player or tournament."""
+        rows = self._connection.execute(_ACTING + _SPANS).fetchall()
+        # Only changes in force are read: none of them is undone.
+        self.spans = [_acting({}, *row) for _, *row in rows]
+        self._by_player.clear()
+        self._by_tournament.clear()
+        for acting in self.spans:
+            change = acting.change
+            if change.do is Verb.ANNUL_GAMES:
+                # By who that is now: games of the book stand under persons, whatever number was told.
+                person = root(self.merges, change.player or 0)
+                self._by_player.setdefault(person, []).append(acting)
+            else:
+                self._by_tournament.setdefault((change.pool or "", change.tournament or ""), []).append(acting)
+
+    def spans_of(self, white: int, black: int, pool: str, tournament: str | None) -> list[Acting]:
+        """The changes that may mean a game, of persons White and Black, by its players and its tournament."""
+        of_players = self._by_player.get(white, []) + self._by_player.get(black, [])
+        return of_players + self.spans_at(pool, tournament or "")
+
+    def spans_at(self, pool: str, tournament: str, *, until: int | None = None) -> list[Acting]:
+        """The changes in force that may mean all of a tournament; *until* as of ``acting``."""
+        if until is None:
+            return self._by_tournament.get((pool, tournament), [])
+        subject = games_at(pool, tournament)
+        return [act for act in self.acting([subject], until=until).get(subject, []) if not act.is_undone]
+
+    def concerns(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
+        """Whether a game that is told now stands otherwise than told, or may: by a merge, or as one of many."""
+        if not self.merges and not self.spans:
+            return False
+        return (
+            white in self.merges
+            or black in self.merges
+            or white in self._by_player
+            or black in self._by_player
+            or (pool, tournament or "") in self._by_tournament
+        )
+
+    @property
+    def concerned(self) -> tuple[set[int], set[tuple[str, str]]]:
+        """The players and the tournaments, by pool, of whom ``concerns`` speaks."""
+        return {*self.merges, *self._by_player}, set(self._by_tournament)
+
+    def merge(self, player: int, into: int | None, proposal: int) -> None:
+        """Note that a player is somebody else from now on, or no longer."""
+        self._connection.execute("DELETE FROM merges WHERE player = ?", (player,))
+        self.merges.pop(player, None)
+        if into is not None:
+            self._connection.execute("INSERT INTO merges VALUES (?, ?, ?)", (player, into, proposal))
+            self.merges[player] = into
+
+
+def _acting(undone: Mapping[int, Place], position: int, proposal: int, number: int, change: str) -> Acting:
+    plain = change_of(orjson.loads(change))
+    at, place = undone.get(proposal, (position, number))
+    return Acting(at, proposal, place, plain, proposal in undone)
+
+
+def _json(values: Iterable[Any]) -> str:
+    return orjson.dumps(list(values)).decode()

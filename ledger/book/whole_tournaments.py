@@ -1,0 +1,137 @@
+"""Tournaments that are rated whole: which games of one name form an edition, when it began and when it was over.
+
+An edition is announced (opened), ended by a closing, or recognised by its games: so many days without one end it.
+``timeline`` says what a scheme makes of it. Pure: instants in, editions out; nothing is read or written.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import attrs
+
+from ledger.facts.periods import DAY_MS
+
+
+class Edition(NamedTuple):
+    """One tournament.
+
+    Attributes:
+        first_ms: its first millisecond: of the day of its first game, or as announced.
+        last_ms: its last: the end of its last game, or as announced.
+    """
+
+    first_ms: int
+    last_ms: int
+
+    @property
+    def days(self) -> int:
+        """How many days it lasted, the first and the last one counted."""
+        return self.last_ms // DAY_MS - self.first_ms // DAY_MS + 1
+
+
+@attrs.frozen
+class Announced:
+    """What was told of the editions of one name.
+
+    Attributes:
+        closed: their last milliseconds as closings say them, ascending.
+        opened: their first and last milliseconds as openings say them, ascending.
+    """
+
+    closed: tuple[int, ...] = ()
+    opened: tuple[tuple[int, int], ...] = ()
+
+    def closed_at(self, last: int) -> Announced:
+        """The same with a closing: its last millisecond."""
+        return attrs.evolve(self, closed=tuple(sorted({*self.closed, last})))
+
+    def opened_for(self, first: int, last: int) -> Announced:
+        """The same with an opening: its first and last millisecond; of two that begin alike the longer one holds."""
+        opened = dict(self.opened)
+        opened[first] = max(last, opened.get(first, last))
+        return attrs.evolve(self, opened=tuple(sorted(opened.items())))
+
+    def editions(self) -> list[Edition]:
+        """The editions that were opened, in order: none reaches into the next one, a closing within it ends it."""
+        spans = []
+        begins = [first for first, _ in self.opened]
+        for place, (first, last) in enumerate(self.opened):
+            before = begins[place + 1] - 1 if place + 1 < len(begins) else None
+            closing = bisect_left(self.closed, first)
+            if closing < len(self.closed) and (before is None or self.closed[closing] <= before):
+                last = self.closed[closing]  # noqa: PLW2901
+            spans.append(Edition(first, last if before is None else min(last, before)))
+        return spans
+
+
+NOTHING = Announced()
+
+Gap = Callable[[int], float]  # by end of a game, the days without one before it that do not yet end an edition
+
+
+def alone(ended_ms: int) -> Edition:
+    """A game of no tournament: it began on the day on which it ended."""
+    return Edition(ended_ms - ended_ms % DAY_MS, ended_ms)
+
+
+def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING) -> dict[int, Edition]:
+    """By end of a game, the edition that the game belongs to.
+
+    A closing ends the last edition before it, unless that was opened, or another one was opened in between.
+
+    Args:
+        ends: when the games of one name ended, milliseconds, ascending; the same instant may stand there again.
+        gap_days: more days than it says of a game end an edition where they lie between the game before and that one.
+        announced: what was told of them.
+    """
+    opened = announced.editions()
+    clusters = list(_clusters(ends, gap_days, announced.closed, opened))
+    by_end: dict[int, Edition] = {}
+    for place, (edition, games) in enumerate(clusters):
+        if edition is None:
+            first, last = games[0], games[-1]
+            closing = first_from(last, announced.closed)
+            later = [begin for begin, _ in opened if begin > last]
+            if place + 1 < len(clusters):
+                later.append(clusters[place + 1][1][0])
+            # a closing that comes after another edition began is not of this one
+            if closing is not None and all(closing < begin for begin in later):
+                last = closing
+            edition = Edition(first - first % DAY_MS, last)  # noqa: PLW2901
+        by_end.update(dict.fromkeys(games, edition))
+    return by_end
+
+
+def _clusters(
+    ends: Sequence[int], gap_days: Gap, closed: Sequence[int], opened: Sequence[Edition]
+) -> Iterator[tuple[Edition | None, list[int]]]:
+    """The games of each edition in order, and the edition itself where it was opened."""
+    games: list[int] = []
+    inside: Edition | None = None
+    for end in ends:
+        edition = next((span for span in opened if span.first_ms <= end <= span.last_ms), None)
+        parted = edition is None and games and _parted(games[-1], end, gap_days, closed, opened)
+        if games and (edition is not inside or parted):
+            yield inside, games
+            games = []
+        inside = edition
+        games.append(end)
+    if games:
+        yield inside, games
+
+
+def _parted(before: int, end: int, gap_days: Gap, closed: Sequence[int], opened: Sequence[Edition]) -> bool:
+    """Whether an edition ends between two games that lie in none that was opened."""
+    if end // DAY_MS - before // DAY_MS > gap_days(end):
+        return True
+    closing = first_from(before, closed)
+    return (closing is not None and closing < end) or any(before < edition.first_ms < end for edition in opened)
+
+
+def first_from(end: int, closed: Sequence[int]) -> int | None:
+    """The first closing at or after a game."""
+    place = bisect_left(closed, end)
+    return closed[place] if place < len(closed) else None

@@ -1,0 +1,48 @@
+"""Persons as the people file knows them, and the commitments to their names."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from typing import NamedTuple
+
+SECRET_BYTES = 32
+
+
+def missing(player: int) -> str:
+    """What a player is called whom the journal registered and the people file does not hold: nobody erased the name."""
+    return f"(not in the people file) {player}"
+
+
+class Person(NamedTuple):
+    """A row of people; identity, name and salt are None once erased."""
+
+    def __repr__(self) -> str:
+        # Without the salt, by which names can be tried against a commitment: a text of an error goes into logs.
+        salt = "None" if self.salt is None else "..."
+        return (
+            f"Person(player={self.player!r}, identity={self.identity!r}, name={self.name!r}, salt={salt}, "
+            f"joined_at={self.joined_at!r})"
+        )
+
+    player: int
+    identity: str | None
+    name: str | None
+    salt: bytes | None
+    joined_at: str
+
+    @property
+    def is_erased(self) -> bool:
+        """True when nothing is known but the number."""
+        return self.identity is None and self.name is None and self.salt is None
+
+
+def commitment(salt: bytes, identity: str, name: str) -> str:
+    """HMAC-SHA256, in hexadecimal, of ``identity ‖ 0x00 ‖ name`` (UTF-8) under the player's salt."""
+    # 0x00 stands in no name: no two pairs of identity and name run together into the same bytes
+    return hmac.digest(salt, f"{identity}\x00{name}".encode(), "sha256").hex()
+
+
+def new_secret() -> bytes:
+    """A secret for one ledger."""
+    return secrets.token_bytes(SECRET_BYTES)
