@@ -12,7 +12,7 @@ from ledger.facts.events import Decision, Event, PlayerChanged, TournamentClosed
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import walks, what_ifs
+from ledger.ratings import trials, walks, what_ifs
 from ledger.ratings.standings import Standings
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
@@ -96,7 +96,7 @@ def test_what_an_approval_takes_is_not_what_lists_took_to_be_compared(
     listed: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [0.0]
-    rated, told = what_ifs.fold_in, what_ifs._lists
+    rated, told = trials.fold_in, what_ifs._lists
 
     def slowly(*args: Any) -> Any:
         clock[0] += 10.0
