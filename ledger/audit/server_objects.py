@@ -86,18 +86,13 @@ _TOKENS: Mapping[str, Columns] = {
         "file_pkey PRIMARY KEY (number)", "file_number_check CHECK ((number = 1))",
         "file_hash_key_check CHECK ((length(hash_key) = 32))", "file_ledger_check CHECK ((length(ledger) = 32))",
     ),
-    "tokens": (
-        "number bigint NOT NULL", 'name text COLLATE "C" NOT NULL', 'roles text COLLATE "C" NOT NULL',
-        "hash bytea NOT NULL", 'added_at text COLLATE "C" NOT NULL', 'revoked_at text COLLATE "C"',
-        "tokens_pkey PRIMARY KEY (number)", "tokens_hash_key UNIQUE (hash)",
-    ),
     "refusals": (
         "number bigint NOT NULL", 'at text COLLATE "C" NOT NULL', 'tried text COLLATE "C" NOT NULL',
         'claimed text COLLATE "C"', "token bigint", 'rule text COLLATE "C" NOT NULL',
         'reason text COLLATE "C" NOT NULL', "refusals_pkey PRIMARY KEY (number)",
     ),
     "sessions": (
-        "hash bytea NOT NULL", "token bigint NOT NULL", "entry bigint", 'digest text COLLATE "C" NOT NULL',
+        "hash bytea NOT NULL", "token bigint NOT NULL", "entry bigint NOT NULL", 'digest text COLLATE "C" NOT NULL',
         "begun_ms bigint NOT NULL", "used_ms bigint NOT NULL", "ends_ms bigint NOT NULL",
         "sessions_pkey PRIMARY KEY (hash)",
     ),
@@ -107,7 +102,7 @@ _TOKENS: Mapping[str, Columns] = {
         "sendings_hash_key UNIQUE (hash)",
     ),
 }  # fmt: skip
-_INDEXES_OF_TOKENS = (*(f"{table}_pkey" for table in _TOKENS), "tokens_hash_key", "sendings_hash_key")
+_INDEXES_OF_TOKENS = (*(f"{table}_pkey" for table in _TOKENS), "sendings_hash_key")
 
 _NEXT, _NEVER = "journal_takes_the_next_position", "BEFORE DELETE OR UPDATE OR TRUNCATE"
 _TRIGGERS: Mapping[str, str] = {
@@ -196,8 +191,7 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
         {},
         {},
         {
-            "file": added, "refusals": added, "tokens": added | {"UPDATE revoked_at"},
-            "sessions": rows | {"UPDATE used_ms"}, "sendings": rows,
+            "file": added, "refusals": added, "sessions": rows | {"UPDATE used_ms"}, "sendings": rows,
         },
         frozenset(),
         is_of_names=True,
@@ -247,7 +241,7 @@ def server_faults(address: str, schema: str) -> list[str]:
                 )
             for each in _schemas(schema):
                 if not postgres.has_schema(connection, each.name):
-                    faults.append(f"schema {each.name} {LACKING.format(name='DB')}")
+                    faults.append(f"schema {each.name} {LACKING}")
                     continue
                 for question in _QUESTIONS:
                     faults += [f"schema {each.name}: {fault}" for fault in question(connection, each)]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from ledger.errors import LedgerError
-from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
+from ledger.journal.settings_file import DURABILITIES, ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.server_stores import sql_of, sql_of_missing
+from ledger.players.server_stores import sql_of
 from ledger.runtime.ledger_files import beside
 
 from .. import output
@@ -67,8 +66,7 @@ def init(
     With --journal, journal, names and tokens are schemas of a PostgreSQL database, 15 or later; DB is then the name by
     which commands know the ledger: views, settings (club.toml), key and checkpoints stand beside it. ADDRESS is that
     of the user who records; the password comes from .pgpass, a service file or a certificate. That user must not own
-    the schemas: a user who may make roles and schemas makes them, or --sql prints what somebody else runs first. Of a
-    ledger that is on a server by now, --sql alone prints what an earlier release did not make there.
+    the schemas: a user who may make roles and schemas makes them, or --sql prints what somebody else runs first.
 
     \b
     Example:
@@ -78,10 +76,6 @@ def init(
       rating-ledger init club.db --journal postgresql://ledger@db1,db2,db3/chess --sql | psql -h db1 chess postgres
       rating-ledger init club.db --journal postgresql://ledger@db1,db2,db3/chess --durability quorum
     """
-    standing = server_of(Path(db_path)) if sql_only and address is None else None
-    if standing is not None:
-        _tell_missing(db_path, standing)
-        return
     chosen = settings_given(settings)
     check_words(pool, scheme, chosen)
     place = _server(db_path, address, schema, durability, sql_only=sql_only)
@@ -94,14 +88,6 @@ def init(
         ledger.catch_up()
         output.remark(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}")
         tell_package(scheme)
-
-
-def _tell_missing(path: str, place: ServerPlace) -> None:
-    """Print the SQL that adds what an earlier release did not make."""
-    if sql := sql_of_missing(place):
-        output.answer_lines(sql.rstrip("\n"))
-    else:
-        output.remark(f"{path}: nothing is missing on the server")
 
 
 def _server(
