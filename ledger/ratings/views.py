@@ -474,7 +474,7 @@ class Views:
 
     def _fold(self, done: int, size: int) -> None:
         assert self._book is not None
-        fresh = Changes(stood={} if self._of_facts else None)
+        fresh = Changes(former_games={} if self._of_facts else None)
         recorded = self._recorded
         if size - done <= FEW_ENTRIES and all(position in recorded for position in range(done + 1, size + 1)):
             self._book.take([recorded[position] for position in range(done + 1, size + 1)], fresh)
