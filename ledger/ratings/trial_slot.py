@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledger.errors import StorageError
-
-if TYPE_CHECKING:
-    from ledger.ratings.views import Views
+from ledger.ratings.views_connection import ViewsConnection
 
 
 class TrialSlot:
-    """The place of one trial at a time.
-
-    Attributes:
-        views: the same views by the trial's connection, which is kept for the next trial; None before the first one.
-    """
+    """The place of one trial at a time, and the second connection to the views, which is kept for the next one."""
 
     def __init__(self) -> None:
-        self.views: Views | None = None
+        self._file: ViewsConnection | None = None
         self._is_busy = False
+
+    def file(self, path: Path) -> ViewsConnection:
+        """Return the second connection; it is opened again if another file was put in the place of the views."""
+        if self._file is None or self._file.path != path:
+            self._file = ViewsConnection(path)
+        self._file.is_there()
+        return self._file
 
     def refuse_within(self, path: Path) -> None:
         """Raise StorageError while a trial is under way."""
@@ -46,5 +46,5 @@ class TrialSlot:
 
     def close(self) -> None:
         """Close the connection, unless a trial is under way, which would lose what it has tried."""
-        if self.views is not None and not self._is_busy:
-            self.views.close()
+        if self._file is not None and not self._is_busy:
+            self._file.close()

@@ -111,11 +111,9 @@ class Views:
 
     def for_trials(self) -> Views:
         """The same views by a connection that is kept for trials, so that this one answers as they stand meanwhile."""
-        if self.trials.views is None:
-            self.trials.views = self.elsewhere(self.path)
-        # opened anew where another file was put in the place of this one
-        self.trials.views._file.is_there()
-        return self.trials.views
+        tried = self.elsewhere(self.path)
+        tried._file = self.trials.file(self.path)
+        return tried
 
     def close_for_good(self) -> None:
         """Release the file, and take away what was built aside."""
