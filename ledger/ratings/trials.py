@@ -112,7 +112,7 @@ def _held(views: Views, *, apart: bool) -> Iterator[Views]:
         except StorageError:  # others are writing, perhaps for long
             tried = stack.enter_context(copied(views))
             stack.enter_context(sqlite.immediate(tried.connection, tried.path))
-        stack.enter_context(views.being_tried_on())
+        stack.enter_context(views.trials.taken(views.path))
         yield tried
 
 
