@@ -8,14 +8,14 @@ from typing import Any, Generic, Protocol, TypeVar
 import attrs
 
 
-class Rated(Protocol):
+class HasRating(Protocol):
     """A row with a rating, points."""
 
     @property
     def rating(self) -> float: ...  # noqa: D102
 
 
-Row = TypeVar("Row", bound=Rated)
+Row = TypeVar("Row", bound=HasRating)
 
 
 @attrs.frozen(kw_only=True)
