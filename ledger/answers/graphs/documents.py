@@ -36,6 +36,9 @@ class RatingGraph:
         against: another player, whose games of the same days are shown, too; needs ``date``.
         boards: whether the final position of each game is shown; None: in HTML alone.
         look: opponents' ratings, monochrome, theme, style sheet.
+
+    Raises:
+        MalformedError: arguments that do not go together.
     """
 
     ledger: OpenLedger = attrs.field(repr=False)
@@ -47,6 +50,9 @@ class RatingGraph:
     against: Person | None = None
     boards: bool | None = None
     look: Look = PLAIN
+
+    def __attrs_post_init__(self) -> None:
+        pages.check(self.number, self.last, self.by, self.person, self.against)
 
     def page(self, kind: str = "json") -> Page:
         """Return the data of the graph, as a document of this format shows them.
