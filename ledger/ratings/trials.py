@@ -236,7 +236,7 @@ class _WatchedRows(PlayerRows):
             self.players.add(row[1])
             yield row
 
-    def stand_again(self, players: Iterable[int]) -> None:
+    def note_converged(self, players: Iterable[int]) -> None:
         """Note who was rated again and stands as before."""
         self.players.update(players)
 
