@@ -1,7 +1,7 @@
 """What is told of tournaments beside their games: whether it makes games rated together, and which games lie outside.
 
 Also which tournaments that a file reports with their days the ledger was not told of yet. What may be told at all,
-``book.conflicts`` says. Read from the journal; nothing is recorded here.
+``book.rules_by_facts`` says. Read from the journal; nothing is recorded here.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from ledger.book.rules_by_keys import (
     ended_before_start,
     ended_in_the_future,
     erased_player,
+    impossible_ending,
     needs_a_proposal,
     not_a_telling,
     not_by_append,
@@ -65,7 +66,10 @@ from ledger.facts.events import (
 
 # The rules of each kind, in the order in which they are asked: the first refusal is raised.
 RULES: Mapping[type[Event], tuple[Rule, ...]] = {
-    GameRecorded: (unknown_pool, unknown_player, erased_player, same_player, ended_before_start, ended_in_the_future),
+    GameRecorded: (
+        impossible_ending, unknown_pool, unknown_player, erased_player, same_player, ended_before_start,
+        ended_in_the_future,
+    ),
     PlayerRegistered: (ended_in_the_future,),
     PlayerChanged: (unknown_player, after_the_first_game, exists_with_different_key, same_instant, needs_a_proposal),
     BirthYearLearnt: (unknown_player, exists_with_different_birth_year, needs_a_proposal),
@@ -102,6 +106,8 @@ _PLACED = {*_NEW, Context.IMPORT, Context.CHANGE, Context.RETURN}
 # it back, they judge it as it would be after all changes.
 _ELSE = {Context.APPEND, Context.JOURNAL, Context.IMPORT, Context.PROPOSAL, Context.APPROVAL}
 CONTEXTS: Mapping[Rule, set[Context]] = {
+    # Sources are taken at their word; whoever proposes a game can look at it again.
+    impossible_ending: {Context.PROPOSAL},
     unknown_pool: _ELSE - {Context.IMPORT},
     unknown_player: _ELSE - {Context.IMPORT},
     # What somebody played before being erased may be put right. No file names an erased player.

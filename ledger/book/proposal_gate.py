@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import decisions, judge
 from ledger.book.collisions import meetings
-from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, contradictory, ending_faults
-from ledger.book.conflicts import RULE as IMPOSSIBLE
+from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, contradictory
 from ledger.book.current_facts import CurrentFacts
 from ledger.book.evidence import Context, Evidence, subject_of
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
@@ -23,7 +22,7 @@ from ledger.book.stored_proposals import Decided, Proposal
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
-from ledger.facts.events import Decision, Event, GameRecorded, PolicySet
+from ledger.facts.events import Decision, Event, PolicySet
 from ledger.journal import Journal
 from ledger.journal.late_facts import next_number
 from ledger.runtime.nearest import did_you_mean
@@ -297,8 +296,6 @@ class ProposalGate:
             yield "not-correctable", f"a {event.KIND} is not recorded by a proposal; what is: {others}"
         elif event.key != change.fact:
             yield "bad-value", f"the key of this fact is {event.key!r}, not {change.fact!r}"
-        elif isinstance(event, GameRecorded) and (faults := [fault for _, fault in ending_faults(change.facts or {})]):
-            yield IMPOSSIBLE, f"{event.key!r}: {'; '.join(faults)}; give another termination, or leave it out"
         elif isinstance(event, PolicySet):
             yield from _policy_faults(event)
             try:

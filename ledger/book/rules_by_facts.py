@@ -14,7 +14,6 @@ from typing import Any
 from ledger.book import initial_ratings
 from ledger.book.collisions import key_conflict, keys_at
 from ledger.book.evidence import Evidence, subject_of
-from ledger.book.timeline import Pool
 from ledger.book.whole_tournaments import NOTHING, Announced, Edition, editions
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts import codec
@@ -172,9 +171,8 @@ def no_such_tournament(event: TournamentClosed, evidence: Evidence) -> RejectedE
 def overlapping_editions(event: TournamentOpened, evidence: Evidence) -> RejectedError | None:
     """Refuse an edition of a tournament on days of another one: part them, or close the one that is over."""
     first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
-    pool = evidence.facts.pool(event.pool)
-    announced = None if pool is None else _announced(pool, event, evidence)
-    if announced is None or (first, last) in announced.opened:  # the same, spelt otherwise
+    announced = _announced(event, evidence)
+    if (first, last) in announced.opened:  # the same, spelt otherwise
         return None
     met = [edition for edition in announced.editions() if edition.first_ms <= last and first <= edition.last_ms]
     if not met:
@@ -191,9 +189,10 @@ def overlapping_editions(event: TournamentOpened, evidence: Evidence) -> Rejecte
 
 def edition_closed(event: TournamentClosed, evidence: Evidence) -> RejectedError | None:
     """Refuse another last day of a closed edition: if the first closing is wrong, correct that one."""
-    over = instant_end_ms(event.ended_at)
-    announced, by_end = _played(event, evidence)
-    for edition in sorted({*by_end.values(), *announced.editions()}):
+    over, announced = instant_end_ms(event.ended_at), _announced(event, evidence)
+    if not announced.closed or over in announced.closed:  # the same, spelt otherwise
+        return None
+    for edition in sorted({*_played(announced, event, evidence).values(), *announced.editions()}):
         last_ms = dict(announced.opened).get(edition.first_ms, edition.last_ms)
         if edition.last_ms in announced.closed and edition.first_ms <= over <= max(edition.last_ms, last_ms):
             return RejectedError(
@@ -208,8 +207,10 @@ def edition_closed(event: TournamentClosed, evidence: Evidence) -> RejectedError
 
 def played_after_closing(event: TournamentClosed, evidence: Evidence) -> RejectedError | None:
     """Refuse the end of an edition before its last game: give the day of that game, or open the next edition first."""
-    over = instant_end_ms(event.ended_at)
-    _, by_end = _played(event, evidence)
+    over, announced = instant_end_ms(event.ended_at), _announced(event, evidence)
+    if over in announced.closed:
+        return None
+    by_end = _played(announced, event, evidence)
     later = [end for end, edition in by_end.items() if end > over >= edition.first_ms]
     if not later:
         return None
@@ -222,9 +223,11 @@ def played_after_closing(event: TournamentClosed, evidence: Evidence) -> Rejecte
     )
 
 
-def _announced(pool: Pool, event: TournamentOpened | TournamentClosed, evidence: Evidence) -> Announced:
-    """Return what other facts say of the editions of a tournament."""
-    connection, beside = evidence.facts.connection, evidence.beside
+def _announced(event: TournamentOpened | TournamentClosed, evidence: Evidence) -> Announced:
+    """Return what other facts say of the editions of a tournament; nothing of one in an unknown pool."""
+    connection, beside, pool = evidence.facts.connection, evidence.beside, evidence.facts.pool(event.pool)
+    if pool is None:
+        return NOTHING
     place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved))
     opened = connection.execute(_OPENED, place).fetchall()
     closed = {ms for (ms,) in connection.execute(_CLOSED, place)}
@@ -244,15 +247,11 @@ def _announced(pool: Pool, event: TournamentOpened | TournamentClosed, evidence:
     return announced
 
 
-def _played(event: TournamentClosed, evidence: Evidence) -> tuple[Announced, dict[int, Edition]]:
-    """Return the announced editions of a tournament, and by the end of each game its edition.
-
-    Nothing of a pool that there is not, and of a closing that is known in another spelling.
-    """
+def _played(announced: Announced, event: TournamentClosed, evidence: Evidence) -> dict[int, Edition]:
+    """Return by the end of each game of a tournament its edition."""
     pool = evidence.facts.pool(event.pool)
-    announced = NOTHING if pool is None else _announced(pool, event, evidence)
-    if pool is None or instant_end_ms(event.ended_at) in announced.closed:
-        return NOTHING, {}
+    if pool is None:
+        return {}
     place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved))
     ends = [ms for (ms,) in evidence.facts.connection.execute(_ENDED, place)]
     ends += [
@@ -260,7 +259,7 @@ def _played(event: TournamentClosed, evidence: Evidence) -> tuple[Announced, dic
         for game in evidence.beside.get("game", ())
         if isinstance(game, GameRecorded) and (game.pool, game.tournament) == (event.pool, event.tournament)
     ]
-    return announced, editions(sorted(ends), lambda end: pool.gap_before(end) or GAP, announced)
+    return editions(sorted(ends), lambda end: pool.gap_before(end) or GAP, announced)
 
 
 def _day(ms: int) -> str:

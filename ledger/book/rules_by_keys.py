@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ledger import schemes
+from ledger.book.conflicts import ending_faults
 from ledger.book.evidence import Evidence
 from ledger.errors import LedgerError, RejectedError
+from ledger.facts import codec
 from ledger.facts.events import (
     BirthYearLearnt,
     ClockAccepted,
@@ -76,6 +78,14 @@ def erasures(event: Event) -> tuple[str, ...]:
     Only games have them: a standing, or a bye of a tournament that was played, may be recorded of an erased player.
     """
     return (f"erased:{event.white}", f"erased:{event.black}") if isinstance(event, GameRecorded) else ()
+
+
+def impossible_ending(event: GameRecorded, _: Evidence) -> RejectedError | None:
+    """Refuse a result or a length that no game of this termination has: give another termination, or leave it out."""
+    faults = [fault for _, fault in ending_faults(codec.facts_mapping(event))]
+    if not faults:
+        return None
+    return _refusal("impossible-ending", event, f"{'; '.join(faults)}; give another termination, or leave it out")
 
 
 def unknown_pool(event: OfPool, evidence: Evidence) -> RejectedError | None:

@@ -165,8 +165,7 @@ class Recorder:
 
         Args:
             gate: called under the write lock with the transaction and the time to record under; it judges what stands
-                there by then and gives the facts to record. Of what is not of those kinds the rules of the journal are
-                asked again.
+                there by then and gives the facts to record. The judge is asked about those of other kinds.
             actor: who records them.
             before_commit: called when nothing but the commit is left to do; if it raises, nothing is recorded.
 

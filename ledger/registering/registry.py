@@ -1,9 +1,7 @@
 """The register of a ledger's players: who joins, with which past, and what is learnt of them later.
 
-What may be said is judged by the rules of the journal, and here by what the views tell of a player's games: what could
-no longer act is refused, never taken in silence. One by one, or by a list of a million, which is judged and sealed as
-columns: the whole list is looked through before anything is written, and a fault anywhere leaves the journal as it was.
-No file format is known here.
+One by one, or by a list of a million, which is judged and sealed as columns: the whole list is looked through before
+anything is written, and a fault anywhere leaves the journal as it was. No file format is known here.
 """
 
 from __future__ import annotations
