@@ -1,9 +1,10 @@
 """The rows that are kept of tokens on a server: what of them this program cannot have written, or the journal denies.
 
-Tokens, their roles and revocations are entries of the journal, and proven there. What stands beside them proves
-nothing: sessions, and what was sent, come and go; the newest lines of the log may have been taken away without a trace;
-and whoever may record there may add rows like any other. So rows are held against what there is: the form in which they
-are written, numbers that count without a gap, and the entries that they name, or that took them along.
+Tokens, their roles and revocations are entries of the journal, and proven there. The other rows prove nothing:
+sessions and idempotency keys come and go; the newest lines of the log may have been removed without a trace; and
+people who may record there may add rows like any others. So rows are compared with the available facts: the form in
+which they are written, numbers that count without a gap, and the entries that they name, or that were recorded with
+them.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _FORMS: Mapping[str, tuple[str, str]] = {
 
 
 class TokensVerdict(NamedTuple):
-    """What was found of the rows that are kept of tokens.
+    """The findings about the stored rows of tokens.
 
     Attributes:
         faults: what this program cannot have written, or the journal denies; as sentences. The first 20 rows of each
@@ -62,7 +63,7 @@ def verify_tokens(address: str, schema: str) -> TokensVerdict:
     compared.
 
     Args:
-        address: of the database, for whoever may read the journal.
+        address: of the database, for a user who may read the journal.
         schema: of the journal.
 
     Raises:
@@ -112,14 +113,14 @@ class _TokenRows:
         return self._connection.execute(query.encode()).fetchall()
 
     def _of_the_schema(self) -> Iterator[str]:
-        """What it says of itself, and of which ledger it is."""
+        """Return what the schema states about itself, and its ledger."""
         about = self._rows(f"SELECT number, program, layout FROM {self._s}.about")
         if about != [(1, PROGRAM, LAYOUT)]:
             yield f"the table 'about' says {about} of it, in place of {[(1, PROGRAM, LAYOUT)]}"
         first = self._rows(f"SELECT body FROM {self._journal}.journal WHERE position = 1")
         leaves = [sha256(b"\x00" + body).digest() for (body,) in first]
         for _, ledger in self._keys:
-            # What is kept knows its ledger by the leaf of the first entry: that stands as long as the journal does.
+            # The rows identify their ledger by the leaf of the first entry, which never changes.
             if ledger not in leaves:
                 yield (
                     "its key is of another ledger, whose journal begins with another entry: nobody signs in, and "

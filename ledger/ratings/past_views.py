@@ -16,6 +16,7 @@ from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.views import Views
+from ledger.ratings.whole_builds import WholeBuilds
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import beside
@@ -67,22 +68,23 @@ class _KnownViews(Views):
 
     def make(self, progress: Progress) -> None:
         """Build them unless they exist, and open them before another process can delete them."""
-        with self._alone():
+        builds = WholeBuilds(self.path)
+        with builds.alone():
             try:
                 is_built = self.is_level()
             except LedgerError:  # of another journal, or damaged
                 is_built = False
             if not is_built:
                 self.close()
-                self._discard_build()
-                self._build(progress, self.journal.size())
+                builds.discard()
+                self._build(builds, progress, self.journal.size())
             # They are opened under the lock: a question about another entry deletes them next, and a process that has
             # them open reads on.
             assert self.connection
 
     def delete(self) -> None:
         """Delete them, unless another process builds them; one that has them open keeps them until the end."""
-        with suppress(OSError, filelock.Timeout), self._lock.acquire(timeout=0):
+        with suppress(OSError, filelock.Timeout), WholeBuilds(self.path).lock.acquire(timeout=0):
             for word in ("", "-wal", "-shm", ".lock"):
                 self.path.with_name(self.path.name + word).unlink(missing_ok=True)
 
