@@ -145,7 +145,7 @@ def _tell(line: str) -> None:
 
 
 def _is_plain() -> bool:
-    """Whether nothing may be coloured: https://no-color.org, and terminals that cannot."""
+    """Return whether colours are off: https://no-color.org, and terminals without them."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
 
 
@@ -215,7 +215,7 @@ def begin() -> None:
 
 
 def undelivered() -> OSError | None:
-    """Why standard output did not take the whole answer; None when it has it."""
+    """Return why standard output did not take the complete answer; None if it did."""
     _flush()
     return _refusals[0] if _refusals else None
 
@@ -338,7 +338,7 @@ def in_columns(row: Row) -> Row:
 
 
 def json_text(value: Any) -> str:
-    """What ``write_one`` writes of a value as JSON, to be saved in a file."""
+    """Return the JSON that ``write_one`` writes of a value, to be saved in a file."""
     return _json(value, _UPRIGHT) + "\n"
 
 
@@ -439,7 +439,7 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _is_of_numbers(column: Iterable[Any]) -> bool:
-    """Whether the first that is known is a number."""
+    """Return whether the first known value is a number."""
     return isinstance(next((value for value in column if value is not None), None), int | float)
 
 

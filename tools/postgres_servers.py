@@ -185,7 +185,7 @@ def running(programs: Programs, place: Path | None = None, **settings: str) -> I
 
 
 def other_user() -> str:
-    """Who runs the servers: whoever asks, or for root somebody else, for PostgreSQL refuses to run as root."""
+    """Return the user who runs the servers: PostgreSQL refuses root, for whom it is somebody else."""
     if os.geteuid() != 0:
         return pwd.getpwuid(os.geteuid()).pw_name
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -193,7 +193,7 @@ def other_user() -> str:
 
 
 def as_other_user(more: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """How a program is started as that user, with *more* in its environment, in the words of ``subprocess``."""
+    """Return how to start a program as that user, with *more* in its environment, as arguments of ``subprocess``."""
     if os.geteuid() != 0:
         return {"cwd": "/", "env": {**os.environ, **(more or {})}}
     entry = pwd.getpwnam(other_user())

@@ -42,7 +42,7 @@ def as_process(main: Callable[[], int]) -> NoReturn:
 
 
 def _interrupt_again(mistake: sys.UnraisableHookArgs) -> None:
-    """Of a Ctrl-C that came where nothing can be raised, in a destructor, say nothing; it comes again soon."""
+    """Ignore a Ctrl-C in a destructor, where nothing can be raised; it is sent again soon."""
     if issubclass(mistake.exc_type, KeyboardInterrupt):
         threading.Timer(_A_LITTLE_LATER, _thread.interrupt_main).start()
     else:
@@ -106,7 +106,7 @@ def _alarms_told() -> Iterator[None]:
 
 
 def _tell_failure(failure: LedgerError | OSError | UnicodeEncodeError) -> None:
-    """What a layer below refused, or a file that no layer below looks after."""
+    """Print the refusal of a layer below, or the error of a file that no layer below handles."""
     if isinstance(failure, MalformedError):
         for problem in failure.problems:
             output.error(problem)

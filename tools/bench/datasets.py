@@ -156,7 +156,7 @@ TAIL_MS = 60_000  # from one of them to the next
 
 @attrs.frozen
 class Size:
-    """How much is measured: games of the made-up sets and of a part, rounds of short works, requests of a kind.
+    """The amount of work: games of the generated sets and of a part, rounds of short works, requests of a kind.
 
     ``part`` is for works that are slow, or whose bounds only inform. ``live`` games are appended one by one, ``events``
     in transactions of 1,000. ``warm``: commands from the shell run once before they are measured.
@@ -230,7 +230,7 @@ class GameSet:
 
 @attrs.frozen(slots=False)
 class Run:
-    """What one run of the benchmark works on; every set is made when a section first asks for it."""
+    """The data of one run of the benchmark; a set is made when a section first asks for it."""
 
     size: Size
     rounds: int

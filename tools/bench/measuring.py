@@ -114,7 +114,7 @@ SAYS_WITHIN = 60.0  # seconds
 
 
 class Worked(NamedTuple):
-    """What a work in a process of its own took, by part, and the peak of all its processes in GiB; 0 if unknown."""
+    """The cost of work in a process of its own, by part, and the peak of all its processes in GiB; 0 if unknown."""
 
     costs: list[Figure]
     peak: float = 0.0

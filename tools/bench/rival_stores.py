@@ -56,7 +56,7 @@ def dict_loop_executemany(csv_path: Path, db_path: Path, *, pragmas: Sequence[st
 
 
 def dict_loop_sqlite_utils(csv_path: Path, db_path: Path) -> None:
-    """The same script with sqlite-utils' ``insert_all``.
+    """Run the same script with sqlite-utils' ``insert_all``.
 
     Its faster ways: all in one ``atomic()`` (four times as fast as a commit for each batch, which it makes of 166 rows,
     whatever the batch size), and tuples after a line of column names instead of dictionaries. The table is made by

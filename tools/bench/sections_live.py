@@ -84,7 +84,7 @@ def late(run: Run) -> Iterator[Line]:
 
 
 def _beside_the_least(name: str, what: str, taken: Mapping[str, Sequence[Figure]]) -> Iterator[Line]:
-    """The same work in journals of different lengths: each beside the one that took least."""
+    """Compare the same work in journals of different lengths, each with the one that took least."""
     least = min(taken, key=lambda journal: median(cost.clock for cost in taken[journal]))
     words = {"what": what, "rival": f"the same in the journal that took least ({least})"}
     for journal in [journal for journal in taken if journal != least]:

@@ -108,7 +108,7 @@ class Line:
 
     @property
     def reached(self) -> str:
-        """What the ratio of the medians reached."""
+        """The bound that the ratio of the medians reached."""
         return self.bound.judged(self.ratio)
 
     @property

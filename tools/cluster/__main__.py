@@ -34,7 +34,7 @@ HELD, BROKEN, UNDECIDED = 0, 1, 1
 
 
 class Watch:
-    """What is told of a load, second by second.
+    """The second-by-second report of a load.
 
     Attributes:
         entries: that were acknowledged.
@@ -75,7 +75,7 @@ class Keeper:
         self._shown: list[int] = []  # processes of the leader that was told last
 
     def look(self) -> str:
-        """Who leads, who follows, and what is the matter with the others."""
+        """Print the leader, the followers, and what is wrong with the other nodes."""
         answers = self._asking.map(lambda node: node.state(ANSWERS_WITHIN), self._cluster.nodes.values())
         states = dict(zip(self._cluster.nodes, answers, strict=True))
         leader = next((name for name, state in states.items() if leads(state)), None)
@@ -131,7 +131,7 @@ class Keeper:
 
 
 def leads(state: Mapping[str, Any]) -> bool:
-    """Whether a node of this state takes writes."""
+    """Return whether a node of this state takes writes."""
     return state.get("role") in {"primary", "master"} and state.get("state") == "running"
 
 
@@ -176,7 +176,7 @@ def judged(address: str, load: Load) -> int:
 
 
 def interrupted(*_: int | FrameType | None) -> None:
-    """What a closed terminal and a request to end do: the same as Ctrl-C."""
+    """Treat a closed terminal and a request to end as Ctrl-C."""
     raise KeyboardInterrupt
 
 

@@ -126,7 +126,7 @@ class Follower:
             return table_digests(connection)
 
     def faults(self) -> list[str]:
-        """What it took back or said beside what is expected of a node whose servers die; each in a sentence."""
+        """Return, each as a sentence, what it took back or printed that a node with dying servers does not."""
         sizes = [look["size"] for look in self.seen]
         faults = [f"{self.path} went back from {was} to {now}" for was, now in pairwise(sizes) if now < was]
         expected = (f"{_NAME}: level with entry ", "; it is tried again", "stopped; ")

@@ -56,7 +56,7 @@ def programs() -> Path:
 
 
 def patroni() -> tuple[list[str], dict[str, str]]:
-    """How Patroni is run as the other user: the words of the command, and what its environment needs.
+    """Return the command and the environment that run Patroni as the other user.
 
     The Python of this environment may stand where nobody else may look, such as in the home of root; the system's own
     takes the packages of this one where both have one version.
@@ -81,7 +81,7 @@ def patroni() -> tuple[list[str], dict[str, str]]:
 
 
 def shared_settings() -> dict[str, Any]:
-    """What Patroni is told of all nodes, which it keeps in etcd.
+    """Return Patroni's settings of all nodes, which it keeps in etcd.
 
     ``quorum`` with ``strict``: the leader says that something is recorded once one of the two others has it too, and
     where there is none it says nothing, rather than to go on alone. What was acknowledged stands on a node of the
@@ -125,7 +125,7 @@ class Node:
 
     @property
     def runs(self) -> bool:
-        """Whether its Patroni runs, frozen or not."""
+        """True if its Patroni runs, frozen or not."""
         return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
@@ -137,7 +137,7 @@ class Node:
             )  # fmt: skip
 
     def state(self, within: float = 2.0) -> Mapping[str, Any]:
-        """What its Patroni says of it; nothing where it does not answer within so many seconds."""
+        """Return the state that its Patroni reports; empty if it does not answer within so many seconds."""
         try:
             with urlopen(Request(f"{self.rest}/patroni"), timeout=within) as answer:  # noqa: S310  # our own address
                 return dict(json.load(answer))
@@ -247,7 +247,7 @@ class Cluster:
                 shutil.chown(path, other_user())
 
     def _settings(self, node: Node) -> dict[str, Any]:
-        """What Patroni is told of one node."""
+        """Return Patroni's settings of one node."""
         initdb = [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"]
         roles = {"superuser": {"username": SUPERUSER}, "replication": {"username": "replicator"}}
         return {

@@ -116,7 +116,7 @@ def _tell(db_path: str, verdict: Verdict) -> None:
 
 
 def _proven(verdict: Verdict) -> str:
-    """What was compared, in words: journal, 16 names, and every derived row."""
+    """Return in words what was compared: journal, 16 names, and every derived row."""
     parts = ["journal"]
     for word, checked, erased in (
         ("name", verdict.names_checked, verdict.names_erased),

@@ -81,7 +81,7 @@ def restore(folder: str, db_path: str, replace: bool, yes: bool, since: str | No
 
 
 def words_of(loss: Loss) -> str:
-    """What a restore takes away, in a sentence."""
+    """Return a sentence about what a restore takes away."""
     if loss.entries is None:
         return "its journal cannot be read, so nobody can tell what it has and the backup has not"
     lost = loss.entries - loss.common
@@ -102,7 +102,7 @@ def words_of(loss: Loss) -> str:
 
 
 def _tell_alarm(db_path: str, alarm: str | None) -> None:
-    """That what is restored will take nothing, for a checkpoint knows another ledger."""
+    """Warn that the restored ledger will record nothing, because a checkpoint knows another ledger."""
     if alarm is not None:
         output.error(f"{db_path}: restored, it would answer and take nothing: {alarm}", word="ALARM")
 

@@ -30,7 +30,7 @@ _HUNDREDTH = Decimal("0.01")
 def changes(
     db_path: str, player: str, since: str, pool: str | None, limit: int | None, fmt: str | None, verify: bool
 ) -> None:
-    """Which games and which corrections made the difference between a rating then and now, adding up exactly.
+    """List the games and corrections that make the difference between a rating then and now, adding up exactly.
 
     --since takes a number of entries of the journal, or a published list as 'lists' names it: "then" is the rating as
     it was known at that entry, or as the list showed it. With a day, month or moment of play "then" is the rating in

@@ -175,7 +175,7 @@ def verify_checkpoint_(file: str, keys: Sequence[str], since: str | None) -> Non
 
 
 def _told(proven: ProvenReceipt) -> output.Row:
-    """What was recorded, and under which checkpoint, field by field."""
+    """Return the receipt field by field: what was recorded, and under which checkpoint."""
     entry = proven.entry
     row: output.Row = {"recorded_at": entry["recorded_at"], "actor": entry["actor"], "key": entry["key"]}
     row |= entry["facts"]

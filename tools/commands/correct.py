@@ -173,7 +173,7 @@ def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) 
 
 
 def _signed(row: output.Row) -> output.Row:
-    """Who proposed and who decided, with a word where no token named them."""
+    """Return who proposed and who decided, marked if no token named them."""
     return {
         name: row[name] if row[name] is None or row[proven] else f"{row[name]} (unproven)"
         for name, proven in (("proposed_by", "proven"), ("decided_by", "decided_proven"))

@@ -39,7 +39,7 @@ def explain(
     fmt: str | None,
     verify: bool,
 ) -> None:
-    """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
+    """Explain how a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
 
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. A table of a long period
     shows the games with the largest terms; JSON, CSV and TSV have every term. CSV and TSV have a row for each term

@@ -188,7 +188,7 @@ def _asked(
     *,
     names: bool,
 ) -> ExportFilter:
-    """What the options ask for, in the numbers of the ledger."""
+    """Return the filter of the options, in the numbers of the ledger."""
     instants: dict[str, int] = {}
     for option, text in (("--since", since), ("--until", until), ("--at", at)):
         if text is not None:

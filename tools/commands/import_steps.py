@@ -37,7 +37,7 @@ _SETTLED = tuple(f"exists-with-different-{field}:" for field in ("outcome", *ver
 
 @attrs.frozen(kw_only=True)
 class ImportWish:
-    """What the user asked for.
+    """The options of an import, as the user gave them.
 
     Attributes:
         choice: which pool a game goes to.
@@ -222,7 +222,7 @@ def _tell(
 
 
 def _counts(report: ImportReport) -> list[str]:
-    """What became of the games and players of a file."""
+    """Return in words how many games and players of a file were recorded, repeated or refused."""
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
         words.append(f"{report.supplemented:,} known already and told with more now")
@@ -244,7 +244,7 @@ def _counts(report: ImportReport) -> list[str]:
 
 
 def _faulty(source: Source, faults: Sequence[FileFault], count: int) -> str:
-    """How many games are faulty, and how many faults they have; a fault of the file is no game's."""
+    """Return how many games are faulty, and how many faults they have; a fault of the file is no game's."""
     games = len({fault.line for fault in faults} - source.reading.no_games)
     if len(faults) < count:  # only so many were kept
         return f"more than {counted(games, 'faulty game')}, {counted(count, 'fault')}"

@@ -144,7 +144,7 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
 
 
 def _keys_to_try(ledger: Ledger, player: int) -> str:
-    """What to say of the keys that still tell who somebody was. Whoever is to be forgotten does not wait for it."""
+    """Return a note on keys that still reveal who the player was; the erasure does not wait for it."""
     try:
         with Bars() as bars:
             ledger.level(bars)

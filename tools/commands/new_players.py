@@ -36,5 +36,5 @@ def tell_namesakes(notes: Sequence[str], begin: str) -> None:
 
 
 def kept_names(count: int) -> str:
-    """What to say of players who were renamed and whom a file calls otherwise."""
+    """Return notes on players who were renamed and whom a file calls by another name."""
     return f"{counted(count, 'player')} {'keeps' if count == 1 else 'keep'} a name given since"

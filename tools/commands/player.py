@@ -63,7 +63,7 @@ _PAST = (
 
 
 def _player_options(command: Command) -> Command:
-    """What may be told of a player, in the arguments *birth_year*, *declared_rating*, *actor* and those of a past."""
+    """Add the options of a player: *birth_year*, *declared_rating*, *actor* and those of earlier ratings."""
     for option in reversed((*_PERSON, *_PAST, ACTOR)):
         command = option(command)
     return command

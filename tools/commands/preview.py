@@ -32,7 +32,7 @@ _SHOWN = {"class": "class", "games": "games", "time_losses": "lost on time", "he
 @output.format_options
 @click.pass_obj
 def preview(db_path: str, number: int, picture: Path | None, limit: int | None, fmt: str | None) -> None:
-    """What the approval of proposal NUMBER would move: whose rating, by how much. Nothing is written.
+    """Show what the approval of proposal NUMBER would change: whose rating, by how much. Nothing is written.
 
     The numbers are those that 'approve' will give, to the last bit, as long as nothing else is recorded before:
     'approve --seen POSITION' makes sure of that. Who would come or go stands first, then the largest moves. A rating is
@@ -117,7 +117,7 @@ def _head(impact: Impact) -> str:
 
 
 def _list_words(moved: impacts.MovedListRow) -> str:
-    """What would become of a published list, on one line."""
+    """Return one line about the change of a published list."""
     words = f"list {moved.list}, as revised: {counted(moved.players, 'player')} would differ"
     if moved.player is None:
         return words

@@ -32,7 +32,7 @@ _KEPT = "tools.commands.proposal_options."  # under such names a command's conte
 
 
 class ProposalWish(NamedTuple):
-    """What the options say: why, and who proposes."""
+    """The reason and the proposer that the options give."""
 
     reason: str
     by: str | None
@@ -57,12 +57,12 @@ def proposing(command: Command) -> Command:
 
 
 def proposing_part(what: str) -> Callable[[Command], Command]:
-    """The same where *what* alone is proposed, in the words of the help, and the rest recorded."""
+    """Add the same options if *what* alone is proposed, in the words of the help, and the rest recorded."""
     return lambda command: _proposed(what)(REASON(_BY(command)))
 
 
 def wish(by: str | None = None) -> ProposalWish | None:
-    """What the options of ``proposing`` say; None where it is to be recorded at once.
+    """Return what the options of ``proposing`` give; None if it is to be recorded at once.
 
     Args:
         by: who acts, where the command asks for that in any case.
@@ -126,7 +126,7 @@ def tell_proposed(ledger: Ledger, proposed: Proposed) -> None:
 
 @contextmanager
 def naming_the_line(ledger: Ledger) -> Iterator[None]:
-    """What four eyes refuse within the block is refused with the line that proposes it.
+    """Add the command that proposes it to a refusal by four eyes within the block.
 
     Raises:
         RejectedError: likewise.

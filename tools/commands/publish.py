@@ -157,7 +157,7 @@ def lists(
 def diff(
     db_path: str, published: str, other: str, limit: int | None, as_if: int | None, fmt: str | None, verify: bool
 ) -> None:
-    """How two lists differ: who was created, unchanged, changed or removed, and why.
+    """Show how two lists differ: who was added, unchanged, changed or removed, and why.
 
     A LIST is POOL@INSTANT/EDITION, POOL@INSTANT (its last edition), POOL@INSTANT/now (what the journal says now of that
     day), or 'now' (what it says now of the other list's day). "why" leads from the one rating to the other, step by

@@ -129,7 +129,7 @@ def _say_why_empty(ledger: Ledger, name: str, pools: Sequence[PoolRow], *, by_ti
 
 
 def _by_shown_ratings(ledger: Ledger, name: str) -> str:
-    """How players of a pool begin with the ratings that sources show; nothing where they do, or cannot."""
+    """Return a note that players of a pool may begin with the ratings of sources; empty if they do, or cannot."""
     era = era_in_force(ledger, ledger.pool(name))
     if era.from_shown or era.scheme.scale != SHOWN_SCALE:
         return ""

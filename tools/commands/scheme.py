@@ -158,7 +158,7 @@ def _as_text(default: float | bool) -> str:
 @VERIFY
 @output.format_options
 def eras(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> None:
-    """Which scheme rates each pool from when on, with which settings, and what players brought along.
+    """List which scheme rates each pool since when, with its settings, and what players kept.
 
     \b
     Example:
@@ -250,7 +250,7 @@ def adopt(
 
 
 def _says_again(event: SchemeAdopted, first: Era) -> bool:
-    """Whether an adoption without a date is what the pool begins with."""
+    """Return whether an adoption without a date repeats what the pool begins with."""
     stored = {"scheme": first.scheme.name, "settings": first.settings}
     return rules.are_same_adoption(stored, {"scheme": event.scheme, "settings": event.settings})
 

@@ -265,7 +265,7 @@ def predict(
     fmt: str | None,
     verify: bool,
 ) -> None:
-    """What a win, a draw and a loss would bring PLAYER against OPPONENT.
+    """Predict what a win, a draw and a loss would bring PLAYER against OPPONENT.
 
     Both have the ratings in force on the day of --at, by default on the last day of which anything is recorded: where a
     scheme rates by period, games of a period that was not over do not count. A game that the scheme would not rate,

@@ -91,7 +91,7 @@ def recording_token(ledger: Ledger) -> str | None:
 
 
 def recorder(ledger: Ledger, actor: str) -> str:
-    """Who records facts: where somebody holds that role, the person whom a token names; else *actor*, a word.
+    """Return who records facts: the person of the token if anybody holds that role; else *actor*, a word.
 
     Raises:
         RejectedError: the token is missing, or names nobody who may record.

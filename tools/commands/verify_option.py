@@ -36,7 +36,7 @@ def recomputed(path: str) -> Iterator[Ledger]:
 
 
 def falsehoods(path: str) -> Sequence[Falsehood]:
-    """What the audit finds false in a ledger."""
+    """Return what the audit finds false in a ledger."""
     with in_files(path) as whole:
         return audit(whole).falsehoods
 

@@ -63,7 +63,7 @@ class GameTold:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PastTold:
-    """What a list tells of a player; decimals as text."""
+    """The earlier rating that a list gives a player; decimals as text."""
 
     rating: str = documented("the rating that it shows, points")
     games: int | None = maybe("rated games behind it")
@@ -141,7 +141,7 @@ class CorrectionTold:
 
 @attrs.frozen(kw_only=True, slots=False)
 class DecisionTold:
-    """What becomes of a proposal."""
+    """The decision on a proposal."""
 
     decision: str = documented("approved, rejected or withdrawn", enum=[word.value for word in Decision])
     reason: str | None = maybe("why, where that is to be kept")
@@ -162,7 +162,7 @@ def _no_constant(word: str) -> Any:
 
 
 def read(form: type[Form], content: bytes) -> Form:
-    """What a body says.
+    """Return the body of a class from the bytes of a request.
 
     Raises:
         RefusedError: 400, with everything that is wrong and where.

@@ -39,7 +39,7 @@ class Proxies:
         return cls(networks, UNIX in named)
 
     def trusts(self, peer: str | None) -> bool:
-        """Whether the other end of a connection is one of them; *peer* is None on a socket of the machine."""
+        """Return whether the other end of a connection is a trusted proxy; *peer* is None on a Unix socket."""
         if peer is None:
             return self.unix
         address = address_of(peer)
@@ -49,7 +49,7 @@ class Proxies:
         return any(address in network for network in self.networks)
 
     def origin(self, peer: str | None, forwarded: Iterable[bytes]) -> str | None:
-        """Whom a trusted proxy answers for.
+        """Return the client on whose behalf a trusted proxy asks.
 
         Each proxy writes behind what it was told whom it was told it by: what stands before the last one that is not
         trusted may have been made up.

@@ -61,7 +61,7 @@ class Leads(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Deed:
-    """What a form does.
+    """The action of a form.
 
     Attributes:
         path: where it is sent, behind the prefix.

@@ -63,7 +63,7 @@ class FormField:
 
 @attrs.frozen(kw_only=True)
 class Health:
-    """How the ledger does.
+    """The health of the ledger.
 
     Attributes:
         entries: of the journal.
@@ -86,7 +86,7 @@ class Health:
 
 
 def health(ledger: Ledger, _: Asked) -> Health:
-    """How the ledger does, and what waits."""
+    """Return the health of the ledger, and what waits for a decision."""
     entries, disk = ledger.journal.size(), shutil.disk_usage(ledger.path.parent)
     last = CheckpointFiles(ledger.path).last()
     files = (ledger.path, ledger.views.path)
@@ -144,7 +144,7 @@ _SPEAK_OF = {"game": ("game",), "player": ("player", "white"), "tournament": ("t
 
 
 def verbs(_: Ledger, asked: Asked) -> VerbsPage:
-    """What can be proposed."""
+    """Return the verbs of a proposal."""
     about = {name: asked[name] for name in _SPEAK_OF if asked[name]}
     rows = []
     for verb, words in VERBS.items():
@@ -213,7 +213,7 @@ def queue(ledger: Ledger, asked: Asked) -> ProposalsPage:
 
 
 def history(ledger: Ledger, asked: Asked) -> ProposalsPage:
-    """What was proposed and decided, by whom and why, the newest first."""
+    """Return proposals and decisions, by whom and why, newest first."""
     numbers, paging = paged(asked, [each.proposal for each in ledger.corrections.stored()][::-1])
     rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
     return ProposalsPage(rows=rows[::-1], paging=paging)
@@ -268,7 +268,7 @@ def games_form(ledger: Ledger, _: Asked) -> Sequence[FormField]:
 
 
 def upload(_: Ledger, asked: Asked) -> str:
-    """How far the import of a file is, and what became of it."""
+    """Return the progress or the result of the import of a file."""
     return str(asked["upload"])
 
 
@@ -346,7 +346,7 @@ class ListDraft:
 
     @property
     def is_refused(self) -> bool:
-        """Whether something stands in the way of publishing it."""
+        """True if something prevents its publication."""
         return any(complaint["refuses"] for complaint in self.complaints)
 
 

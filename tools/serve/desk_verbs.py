@@ -44,11 +44,11 @@ MOST_MOVES = 200  # of a preview that are shown
 
 
 class AskingOfficer(Protocol):
-    """Who asks: the word of a session proves it."""
+    """An officer who asks; the word of a session proves it."""
 
     @property
     def token(self) -> str | None:
-        """That word, or a token."""
+        """The word of the session, or a token."""
 
     @property
     def between(self) -> Callable[[], None]:
@@ -149,14 +149,14 @@ def proposed_once(
 
 
 def proposed(made: Sequence[Proposed]) -> Answer:
-    """What was proposed, as it is sent; of several the first one, and the position of the last."""
+    """Return a proposal as it is sent; of several the first one, and the position of the last."""
     first = made[0]
     return {"proposal": first.proposal, "position": made[-1].receipts[-1].position, "duplicate": first.duplicate}
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class PreviewAnswer:
-    """What the approval of a proposal would move; nothing is recorded."""
+    """The effect of the approval of a proposal; nothing is recorded."""
 
     summary: impacts.ImpactSummary = beside()
     moves: list[impacts.MoveRow] = documented("who would stand otherwise, the largest moves first")
@@ -165,7 +165,7 @@ class PreviewAnswer:
 
 
 def preview(ledger: Ledger, _: AskingOfficer, args: Args) -> Answer:
-    """What the approval of a proposal would move; nothing is recorded."""
+    """Return the effect of the approval of a proposal; nothing is recorded."""
     answer = impacts.in_full(ledger, ledger.preview(args["number"], others_wait=OTHERS_WAIT, at_most=TRIED_WITHIN))
     moves = answer.moves[:MOST_MOVES]
     left_out = len(answer.moves) - len(moves)
@@ -258,7 +258,7 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
 
 def import_state(_: Ledger, __: AskingOfficer, args: Args) -> Answer:
-    """How far the import of an uploaded file is, and what became of it."""
+    """Return the progress or the result of the import of an uploaded file."""
     return dict(_files.get(args["upload"], {"state": "unknown"}))
 
 
@@ -307,7 +307,7 @@ class ComplaintTold:
 
 
 def complaints_told(ledger: Ledger, complaints: tuple[Complaint, ...] | list[Complaint]) -> list[Answer]:
-    """What looks wrong in a list, as it is sent."""
+    """Return the complaints about a list, as they are sent."""
     shown = complaints[:MOST_COMPLAINTS]
     called = names(ledger, {player for complaint in shown for player in complaint.players[:1]})
     return [

@@ -95,7 +95,7 @@ def _lists_of_pool(ledger: Ledger, asked: Asked) -> tuple[PublicList, list[Publi
 
 
 def list_changes(ledger: Ledger, asked: Asked) -> forms.ListChangesPage:
-    """What became of the players from an earlier list to this one, or from this one to now.
+    """Return the players' changes from an earlier list to this one, or from this one to now.
 
     Which entries moved whom is not asked here: that builds views of earlier entries, which takes long. Corrections
     that were decided between the two are listed.

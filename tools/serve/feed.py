@@ -71,7 +71,7 @@ class Recent:
         self._pieces.clear()
 
     def after(self, position: int) -> tuple[bytes, int] | None:
-        """What follows a position, up to a piece, and the position that it reaches; None where that is gone."""
+        """Return the news after a position, up to a piece, and the position that it reaches; None if they are gone."""
         if position < self.before:
             return None
         if position not in self._pieces:
@@ -109,7 +109,7 @@ class Feed:
 
     @property
     def position(self) -> int:
-        """How far the news are, as they were read last."""
+        """The position of the latest news that were read."""
         return self._recent.position
 
     def end(self) -> None:
@@ -293,7 +293,7 @@ def _wake(future: asyncio.Future[None]) -> None:
 
 
 class Stream:
-    """What answers at the address of the stream. Nothing stands around it: each object costs room 10,000 times."""
+    """The endpoint of the stream. Nothing wraps it: each object costs its memory 10,000 times."""
 
     def __init__(self, feed: Feed, headers: Mapping[str, str]) -> None:
         """Say what is told, and what stands above it."""

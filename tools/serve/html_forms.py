@@ -23,7 +23,7 @@ MOST_FIELDS, LONGEST_FIELD = 200, 64 * 1024  # of a form; characters
 
 
 async def typed(request: Request, folder: Path, field: str | None = None) -> dict[str, str]:
-    """What was typed, by name; how much it may be ``middleware`` says.
+    """Return the typed fields by name; ``middleware`` limits their size.
 
     Args:
         request: the form as it was sent.

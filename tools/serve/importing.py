@@ -61,7 +61,7 @@ class OpeningTold:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ImportAnswer:
-    """What became of a file, or would become of it; of a long list the first ones are told, and how many there are."""
+    """The result of the import of a file, or of its preview; long lists are cut, with their count."""
 
     name: str = documented("what the file is called")
     format: str = documented("its format, as told, or by its content")
@@ -88,7 +88,7 @@ class ImportAnswer:
 
     @classmethod
     def of(cls, account: Account) -> ImportAnswer:
-        """The same as an account says that came over the wire."""
+        """Return the answer of an account that came over the wire."""
         lines = {
             field: [LineTold(line=line, detail=detail) for line, detail in account[field]]
             for field in ("faults", "alike", "notes")
@@ -131,7 +131,7 @@ class Sent:
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> Sent:
-        """What was sent with a file, by name.
+        """Return the parameters of a submitted file.
 
         Raises:
             MalformedError: with everything that cannot be.
@@ -177,7 +177,7 @@ def _pairs(words: str | None) -> list[str]:
 
 
 def previewed(ledger: Ledger, sent: Sent) -> Account:
-    """What an import would record, with the first games as they were understood; nothing is written."""
+    """Return what an import would record, with the first games as they were understood; nothing is written."""
     with closing(ImportPreview(ledger, FIRST_GAMES)) as preview:
         account = _taken(ledger, sent, preview.import_games, lambda _: None)
         newcomers = [(person.identity or "", person.name or "") for person in preview.new_players]
@@ -242,7 +242,7 @@ def _account(
     outside: OutsideGames,
     choice: PoolChoice,
 ) -> Account:
-    """What became of a file."""
+    """Return the result of a file as plain data."""
     reading = source.reading
     faults = sorted({*reading.faults, *report.faults, *([reading.ending] if reading.ending else [])})
     count = reading.fault_count + report.fault_count

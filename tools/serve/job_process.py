@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _writing(descriptor: int) -> Callable[[str, int, int], None]:
-    """What writes progress into a file, not too often."""
+    """Return a function that writes progress into a file, not too often."""
     last = ("", 0.0)
 
     def write(what: str, done: int, total: int) -> None:

@@ -73,7 +73,7 @@ class _Job:
         return self.folder / "progress"
 
     def how_far(self, ahead: int) -> dict[str, Any]:
-        """How far it is, as ``jobs.JobState`` has it."""
+        """Return its progress, as ``jobs.JobState`` has it."""
         size = _size(self.result) if self.state == "done" else None  # somebody may have tidied up
         said = (
             []
@@ -91,7 +91,7 @@ class _Job:
 
 
 class Jobs:
-    """What waits, what runs, and what is kept of what is done; all within one loop."""
+    """The jobs that wait, the one that runs, and the results of those that are done; all within one loop."""
 
     def __init__(self, path: Path, folder: Path) -> None:
         """Say of which ledger, and where files may be that nobody else reads."""
@@ -103,7 +103,7 @@ class Jobs:
             shutil.rmtree(left, ignore_errors=True)
 
     def answer(self, verb: str, args: Mapping[str, Any]) -> Outcome:
-        """What became of a job that is begun, asked for or ended."""
+        """Begin a job, report it, or end it."""
         return _VERBS[verb](self, args)
 
     def begin(self, args: Mapping[str, Any]) -> Outcome:
@@ -124,7 +124,7 @@ class Jobs:
         return job.how_far(self._ahead(job))
 
     def state(self, args: Mapping[str, Any]) -> Outcome:
-        """How far a job is."""
+        """Return the progress of a job."""
         job = self._jobs.get(args["job"])
         return _unknown() if job is None else job.how_far(self._ahead(job))
 

@@ -36,7 +36,7 @@ _FILES = {
 
 
 class JobState(NamedTuple):
-    """How far a job is, as the process that records tells it.
+    """The progress of a job, as the process that records reports it.
 
     Attributes:
         told: the fields of ``JobAnswer``, but for the address of the result.

@@ -58,7 +58,7 @@ JOB_KEPT = 3600.0  # seconds for which a result is kept
 
 
 class Buckets:
-    """What each client may still do: it grows by a rate up to a most, and of forgotten clients it is the most."""
+    """The budget of each client: it grows by a rate up to a maximum, which forgotten clients have."""
 
     def __init__(
         self, rate: float, most: float, clients: int = CLIENTS, clock: Callable[[], float] = time.monotonic

@@ -108,7 +108,7 @@ def shown(word: str) -> Sequence[Route]:
 
 
 def addresses(reader: Reader, safe: Mapping[str, str]) -> list[Address]:
-    """What answers there.
+    """Return the addresses and their endpoints.
 
     Args:
         reader: opens the ledger, keeps answers, and knows the site, which says what is shown.

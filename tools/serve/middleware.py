@@ -112,7 +112,7 @@ class Gate:
         return request
 
     def _checked(self, scope: Scope, words: _Words, size: int) -> int:
-        """How many bytes the body of a request may have.
+        """Return how many bytes the body of a request may have.
 
         Raises:
             HTTPException: it is no request that everybody reads in the same way, or it is too large.
@@ -219,7 +219,7 @@ def _check_path(raw: bytes) -> None:
 
 
 def _check_words(raw: bytes, where: str) -> bytes:
-    """What percent signs stand for.
+    """Return the text that percent signs encode.
 
     Raises:
         HTTPException: it is no UTF-8, or something that cannot be seen.

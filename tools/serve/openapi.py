@@ -94,7 +94,7 @@ def _exemplify(operation: dict[str, Any], example: Mapping[str, Any]) -> None:
 
 
 def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
-    """What is recorded at an address."""
+    """Return the operation of an address that records."""
     _put(bodies.schema(post.body), post.body.__name__, parts)
     content = {"content": {"application/json": {"schema": _named(post.answer, parts)}}}
     done = {"200": {"description": "done; of a repeat, what it was", **content}}
@@ -122,7 +122,7 @@ def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[
 
 
 def _of_jobs(parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
-    """What is asked of a job that was begun."""
+    """Return the operations on a job that was begun."""
     job, default = OF_A_JOB, {"default": _default(problem)}
     how_far = {"description": "how far it is", "content": {JSON: {"schema": _named(JobAnswer, parts)}}}
     what_it_wrote = {"description": "what it wrote", "content": {"*/*": {"schema": {"type": "string"}}}}
@@ -145,7 +145,7 @@ def _of_jobs(parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
 
 
 def _file_posted(parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
-    """What is recorded of a file."""
+    """Return the operation that records a file."""
     return {
         "operationId": "post_imports",
         "summary": IMPORT_DOC,

@@ -100,6 +100,6 @@ ROUTES: tuple[Route, ...] = (
 
 
 def robots(site: Site) -> str:
-    """What search machines may visit."""
+    """Return the rules for search engines."""
     rule = "Allow: /" if site.index else "Disallow: /"
     return f"User-agent: *\n{rule}\n"

@@ -20,12 +20,12 @@ PAGE = whole("page", f"a page of {ROWS} rows, from 1", 1, 1, LAST_PAGE)
 
 
 def up_to(asked: Asked, size: int = ROWS) -> int:
-    """How many rows are worked out for a page: those up to its end, and one that tells whether there are more."""
+    """Return how many rows to compute for a page: those up to its end, and one that tells whether there are more."""
     return int(asked["page"] * size + 1)
 
 
 def before(asked: Asked, size: int = ROWS) -> int:
-    """How many rows stand before the page that is asked for."""
+    """Return how many rows come before the page."""
     return int((asked["page"] - 1) * size)
 
 

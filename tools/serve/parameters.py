@@ -89,7 +89,7 @@ def choice(name: str, doc: str, words: Sequence[str], default: str | None = None
 
 
 def asked(parameters: Sequence[Parameter], pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, Any], list[BadValue]]:
-    """What was asked, and everything that is wrong with it.
+    """Return the parsed parameters, and everything that is wrong with them.
 
     Args:
         parameters: those of the question.

@@ -109,7 +109,7 @@ class Posting:
         return self._sent(200, attrs.asdict(ImportAnswer.of(account)))
 
     async def _read(self, token: str, post: Post, ask: Callable[[Ledger], Ask]) -> Ask:
-        """What is asked of the writer, by a body that is read and the ledger that is asked before it is.
+        """Return the question to the writer, made of the body and of a look at the ledger.
 
         Who shows a token that does not hold is refused first: a stranger learns no name by trying, and to read a body
         and to play moves through takes time that others wait for.
@@ -155,7 +155,7 @@ class Posting:
         return FileResponse(state.place, headers=headers, filename=state.name)
 
     async def _erased(self) -> int:
-        """How many people are erased."""
+        """Return how many players are erased."""
 
         def work() -> int:
             return sum(1 for _ in self._reader.open().ledger.journal.keys(*rules.ERASED))
@@ -248,7 +248,7 @@ def _token(request: Request, role: Role | None) -> str:
 
 
 def _tried(post: Post) -> str:
-    """What whoever is refused tried, for the log."""
+    """Return the attempt in words, for the log of refusals."""
     return f"run the job {post.path.removeprefix(f'{JOBS}/')}" if post.cost is Cost.JOB else f"post to {post.path}"
 
 
@@ -266,7 +266,7 @@ def _check_media(request: Request, content: bytes) -> None:
 
 
 def _of_lines(account: Mapping[str, Any]) -> problems.Problem:
-    """Why nothing of a file was recorded."""
+    """Return why nothing of a file was recorded."""
     faults = [Fault(parameter=None, detail=detail, line=line) for line, detail in account["faults"]]
     words = f"nothing was recorded: {account['name']} has {account['fault_count']:,} faults"
     return problems.problem(400, words, errors=faults)

@@ -99,7 +99,7 @@ class Post:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Recorded:
-    """What became of a fact that was sent."""
+    """The receipt of a submitted fact."""
 
     position: int = documented("its entry in the journal; of the first recording where this was a repeat")
     key: str = documented("the entry's own key")
@@ -110,14 +110,14 @@ class Recorded:
 
 @attrs.frozen(kw_only=True, slots=False)
 class GameAnswer(Recorded):
-    """What became of a game that was sent."""
+    """The receipt of a submitted game."""
 
     rated: RecordedGame | None = documented("with rated=1 the game with both ratings; null: not asked, or not yet")
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class PlayerAnswer:
-    """What became of a player who was sent."""
+    """The receipt of a submitted player."""
 
     player: int = documented("the player's number")
     recorded: bool = documented("false: nothing new was told, and nothing was recorded")
@@ -135,7 +135,7 @@ class ProposalAnswer:
 
 @attrs.frozen(kw_only=True, slots=False)
 class BatchAnswer(ProposalAnswer):
-    """What was proposed of a file of corrections; ``proposal`` is the first of them."""
+    """The proposals of a file of corrections; ``proposal`` is the first of them."""
 
     proposals: list[int] = documented("the numbers of all proposals that were made of it, one after the other")
 

@@ -60,7 +60,7 @@ class Fault:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Problem:
-    """Why there is no answer (RFC 9457)."""
+    """The reason why there is no answer (RFC 9457)."""
 
     type: str = documented("about:blank, or a word for the rule")
     title: str = documented("the same in few words")
@@ -75,7 +75,7 @@ class Problem:
 
 
 class RefusedError(Exception):
-    """What was asked is refused; ``problem`` says why, as it is sent on."""
+    """A refusal; ``problem`` says why, as it is sent on."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
@@ -100,7 +100,7 @@ def of_parameters(wrong: Sequence[BadValue]) -> Problem:
 
 
 def of_error(error: LedgerError) -> Problem:
-    """What the library refused."""
+    """Return the problem of an error of the library."""
     if isinstance(error, UnknownNameError):
         return problem(404, str(error), "unknown-name")
     if isinstance(error, BatchError):
@@ -122,7 +122,7 @@ _OF_THE_WHOLE = {"no-reason": "/reason", "nothing-proposed": "/changes", "unseen
 
 
 def _faults(error: RejectedError) -> list[Fault]:
-    """What is wrong one by one, where a refusal says more than its words: the two values, or each change."""
+    """Return the faults of a refusal that has more than words: the two values, or each change."""
     if isinstance(error, ConflictError):
         where = f"/{error.field}"
         return [Fault(parameter=None, detail=str(error), pointer=where, stored=error.stored, given=error.given)]
@@ -139,7 +139,7 @@ def _faults(error: RejectedError) -> list[Fault]:
 
 
 def refusal(error: LedgerError) -> Problem:
-    """What the library refused; a fault of the ledger's files is told to its owner, with more than who asks is told."""
+    """Return the problem of a refusal; the server's log, not the client, gets the details of damaged files."""
     made = of_error(error)
     if made.status >= 500:
         output.error(str(error))
@@ -147,13 +147,13 @@ def refusal(error: LedgerError) -> Problem:
 
 
 def no_room(error: OSError) -> RefusedError:
-    """Why a file that is sent cannot be kept; the owner of the ledger is told more than who sends it."""
+    """Return why a submitted file cannot be stored; the server's log has the details."""
     output.error(f"a file that was sent cannot be kept: {error.strerror or error}")
     return RefusedError(problem(503, "there is no room at present for files that are sent; try again later"))
 
 
 def headers(status: int) -> Mapping[str, Any]:
-    """What stands above a problem of a status."""
+    """Return the headers of a problem with a status."""
     if status == 401:
         return {"WWW-Authenticate": 'Bearer realm="rating ledger"'}
     return {"Retry-After": str(AGAIN_SECONDS)} if status in {429, 503} else {}

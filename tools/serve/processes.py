@@ -117,7 +117,7 @@ def _held_pipe() -> Iterator[int]:
 
 
 def told_of_the_proxy(serving: Serving) -> Iterator[str]:
-    """What its owner must know of whom the server takes requests to be from."""
+    """Yield warnings about the clients that the server sees through a proxy."""
     is_unix = serving.listen.startswith(UNIX)
     if serving.behind_proxy is None and (is_unix or (serving.public_url or "").startswith("https:")):
         which = "unix" if is_unix else "ADDRESS"
@@ -139,7 +139,7 @@ def _verifier(files: CheckpointFiles) -> str | None:
 
 
 def _told_of_the_log(serving: Serving) -> Iterator[str]:
-    """What its owner must know of what the world may read of the journal."""
+    """Yield warnings about what the world may read of the journal."""
     if serving.log == "off":
         return
     if serving.log == "entries":

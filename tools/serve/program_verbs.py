@@ -61,13 +61,13 @@ def refuse(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
 
 def preview(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """What the approval of a proposal would move, to whoever has a token; nothing is recorded."""
+    """Return the effect of the approval of a proposal, to any holder of a token; nothing is recorded."""
     ledger.tokens.holder(asks.token or "", f"preview proposal {args['number']}")
     return desk_verbs.preview(ledger, asks, args)
 
 
 def preview_import(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """What the import of a file would record, to whoever has a token; nothing is recorded."""
+    """Return what the import of a file would record, to any holder of a token; nothing is recorded."""
     ledger.tokens.holder(asks.token or "", "preview an import")
     answer: dict[str, Any] = dict(previewed(ledger, Sent.of(args["sent"])))
     return answer

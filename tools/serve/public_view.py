@@ -33,7 +33,7 @@ class PlayerFacts:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ExplainedSides:
-    """Why a game changed both ratings."""
+    """The explanation of both ratings' changes by a game."""
 
     game: str = documented("key of the game")
     reason: str | None = documented("why it does not count; null: it does")
@@ -43,7 +43,7 @@ class ExplainedSides:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ChangesInParts:
-    """What made the difference between a rating then and now: in pages, for busy players have thousands of parts."""
+    """The difference between a rating then and now, in pages: busy players have thousands of parts."""
 
     changes: RatingChanges = beside()
     count: int = documented("how many parts there are in all", minimum=0)
@@ -64,7 +64,7 @@ class PublicCorrection:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PublicLogEntry:
-    """What an entry of the journal says about a game."""
+    """An entry of the journal about a game, as strangers see it."""
 
     entry: int = documented("its position in the journal", minimum=1)
     recorded_at: str = documented("when it was recorded, UTC")

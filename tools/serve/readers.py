@@ -75,7 +75,7 @@ class Answer(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it takes."""
+        """The size in bytes."""
         return len(self.body or b"") + len(self.packed or b"")
 
 
@@ -132,11 +132,11 @@ class _Open:
 
 
 class Lately(NamedTuple):
-    """What a question was answered with lately.
+    """The latest answer to a question.
 
     Attributes:
-        written: what is another one after anybody has written, as it was before the answer was worked out.
-        target: what the answer is kept by.
+        written: a value that changes with each write, as it was before the answer was computed.
+        target: the key under which the answer is stored.
         tag: of the answer.
     """
 
@@ -146,7 +146,7 @@ class Lately(NamedTuple):
 
 
 class Reader:
-    """What a reading process holds: threads, each with the ledger open; answers that are kept."""
+    """The state of a reading process: threads, each with the ledger open, and stored answers."""
 
     def __init__(self, path: str | Path, site: Site | None = None, threads: int = THREADS) -> None:
         """Say which ledger.
@@ -169,7 +169,7 @@ class Reader:
         self._lately: OrderedDict[Question, Lately] = OrderedDict()  # by the words of a question, as they came
 
     def written(self) -> Hashable:
-        """What is another one after anybody has written, or on another day; None: the ledger refuses."""
+        """Return a value that changes when somebody writes, and with the day; None if the ledger refuses."""
         try:
             opened = self.open()
             return (opened.inode, opened.alarm, opened.ledger.views.written(), utc_now().astimezone(UTC).date())
@@ -269,7 +269,7 @@ class Reader:
 
     @staticmethod
     def _renaming(opened: _Open, position: int) -> str:
-        """What is another word while a name is given: the journal seals it first, and the player has it a moment later.
+        """Return a word that changes during a renaming: the journal commits to the name before the player has it.
 
         A name waits before it is sealed: where none waits, all that were sealed by then are given. So it is asked once
         for each position, which of a ledger on a server costs a question.
@@ -283,7 +283,7 @@ class Reader:
         return ""
 
     def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
-        """What strangers are told in this moment, and how many entries of the journal it follows from.
+        """Return the current public facts, and how many entries of the journal they follow from.
 
         Raises:
             LedgerError: the library refuses.
@@ -306,7 +306,7 @@ class Reader:
         return answer
 
     def _tag(self, opened: _Open, position: int, target: str, now: datetime | None) -> str:
-        """What is another one where the answer may be: by file, alarm, program, site, address, position, and day."""
+        """Return a tag that changes with the answer: of file, alarm, program, site, address, position, and day."""
         day = "" if now is None else f"-{now.astimezone(UTC):%Y%m%d}"
         origin = f"{self._answerer} {opened.inode} {opened.alarm} {target}"
         return f'"{position}-{sha256(origin.encode()).hexdigest()[:16]}{day}"'
@@ -363,14 +363,14 @@ class Reader:
 
 
 def _signed(ledger: Ledger) -> str:
-    """What is another word once a checkpoint was signed, or cosigned."""
+    """Return a word that changes once a checkpoint was signed, or cosigned."""
     with suppress(LedgerError):
         return str([note and note.head.size for note in (ledger.checkpoints.last(), ledger.checkpoints.cosigned())])
     return ""
 
 
 def _unpacked(answer: Answer) -> bool:
-    """Whether an answer that is worth packing was not packed yet."""
+    """Return whether an answer that is worth compressing was not compressed yet."""
     return answer.packed is None and encodings.worth_it(answer.media, len(answer.body or b""))
 
 

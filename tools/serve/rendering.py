@@ -45,7 +45,7 @@ class StaticFile(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Around:
-    """What a page says beside its own answer.
+    """The frame of a page: all but its own answer.
 
     Attributes:
         position: how many entries of the journal it follows from.
@@ -157,7 +157,7 @@ def _style_of_graphs() -> str:
 
 
 def _harmless(value: object) -> object:
-    """What a template writes: of text nothing that hides or moves, whoever it comes from; markup of ours as it is."""
+    """Return what a template writes: text without hidden or moving characters; our own markup unchanged."""
     return visible(value) if type(value) is str else value
 
 
@@ -218,7 +218,7 @@ def lines(text: str) -> Markup:
 
 
 def tip(rows: Sequence[str]) -> Markup:
-    """What a mouse-over says, line by line, as an attribute; nothing where there is nothing to say."""
+    """Return a tooltip, line by line, as an attribute; nothing if there are no lines."""
     # In an attribute a line feed must be written so for the mouse-over to have several lines.
     return Markup(f' title="{"&#10;".join(map(in_markup, rows))}"' if rows else "")  # noqa: S704  # escaped
 

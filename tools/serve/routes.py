@@ -93,7 +93,7 @@ class Route:
 
     @property
     def doc(self) -> str:
-        """What is answered, in a sentence."""
+        """The answer in a sentence."""
         return (self.ask.__doc__ or "").strip()
 
     @property
@@ -110,7 +110,7 @@ class Route:
         return (*every, AFTER) if waits else every
 
     def cost_of(self, asked: Asked) -> Cost:
-        """What an answer costs: whatever it is of, what stands far behind the first rows is found by a scan."""
+        """Return the cost of an answer: rows far behind the first ones need a scan, whatever the route."""
         if self.whole is not None:  # its rows are found by number
             return self.cost
         is_far = asked.get("offset", 0) >= MOST_ROWS or (asked.get("page") or 1) * PAGE > MOST_ROWS

@@ -31,7 +31,7 @@ _TAKEN_HEADERS = frozenset({"authorization", "cookie", "host", "origin", "refere
 
 @attrs.frozen(kw_only=True)
 class ServeSetting:
-    """What is known of a setting beside its name and default.
+    """The description of a setting, without its name and default.
 
     Attributes:
         doc: what it says, for the help of the command.
@@ -150,7 +150,7 @@ def _words(doc: str, *words: str, default: str) -> Any:
 
 @attrs.frozen(kw_only=True)
 class Serving:
-    """What is served, where and how.
+    """The ledger that is served, where and how.
 
     Attributes:
         path: the ledger.
@@ -217,7 +217,7 @@ class Serving:
 
     @classmethod
     def of_json(cls, text: str) -> Serving:
-        """What ``as_json`` made."""
+        """Return the settings of ``as_json``."""
         table = json.loads(text)
         folder = table.pop("folder")
         return cls(path=Path(table.pop("path")), folder=None if folder is None else Path(folder), **table)
@@ -231,12 +231,12 @@ SETTINGS: Mapping[str, tuple[ServeSetting, Any]] = {
 
 
 def word_of(name: str) -> str:
-    """What a setting is called in ``club.toml`` and, behind two dashes, on the command line."""
+    """Return the name of a setting in ``club.toml`` and, behind two dashes, on the command line."""
     return name.replace("_", "-")
 
 
 def serving(path: Path, options: Mapping[str, Any]) -> Serving:
-    """How a ledger is served, by the options of the command and by its ``club.toml``.
+    """Return how to serve a ledger, by the options of the command and by its ``club.toml``.
 
     Args:
         path: the journal's file.

@@ -26,7 +26,7 @@ GAME = "/games/{}"  # the page of a game
 
 
 def is_path(name: str) -> bool:
-    """Whether a name, or a key, that may have slashes in it is a part of an address that every browser keeps so."""
+    """Return whether a name or a key with slashes is a part of an address that every browser keeps."""
     return not any(part in _UPWARD for part in name.split("/"))
 
 
@@ -46,7 +46,7 @@ def _quoted(part: str) -> str:
 
 @attrs.frozen(kw_only=True)
 class Site:
-    """What is told of the site.
+    """The public facts of the site.
 
     Attributes:
         public_url: what stands before all addresses, without a slash at its end; empty: nobody named it.
@@ -80,7 +80,7 @@ class Site:
         )
 
     def strangers(self) -> AbstractContextManager[None]:
-        """What is answered within the block is for strangers, as the settings have it."""
+        """Let answers within the block show strangers what the settings allow."""
         return for_strangers(self.names, entries=self.log == "entries")
 
     @property
@@ -90,7 +90,7 @@ class Site:
 
     @property
     def name(self) -> str:
-        """What the site is called: its address as people say it; empty where it is on this machine alone."""
+        """The name of the site: its address as people say it; empty if it is on this machine alone."""
         parts = urlsplit(self.public_url)
         host = parts.hostname or ""
         return "" if host in {"localhost", "::1"} or host.startswith("127.") else f"{parts.netloc}{parts.path}"
@@ -110,7 +110,7 @@ class Site:
 
     @staticmethod
     def asking(asked: dict[str, object]) -> str:
-        """What stands from the question mark on; empty where nothing is asked."""
+        """Return the query with its question mark; empty if there is none."""
         words = [
             (name.rstrip("_"), str(value))
             for name, value in asked.items()
@@ -123,7 +123,7 @@ class Site:
         return f"{self.public_url.removesuffix(self.prefix)}{path}"
 
     def lasting(self, path: str) -> str:
-        """What a page is called for good: its whole address; where nobody named that, a tag (RFC 4151)."""
+        """Return the permanent identifier of a page: its full address or, if nobody named that, a tag (RFC 4151)."""
         return self.whole(path) if self.public_url else f"tag:localhost,2026:{path}"
 
     def tournament(self, name: str, **asked: object) -> str:

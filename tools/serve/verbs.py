@@ -29,7 +29,7 @@ def _nothing() -> None:
 
 
 class Asking(NamedTuple):
-    """Who asks.
+    """The client who asks.
 
     Attributes:
         token: what proves it; None without.
@@ -43,7 +43,7 @@ class Asking(NamedTuple):
 
     @property
     def named(self) -> dict[str, str | None]:
-        """The same as the library's verbs of recording take it."""
+        """The arguments of the library's verbs of recording."""
         return {"actor": self.by or DEFAULT_ACTOR, "token": self.token}
 
 

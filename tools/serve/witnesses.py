@@ -89,7 +89,7 @@ class WitnessKey:
         return cls(parts[0], key_id, key[1:])
 
     def cosigned(self, line: str, made: Checkpoint) -> bool:
-        """Whether a line of a note is the witness's signature of a checkpoint; False where it is of another key.
+        """Return whether a line of a note is the witness's signature of a checkpoint; False if it is of another key.
 
         Raises:
             WitnessError: it says to be, and is none.
@@ -116,7 +116,7 @@ class WitnessKey:
 
 @attrs.frozen
 class _Answer:
-    """What a witness answered."""
+    """The answer of a witness."""
 
     status: int
     media: str
@@ -166,7 +166,7 @@ class Witness:
         raise WitnessError(f"answers without a signature of {self.key.name}")
 
     def _asked(self, body: str) -> _Answer:
-        """What it answers to a request.
+        """Return its answer to a request.
 
         Raises:
             WitnessError: nothing that can be read, in time.
@@ -218,7 +218,7 @@ def _media(response: HTTPResponse) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Why, in the words of this machine: nothing that the other end said."""
+    """Return the reason in the words of this machine: nothing that the other end said."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not taken: {error.verify_message}"
     if isinstance(error, TimeoutError):

@@ -144,7 +144,7 @@ class RecordingThread:
 
 
 def _problem(error: LedgerError, refuses: str = _UNSURE) -> Problem:
-    """What the library refused, as it is sent; what is the ledger's own fault is told to its log."""
+    """Return the library's refusal as it is sent; the log gets a fault of the ledger itself."""
     made = problems.of_error(error)
     if made.status >= 500 and made.rule is None:
         output.error(str(error))
@@ -169,7 +169,7 @@ class Trying:
         }
 
     async def answer(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
-        """What a verb that records nothing answers."""
+        """Return the answer of a verb that records nothing."""
         is_long = verb_of(verb).is_long
         if self._waiting[is_long] >= MOST_TRIED:
             return problems.problem(503, "others ask for much at present; ask again later")
@@ -268,7 +268,7 @@ class Folding:
 
     @property
     def state(self) -> dict[str, int]:
-        """What whoever connects is told first."""
+        """The greeting to a new connection."""
         return {"views": self.views, "head": self._signed}
 
 

@@ -144,7 +144,7 @@ class WriterClient:
         patience: float = PATIENCE,
         **more: Any,
     ) -> dict[str, Any]:
-        """What the writer answers.
+        """Return the writer's answer.
 
         Args:
             verb: what it is to do.
