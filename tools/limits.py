@@ -24,7 +24,7 @@ def option(in_a_table: int, rows: str) -> Callable[[Command], Command]:
     """The option ``--limit``, as the argument *limit*; ``--last`` is what it was called first, and still understood.
 
     Args:
-        in_a_table: how many rows a table has where nobody says.
+        in_a_table: how many rows a table has by default.
         rows: what the rows are, as its help calls them.
     """
     text = f"How many {rows}; 0: all. By default all, in a table {in_a_table}."

@@ -1,6 +1,6 @@
 """A comparison of schemes as a picture: calibration, log-loss, and the ratings through the years, as SVG or PNG.
 
-Drawn by matplotlib, which is optional. Schemes are told apart by colour and by marker and line, so that nobody has to
+Drawn by matplotlib, which is optional. Colour, marker and line distinguish schemes, so that no reader has to
 see colours. The same comparison gives the same bytes. Names are drawn as ``visible`` has them, and never as formulas.
 """
 

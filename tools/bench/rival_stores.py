@@ -131,7 +131,7 @@ def _write(connection: Any, insert: str, rows: Iterable[Row]) -> None:
 def durable_commits(count: int, files: Sequence[str], folder: Path, *, body_size: int = 300) -> Figure:
     """Rounds of commits per second, one row each in each of the *files*.
 
-    The first file is durable (WAL, ``synchronous=FULL``: on the disk before the next), a second one stands for views
+    The first file is durable (WAL, ``synchronous=FULL``: on the disk before the next), a second one plays the views
     that can be rebuilt (``synchronous=NORMAL``). The row is a position and a random body.
     """
     bodies = [(os.urandom(body_size),) for _ in range(count)]

@@ -137,7 +137,7 @@ def _approve(ledger: Ledger, change: Change) -> None:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """Copy a ledger that nobody has open; returns the journal of the copy."""
+    """Copy a ledger that no process has open; return the journal of the copy."""
     for file in path.parent.glob(f"{path.stem}.*"):
         shutil.copy(file, folder / file.name)
     return folder / path.name
@@ -182,7 +182,7 @@ PLAYERS = 40  # who play the games that are imported: the first of each set
 
 
 def few(run: Run) -> Iterator[Line]:
-    """Each command in every set, beside the same in the smallest one; recording a game beside showing a player."""
+    """Run each command in every set, against the smallest one; recording a game, against showing a player."""
     folder, days = run.new_folder("few"), count()
     for data in run.sets:
         with data.open():  # its views are up to date

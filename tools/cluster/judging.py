@@ -1,4 +1,4 @@
-"""What clients of a load were told, held against the journal: by code that shares nothing with what recorded it."""
+"""A comparison of the clients' acknowledgements with the journal, by code that shares nothing with the recorder."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Logs:
 
 @attrs.define
 class Load:
-    """Clients that run, and the logs of what they were told.
+    """Clients that run, and the logs of their answers.
 
     Attributes:
         folder: with the logs.
@@ -74,12 +74,12 @@ class Load:
         return sum("stands" in note for note in self.notes())
 
     def longest_silence(self, since: float) -> float:
-        """The longest time, in seconds, in which no client was told that something stands, from *since* on."""
+        """Return the longest time, in seconds, without an acknowledgement to any client, from *since* on."""
         times = sorted([since, *(note["at"] for note in self.notes() if "stands" in note and note["at"] >= since)])
         return max((later - earlier for earlier, later in pairwise(times)), default=0.0)
 
     def wait_for_more(self, number: int = 20, within: float = 120.0) -> float:
-        """Wait until so many more answers said that something stands; returns the seconds that it took.
+        """Wait for so many more acknowledgements; return the seconds that it took.
 
         Raises:
             TimeoutError: they did not in time; the last failure says why.
@@ -93,7 +93,7 @@ class Load:
         return time.monotonic() - begun
 
     def wait_for_failure(self, words: str, strike: Callable[[], object], within: float = 60.0) -> None:
-        """Strike again and again until a client was told these words by a failure.
+        """Strike again and again until a client gets these words with a failure.
 
         Raises:
             TimeoutError: none was in time.

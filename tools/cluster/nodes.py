@@ -1,6 +1,6 @@
 """A cluster on loopback: etcd, and three nodes of Patroni with a server each; nodes can be killed, frozen and woken.
 
-Nothing outside its own folder and its own ports is touched. PostgreSQL refuses to run as root: whoever is root has
+Nothing outside its own folder and its own ports is touched. PostgreSQL refuses to run as root: a root user has
 everything run as another user. The settings are those of ``patroni.yml`` for three machines, with the shortest times
 that Patroni takes.
 """
@@ -58,7 +58,7 @@ def programs() -> Path:
 def patroni() -> tuple[list[str], dict[str, str]]:
     """Return the command and the environment that run Patroni as the other user.
 
-    The Python of this environment may stand where nobody else may look, such as in the home of root; the system's own
+    The Python of this environment may be where no other user may look, such as in the home of root; the system's own
     takes the packages of this one where both have one version.
 
     Raises:
@@ -84,9 +84,9 @@ def shared_settings() -> dict[str, Any]:
     """Return Patroni's settings of all nodes, which it keeps in etcd.
 
     ``quorum`` with ``strict``: the leader says that something is recorded once one of the two others has it too, and
-    where there is none it says nothing, rather than to go on alone. What was acknowledged stands on a node of the
-    quorum, however far behind the leader's last byte that is: an import that nobody acknowledged yet may be many
-    megabytes of it, and with Patroni's limit of one nobody would lead after the leader was lost within it.
+    where there is none it says nothing, rather than to go on alone. An acknowledged entry is on a node of the
+    quorum, however far behind the leader's last byte that is: an import that is not acknowledged yet may be many
+    megabytes of it, and with Patroni's limit of one no node would lead after the leader was lost within it.
     """
     server = {
         "fsync": "on", "wal_log_hints": "on", "max_connections": 100, "shared_buffers": "32MB",
@@ -291,7 +291,7 @@ class Cluster:
         """Wait until so many nodes follow the leader, and may lead when it is lost.
 
         That is two things: the leader asks them before it says that something is recorded, and etcd knows that it does.
-        While etcd does not, nobody may follow a lost leader, for nobody can tell who has all that was acknowledged.
+        While etcd does not, no node may succeed a lost leader, for none can know which has all that was acknowledged.
         Etcd itself is asked: what the nodes say of it is some seconds old, and a leader whose server was lost has
         this note emptied before it writes it again.
 

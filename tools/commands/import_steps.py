@@ -42,12 +42,12 @@ class ImportWish:
     Attributes:
         choice: which pool a game goes to.
         strict: a fault anywhere in a file leaves nothing of that file recorded.
-        fmt: the format, or None to tell it by content.
+        fmt: the format, or None to recognise it by content.
         record_alike: what looks like a game that is known under another key is recorded as another one.
         said: what the user says of the files that they do not say themselves.
         encoding: what their letters are written in, None where they say it or need not.
-        open_tournaments: the days that tournament reports tell are recorded, too.
-        differences: takes the games that a file tells otherwise than they stand, which are faults where it is None.
+        open_tournaments: the days of tournament reports are recorded, too.
+        differences: takes the games whose recorded facts a file contradicts, which are faults if it is None.
         actor: who imports.
         proposed: in which words these days are proposed; None: they are recorded.
     """
@@ -179,7 +179,7 @@ def show_preview(preview: ImportPreview) -> None:
 
 
 def _tell_outside(name: str, outside: OutsideGames) -> None:
-    """Name the first games that lie in no edition of their tournament that was told."""
+    """Name the first games that lie in no announced edition of their tournament."""
     for line, words in outside.games:
         output.remark(f"{name}:{line}: note: {words}")
     if outside.count:

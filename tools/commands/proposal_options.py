@@ -46,7 +46,7 @@ def _proposed(what: str) -> Callable[[Command], Command]:
     return click.option("--propose", is_flag=True, expose_value=False, callback=_keep, help=what)
 
 
-PROPOSE = _proposed("Propose it, for somebody else to approve by 'correct'; nothing is recorded before that.")
+PROPOSE = _proposed("Propose it, for another person to approve by 'correct'; nothing is recorded before that.")
 REASON = click.option("--reason", metavar="TEXT", expose_value=False, callback=_keep, help=identifying.WHY)
 _BY = click.option("--by", metavar="WHO", expose_value=False, callback=_keep, help=identifying.BY)
 
@@ -68,7 +68,7 @@ def wish(by: str | None = None) -> ProposalWish | None:
         by: who acts, where the command asks for that in any case.
 
     Raises:
-        click.UsageError: why and who are told of no proposal.
+        click.UsageError: --reason and --proposed-by go with a proposal alone.
     """
     kept = click.get_current_context().meta
     reason, proposer = kept.get(f"{_KEPT}reason"), kept.get(f"{_KEPT}by")

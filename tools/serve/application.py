@@ -211,7 +211,7 @@ async def _that_follows_from(least: int, reader: Reader, cost: Cost, work: Calla
 
 
 def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> Response:
-    """An answer as it is sent, or, to whoever *had* it by their header If-None-Match, that it is what it was."""
+    """Return an answer as it is sent, or 304 to a client that *had* it by its header If-None-Match."""
     headers = safety.headers(route.guard, index=site.index)
     headers["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
     if answer.body is None:

@@ -34,7 +34,7 @@ ENDLESS = "ledger.endless"  # in the state of a request whose answer goes on unt
 class Together:
     """A transport that sends in one go what is written in one go: an answer's head and its body.
 
-    Each sending is a call of the system, and wakes whoever reads. uvicorn writes the two one after the other.
+    Each sending is a system call, and wakes the reader. uvicorn writes the two one after the other.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:

@@ -47,7 +47,7 @@ class FormField:
         help: what it says.
         needed: whether it must be filled.
         choices: the words that it may be; empty where it is none of some words.
-        value: what stands in it.
+        value: its content.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Health:
         logs: bytes of the write-ahead logs, by file.
         free, room: bytes of the disk that are free, and all of them.
         signed: how many entries the last checkpoint covers; None: there is none.
-        open: proposals that nobody has decided.
+        open: proposals that are not decided.
         refusals: what was refused of late, the newest first, with who signed in and out.
     """
 
@@ -163,7 +163,7 @@ class VerbPage:
         verb: its name.
         help: what it does.
         fields: its words, those that it needs first.
-        game: the game that it is about, as it stands; None: about none, or it is not known yet.
+        game: the current state of the game that it is about; None: about none, or it is not known yet.
     """
 
     verb: str
@@ -206,7 +206,7 @@ class ProposalsPage:
 
 
 def queue(ledger: Ledger, asked: Asked) -> ProposalsPage:
-    """The proposals that wait for somebody to decide them, the oldest first."""
+    """Return the proposals that wait for a decision, the oldest first."""
     numbers, paging = paged(asked, [each.proposal for each in ledger.corrections.stored(open_only=True)])
     rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
     return ProposalsPage(rows=rows, paging=paging)
@@ -254,12 +254,12 @@ def games_form(ledger: Ledger, _: Asked) -> Sequence[FormField]:
     pools = [pool.name for pool in ledger.pools()]
     return (
         FormField(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
-        FormField(name="format", label="Format", help="Empty: told by content.", choices=FORMATS),
+        FormField(name="format", label="Format", help="Empty: recognised by content.", choices=FORMATS),
         FormField(
             name="source", label="Site", help="That names and ids of CSV and TRF files belong to, such as lichess."
         ),
         FormField(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
-        FormField(name="day", label="Day", help="When the games of a TRF that tells no day were played."),
+        FormField(name="day", label="Day", help="When the games of a TRF without a day were played."),
         FormField(
             name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Weiß; black=Schwarz."
         ),
@@ -282,7 +282,7 @@ class PlayersPage:
     Attributes:
         add: fields of the one.
         rename: fields of the other.
-        person: the player who is asked about; None: nobody is.
+        person: the player who is asked about; None: no one is.
         alike: in words, who has that player's name, too.
     """
 
@@ -331,7 +331,7 @@ class ListDraft:
     Attributes:
         players: how many are on it.
         seen: how many entries it follows from.
-        complaints: what looks wrong, as ``desk_verbs.complaints_told`` tells it.
+        complaints: what looks wrong, as ``desk_verbs.complaints_told`` returns it.
         since: name of the list before it; None: there is none.
         counts: players by what became of them since then.
         rows: who came, went or changed since then, the largest changes first.

@@ -60,7 +60,7 @@ FRESH = 10.0  # seconds for which a page waits for what its reader has just reco
 LONG = 6 * 3600.0  # seconds for an answer of the writer: of a file of millions of games, too
 SOON = 1.5  # seconds after which what takes long is looked after on a page of its own
 WAITS = "waits-"  # begins the names of uploaded files until they are confirmed
-KEPT = "kept."  # begins the names of fields that wait for their form until somebody has signed in
+KEPT = "kept."  # begins the names of fields that wait for their form until the officer has signed in
 KEPT_FOR = "kept_for"  # the form that they are of
 _NEXT = "next"
 HTML = "text/html; charset=utf-8"
@@ -79,7 +79,7 @@ class Desk:
     """The frame of a desk page; ``page.desk`` in the templates.
 
     Attributes:
-        session: of whoever looks; None: nobody is signed in.
+        session: of the visitor; None: nobody is signed in.
         forms: makes what forms bring along.
         here: the path of the page behind the prefix.
         typed: what was typed, where a form is shown again.
@@ -125,7 +125,7 @@ class Desk:
 
 @attrs.frozen(kw_only=True)
 class Shown:
-    """A page of the desk: what it shows, what its form was answered, and what stands around."""
+    """A page of the desk: its content, the answer to its form, and the frame."""
 
     shown: Any
     tried: Any
@@ -240,7 +240,7 @@ class Visits:
     ) -> Response:
         """A page, with a form filled and refused where it is shown again.
 
-        What a page cannot be shown with, such as a game that nobody knows, stands in its form and is not asked again.
+        A word that the page cannot use, such as an unknown game, stays in its form and is not asked again.
         """
         asked = {**asked, **({"number": _number(asked["number"])} if "number" in asked else {})}
         try:
@@ -514,7 +514,7 @@ class Visits:
         try:
             asked = {**_asked_of(page, again.typed), **path}
             return await self._page(page, asks, asked, typed=again.typed, said=said)
-        except RefusedError as error:  # it was decided meanwhile; whoever asks is signed in all the same
+        except RefusedError as error:  # it was decided meanwhile; the officer is signed in all the same
             around = Around(position=0, alarm=self._reader.alarm)
             return self._drawn("problem.html", error.problem, around, error.problem.status)
 

@@ -1,4 +1,4 @@
-"""What officers at the desk have the writer do, beside what programs send it. Each is the library's own, rules too.
+"""The desk's verbs of the writer, besides those of programs. Each calls the library, which has the rules.
 
 What was done once for a form is not done again where its button was pressed twice: most facts are repeats to the
 journal, proposals are known by what was sent, and for the rest the answers of late are kept by session and form.
@@ -60,7 +60,7 @@ _answers: OrderedDict[bytes, tuple[bytes, Answer]] = OrderedDict()  # of what wa
 
 
 def once(do: Deed) -> Deed:
-    """Do it once for each form of a session; who sends it again gets the same answer. Without ``once`` it is done anew.
+    """Do it once for each form of a session; a repeat gets the same answer. Without ``once`` it is done again.
 
     The writer does one thing after another, so that the second one finds what became of the first.
     """
@@ -115,7 +115,7 @@ def note_use(ledger: Ledger, asks: AskingOfficer, _: Args) -> Answer:
 
 
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Propose one change, told by a verb of corrections and its words."""
+    """Propose one change, given by a verb of corrections and its words."""
 
     def record(sending: IdempotencyKey) -> list[Proposed]:
         change = ledger.corrections.verbs.change(args["verb"], args["words"])
@@ -125,7 +125,7 @@ def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
 
 def propose_batch(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Propose every row of a file, told by its path or as it is; with any fault nothing is proposed."""
+    """Propose every row of a file, given by its path or its content; with any fault nothing is proposed."""
     rows = Path(args["path"]).read_bytes() if "path" in args else args["rows"].encode()
 
     def record(sending: IdempotencyKey) -> list[Proposed]:
@@ -142,7 +142,7 @@ def proposed_once(
 ) -> list[Proposed]:
     """Record proposals, unless the same was sent before under the word of a form or the header Idempotency-Key.
 
-    That outlasts the process: what was recorded just before it ended is told again, not recorded again.
+    That outlasts the process: a repeat of what was recorded just before it ended is recognised.
     """
     sending = IdempotencyKey(args["once"], orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
     return ledger.corrections.find_previous(sending, reason=args["reason"], token=asks.token) or record(sending)
@@ -159,7 +159,7 @@ class PreviewAnswer:
     """The effect of the approval of a proposal; nothing is recorded."""
 
     summary: impacts.ImpactSummary = beside()
-    moves: list[impacts.MoveRow] = documented("who would stand otherwise, the largest moves first")
+    moves: list[impacts.MoveRow] = documented("whose rating would change, the largest changes first")
     left_out: int = documented("how many more of them there are")
     lists: list[impacts.MovedListRow] = documented("published lists that would say something else, as revised")
 
@@ -177,8 +177,8 @@ def decide(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Approve a proposal, reject it, or take it back."""
     decision, seen = Decision(args["decision"]), args["seen"]
     if seen is None and decision is Decision.APPROVED:
-        # As the command does: nobody said to have looked at it since it was proposed, and so facts may move since then
-        # what nobody has seen.
+        # As the command does: no one claims to have looked since it was proposed, so facts may have moved
+        # unseen.
         since, size = ledger.corrections.recorded_since(args["proposal"])
         seen = size - since
     receipts = ledger.decide(
@@ -215,7 +215,7 @@ def rename_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Spell a player's name right."""
     word = args["player"]
     is_number = word.isdecimal() and len(word) < 16
-    row = ledger.people_row(int(word)) if is_number else None  # a number is that one, whoever it was merged into
+    row = ledger.people_row(int(word)) if is_number else None  # a number names that row, even if it was merged
     person = row or ledger.player(word)
     renamed = ledger.registry.rename(person.player, args["name"], actor=DEFAULT_ACTOR, token=asks.token)
     return {
@@ -232,7 +232,7 @@ _files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, 
 
 
 def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Record the games of an uploaded file, once; how far it is ``import_state`` tells meanwhile."""
+    """Record the games of an uploaded file, once; ``import_state`` reports the progress meanwhile."""
     number = args["upload"]
     if number in _files:
         return _files[number]
@@ -247,7 +247,7 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
     try:
         account = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
-    except Exception as error:  # whatever it is, whoever looks after it must not wait for ever
+    except Exception as error:  # in any case: whoever looks after it must not wait for ever
         words = str(error) if isinstance(error, LedgerError) else "the program failed here; its log tells how"
         state |= {"state": "refused", "words": words, "read": 0 if args["sent"]["strict"] else state["read"]}
         raise
@@ -267,7 +267,7 @@ def import_state(_: Ledger, __: AskingOfficer, args: Args) -> Answer:
 
 @once
 def publish(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Publish a list, of the entries that were looked at; what looks wrong is told, and nothing is recorded."""
+    """Publish a list, of the entries that were looked at; return complaints, if any, and record nothing then."""
     try:
         done = ledger.publications.publish(
             args["as_of"],
@@ -293,10 +293,10 @@ class ComplaintTold:
 
     Attributes:
         what: its kind.
-        player: whom it is about; None: nobody.
+        player: whom it is about; None: no one.
         name: what that player is called.
         text: in words.
-        refuses: whether it stands in the way of publishing.
+        refuses: whether it prevents publishing.
     """
 
     what: str

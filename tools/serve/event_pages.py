@@ -78,7 +78,7 @@ def lists(ledger: Ledger, asked: Asked) -> forms.ListsPage:
 
 
 def one_list(ledger: Ledger, asked: Asked) -> forms.ListPage:
-    """A published list, with what the journal says now beside it."""
+    """Return a published list, next to what the journal says now."""
     shown, others = _lists_of_pool(ledger, asked)
     every = get_handlers.list_rows(ledger, asked)
     rows, paging = paged(asked, every)

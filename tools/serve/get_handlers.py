@@ -66,7 +66,7 @@ class FileAnswer(NamedTuple):
     Attributes:
         content: its bytes.
         media: its media type.
-        following: what to ask for what comes after it, beside what was asked; None: nothing does.
+        following: the additional words that ask for the next rows; None: there are none.
     """
 
     content: bytes
@@ -79,7 +79,7 @@ class Paged(NamedTuple):
 
     Attributes:
         answer: with a field ``next``, into which goes where the next page is.
-        following: what to ask for it, beside what was asked; None: this is the last one.
+        following: the additional words that ask for it; None: this is the last one.
     """
 
     answer: Any
@@ -106,7 +106,7 @@ class Redirection(NamedTuple):
 
     Attributes:
         path: of the page within the site, with ``{}`` for each of the parts.
-        parts: what stands there.
+        parts: of that page.
         for_good: whether it stays there.
         asked: by name, what is asked of it.
     """
@@ -201,7 +201,7 @@ def player(ledger: Ledger, asked: Asked) -> public_view.PlayerFacts:
 def player_asked(ledger: Ledger, word: str | int) -> Person:
     """The player that is meant by a number, an identity or a whole name.
 
-    Where names are not shown in full, nobody shall learn one by trying: players are not named by near ones there, and
+    If names are not shown in full, no client may learn one by trying: players are not named by near ones there, and
     where numbers alone are shown, they go by these alone.
     """
     rule = naming_now()
@@ -371,12 +371,12 @@ def lists(ledger: Ledger, asked: Asked) -> list[public_view.PublicList]:
 
 
 def list_rows(ledger: Ledger, asked: Asked) -> list[publications.PublishedPlayerRow]:
-    """A published list, with what the journal says now beside it."""
+    """Return a published list, next to what the journal says now."""
     return publications.rows(ledger, ledger.publications.named(list_name(asked)))
 
 
 def list_name(asked: Asked) -> str:
-    """The name of a list; in an address its edition cannot stand behind a slash."""
+    """Return the name of a list; in an address its edition cannot follow a slash."""
     return asked["list"] if asked["edition"] is None else f"{asked['list']}/{asked['edition']}"
 
 
@@ -421,7 +421,7 @@ def games_of_day(ledger: Ledger, asked: Asked) -> Part:
 
 
 def game(ledger: Ledger, asked: Asked) -> recorded_games.RecordedGame:
-    """A game as it stands, with what it did to both ratings."""
+    """Return the current state of a game, with its effect on both ratings."""
     return recorded_games.recorded_game(ledger, asked["game"])
 
 

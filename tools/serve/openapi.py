@@ -28,10 +28,10 @@ _DOCS = {
     "tournament": "name of a tournament, as its games carry it",
     "list": "a published list, POOL@DAY",
     "number": "number of a correction",
-    "job": "name of a job, as the answer told it that began it",
+    "job": "name of a job, from the answer that began it",
 }
 # By method and path, the example of each operation: the words of its address, its body, and the answer of the sample
-# club with the first item of each list. ``tests/serve/test_examples.py`` writes them anew.
+# club with the first item of each list. ``tests/serve/test_examples.py`` writes them again.
 EXAMPLES_FILE = Path(__file__).with_name("examples.json")
 EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(EXAMPLES_FILE.read_bytes())
 
@@ -40,10 +40,10 @@ def document(public_url: str = "") -> dict[str, Any]:
     """The whole document.
 
     Args:
-        public_url: what stands before the addresses.
+        public_url: the base of the addresses.
 
     Raises:
-        TypeError: two classes of one name are told differently.
+        TypeError: two classes have one name.
     """
     parts: dict[str, Any] = {}
     problem = _named(Problem, parts)

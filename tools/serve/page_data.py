@@ -67,7 +67,7 @@ class StartPage:
 
 @attrs.frozen(kw_only=True)
 class SearchPage:
-    """The players of a search; *hint* says what to do if nobody could be searched for."""
+    """The players of a search; *hint* says what to do if the search was not possible."""
 
     q: str | None
     players: list[NamedPlayer]
@@ -272,9 +272,9 @@ class GamePage:
     """A game, and all that is said of it.
 
     Attributes:
-        game: as it stands.
+        game: its current state.
         address: on its server, where its key is that of one.
-        board: the last position and the moves; None: none were told, or they cannot be played.
+        board: the last position and the moves; None: none are recorded, or they cannot be played.
         explained: why it changed both ratings.
         log: what the journal says about it.
         proposals: the corrections that concern it.

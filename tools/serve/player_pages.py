@@ -110,7 +110,7 @@ def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked)
 
 @of_player("/embed/players/{}")
 def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PlayerPage:
-    """A player's rating and graph, to stand in a page of somebody else."""
+    """Return a player's rating and graph, for the page of another site."""
     return forms.PlayerPage(
         head=head,
         summary=players.summary(ledger, person, head.pool) if head.is_rated else None,

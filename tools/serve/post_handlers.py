@@ -67,7 +67,7 @@ class Posting:
             asked = _parameters(request, post.parameters)
             content = await request.body()
             _check_media(request, content)
-            # An empty one tells nothing apart: of two games that are told alike the second would be lost as a repeat.
+            # An empty one distinguishes nothing: the second of two equal games would be lost as a repeat.
             once, path = request.headers.get("idempotency-key", "").strip() or None, dict(request.path_params)
 
             def ask_of(ledger: Ledger) -> Ask:
@@ -168,7 +168,7 @@ class Posting:
         return Response(status_code=204, headers=self._headers)
 
     async def _job_state(self, request: Request) -> JobState:
-        """A job that somebody with a token asks for by its name."""
+        """Return a job, by its name, to a client with a token."""
         _parameters(request, ())
         await self._admit(_token(request, None), None, "ask for a job")
         return JobState(**await self._client.ask("job-state", {"job": request.path_params["job"]}))
@@ -206,7 +206,7 @@ class Posting:
         return None
 
     async def _spooled(self, request: Request) -> Path:
-        """The body in a file, where nobody else may look.
+        """Store the body in a file that no other user may read.
 
         Raises:
             RefusedError: there is no room for it.
@@ -230,7 +230,7 @@ class Posting:
 
 
 def _token(request: Request, role: Role | None) -> str:
-    """The token that stands above a request; the word of a session at the desk is none.
+    """Return the token in the headers of a request; the word of a session at the desk is none.
 
     Raises:
         RefusedError: there is none.

@@ -1,6 +1,6 @@
 """What is refused over HTTP: problem details (RFC 9457) with the words that the command line has for the same fault.
 
-No trace of the program leaves it. A fault of the ledger's files is told to its log, not to who asks.
+No trace of the program leaves it. A fault of the ledger's files goes to its log, not to the client.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class Fault:
 
     parameter: str | None = documented("the parameter that it is about; null: none")
     detail: str = documented("what is wrong, and what would be right")
-    pointer: str | None = _further("where it stands in the body, as a JSON pointer; null: nowhere, or in all of it")
+    pointer: str | None = _further("its place in the body, as a JSON pointer; null: nowhere, or all of it")
     line: int | None = _further("the line of a file; null: it is about none")
-    stored: Any = _further("what is recorded, where that contradicts what was told; else null")
-    given: Any = _further("what was told instead; null where nothing was")
+    stored: Any = _further("what is recorded, if that contradicts the request; else null")
+    given: Any = _further("what the request says instead; null if nothing")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -83,7 +83,7 @@ class RefusedError(Exception):
 
 
 def problem(status: int, detail: str, rule: str | None = None, errors: Sequence[Fault] = ()) -> Problem:
-    """A problem of a status; of very many faults the first ones are told, and how many more there are."""
+    """Return the problem of a status; of very many faults it has the first ones, and how many more there are."""
     if len(errors) > MOST_FAULTS:
         more = Fault(parameter=None, detail=f"and {counted(len(errors) - MOST_FAULTS, 'more fault')}")
         errors = [*errors[:MOST_FAULTS], more]
@@ -117,7 +117,7 @@ def of_error(error: LedgerError) -> Problem:
     return problem(503, "the ledger cannot be read at present; ask again later")
 
 
-# Where a body says what a rule refuses of a proposal as a whole; what others refuse stands in no body.
+# The field of a body that a rule refuses of a proposal as a whole; other rules refuse no field.
 _OF_THE_WHOLE = {"no-reason": "/reason", "nothing-proposed": "/changes", "unseen-entries": "/seen"}
 
 

@@ -1,7 +1,7 @@
 """The processes of the server: a parent that starts one writer and some readers, and starts again what dies.
 
 The parent opens the socket and hands it on, so that a reader that is started again takes up the same address. One
-server answers for a ledger; commands go on beside it.
+server answers for a ledger; commands go on meanwhile.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def serve(serving: Serving, stopped: Event) -> None:
 
 @contextmanager
 def _held_pipe() -> Iterator[int]:
-    """The end of a pipe that children inherit; the other one is closed when this process ends, whatever ends it."""
+    """Yield the end of a pipe that children inherit; the other one is closed when this process ends, for any reason."""
     reading, writing = os.pipe()
     try:
         yield reading

@@ -1,4 +1,4 @@
-"""What strangers are told where an answer of the library names officers or reasons: the same without these."""
+"""The public form of answers that name officers or reasons: the same without these."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class LedgerFacts:
     """The ledger, and how far it is."""
 
     position: int = documented("how many entries of the journal the answers follow from", minimum=0)
-    alarm: str | None = documented("why the journal must not be trusted as it stands; null: nothing is seen")
+    alarm: str | None = documented("why the journal must not be trusted in its current state; null: nothing is wrong")
     program: str = documented("version of the program")
     pools: list[str] = documented("names of the pools")
 

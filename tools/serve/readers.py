@@ -40,7 +40,7 @@ from .sites import Site
 
 THREADS = 1  # two would only take turns: one interpreter runs one of them at a time
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
-ENTRY_BYTES = 1_000  # that an answer takes beside its own bytes and what it is kept by; a little more than measured
+ENTRY_BYTES = 1_000  # that an answer takes besides its own bytes and its key; a little more than measured
 LATELY = 5_000  # questions, with the tags of their answers …
 LONGEST_LATELY = 1_000  # … each of so many bytes at most: an address and a header Accept have room for 24 KiB
 HTML = "text/html; charset=utf-8"
@@ -57,10 +57,10 @@ class Answer(NamedTuple):
         tag: its entity tag.
         position: how many entries of the journal it follows from.
         following: where the next page is; None: there is none, or there are no pages.
-        packed: the bytes as gzip, once somebody took them so.
+        packed: the bytes as gzip, once a client took them so.
         status: the status; 200, or of an answer that is elsewhere.
         location: where that is.
-        lasts: whether it is the answer until somebody writes the views.
+        lasts: whether it is the answer until the views are written.
     """
 
     body: bytes | None
@@ -122,7 +122,7 @@ class _Open:
         ledger: the ledger.
         inode: of the file that it was.
         alarm: why it must not be trusted; None: nothing is seen.
-        named: at so many entries no name was being given any more, nor will one of theirs be; -1: nobody has looked.
+        named: position at which no renaming was pending any more; -1: not looked up yet.
     """
 
     ledger: Ledger
@@ -153,9 +153,9 @@ class Reader:
 
         Args:
             path: the ledger.
-            site: what is told of the site.
+            site: the public facts of the site.
             threads: that look at the ledger for programs, the desk, the feed and the log. What else costs little is
-                answered by the thread that asks; what costs much has one of its own, so that nobody waits for it.
+                answered by the thread that asks; what costs much has one of its own, so that no cheap question waits.
         """
         self.path, self.site = Path(path), site or Site()
         self.renderer = Renderer(self.site)
@@ -177,12 +177,12 @@ class Reader:
             return None
 
     def lately(self, words: Question, written: Hashable, tags: Sequence[str]) -> Answer | None:
-        """The answer to the same words, where nobody has written since: it costs no transaction and no other thread.
+        """Return the answer to the same words if nothing was written since, without a transaction or another thread.
 
         Args:
             words: all of a question that its answer depends on.
             written: as it is now.
-            tags: of the answers that whoever asks has.
+            tags: of the answers that the client has.
         """
         last = self._lately.get(words)
         if last is None or written is None or last.written != written:
@@ -206,7 +206,7 @@ class Reader:
         self.turns = {cost: asyncio.Semaphore(1) for cost in self.threads}
 
     def open(self) -> _Open:
-        """This thread's ledger; one that was put in its place is opened anew.
+        """Return this thread's ledger; one that took its place is opened.
 
         Raises:
             LedgerError: it cannot be opened, or is not there, as while another one is being put in its place.
@@ -233,13 +233,13 @@ class Reader:
     def answer(
         self, route: Route, asked: Mapping[str, Any], target: str, tags: Sequence[str], *, pack: bool = False
     ) -> Answer:
-        """The answer to what was asked, without its bytes where whoever asks has them, by one of their *tags*.
+        """Return the answer, without its bytes if the client has them, by one of its *tags*.
 
         Args:
             route: what is asked.
             asked: the values of its parameters.
-            target: what tells the question from others.
-            tags: of the answers that whoever asks has.
+            target: the key of the question.
+            tags: of the answers that the client has.
             pack: whether the bytes are wanted as gzip, too.
 
         Raises:
@@ -249,7 +249,7 @@ class Reader:
         with opened.ledger.moment() as position, self.site.strangers():
             signed = _signed(opened.ledger) if route.of_checkpoints else ""
             renaming = self._renaming(opened, position)
-            # Views that were built anew may say otherwise: damage was mended, or a scheme is one of another version.
+            # Views that were built again may differ: damage was repaired, or a scheme has another version.
             origin = f"{target}{signed}{renaming} {opened.ledger.views.build()}"
             tag = self._tag(opened, position, origin, utc_now() if route.of_today else None)
             if tag in tags:
@@ -292,7 +292,7 @@ class Reader:
             return position, ask(self.open().ledger)
 
     def lasting(self, target: str, make: Callable[[Ledger], FileAnswer]) -> Answer:
-        """An answer that never changes once there is one, whatever is recorded meanwhile.
+        """Return an answer that never changes once there is one, even if entries are recorded meanwhile.
 
         Raises:
             LedgerError: the library refuses.

@@ -30,7 +30,7 @@ from .sites import Site
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES, _STATIC = _FOLDER / "templates", _FOLDER / "static"
-_DATA = ("bar", "colour")  # what a bar's title does not tell the script
+_DATA = ("bar", "colour")  # what a bar's title does not give the script
 _MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 
@@ -49,7 +49,7 @@ class Around:
 
     Attributes:
         position: how many entries of the journal it follows from.
-        alarm: why the journal must not be trusted as it stands; None: nothing is seen.
+        alarm: why the journal must not be trusted in its current state; None: nothing is wrong.
     """
 
     position: int
@@ -108,7 +108,7 @@ class Renderer:
         Args:
             template: name of the file.
             answer: what it shows, as ``page`` in the template.
-            around: what stands beside it.
+            around: the frame.
         """
         drawn = self._environment.get_template(template).render(page=answer, around=around)
         return drawn.encode("utf-8", "backslashreplace")
@@ -130,7 +130,7 @@ class Renderer:
 
 @cache
 def _template_files() -> Mapping[str, tuple[str, str, None]]:
-    """Text and path of each template by its name, as they are now: a newer program may take their place beside us."""
+    """Text and path of each template by its name, as they are now: a newer program may replace them while we run."""
     paths = sorted(path for path in _TEMPLATES.rglob("*") if path.is_file())
     return {path.relative_to(_TEMPLATES).as_posix(): (path.read_text("utf-8"), str(path), None) for path in paths}
 
@@ -213,7 +213,7 @@ def instant(text: str | None) -> Markup | str:
 
 
 def lines(text: str) -> Markup:
-    """A text of several lines, as it is told in a block that keeps them."""
+    """Return a text of several lines, for a block that keeps them."""
     return Markup("\n".join(in_markup(line) for line in text.rstrip("\n").split("\n")))  # noqa: S704  # escaped
 
 

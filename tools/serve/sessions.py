@@ -34,8 +34,8 @@ class Cookies:
     """The cookies of a site.
 
     Over HTTPS they are ``__Host-`` cookies: a browser takes them from this host alone and sends them to no other one.
-    Such a cookie is for all paths of its host, so that it is sent to whatever else answers there, outside of the prefix
-    of this site, too: a ledger with officers belongs on a host that it shares with nobody whom it does not trust.
+    Such a cookie is for all paths of its host, so that it is sent to any other program there, outside of the prefix
+    of this site, too: a ledger with officers belongs on a host that it shares only with programs that it trusts.
 
     Attributes:
         public_url: the address of the site, without a slash at its end.
@@ -152,7 +152,7 @@ class Forms:
 
 
 def new_visit() -> str:
-    """The word of a visit, by which the form of signing in is told from one that another site made."""
+    """Return the word of a visit, which distinguishes our form of signing in from that of another site."""
     return secrets.token_urlsafe(32)
 
 
@@ -164,18 +164,18 @@ def new_once() -> str:
 # -- slowed down ---------------------------------------------------------------------------------------------------
 
 WINDOW = 600.0  # seconds
-MOST_WRONG = 60  # wrong tokens of everybody within the window; then nobody is told at once whether one is right
+MOST_WRONG = 60  # wrong tokens of all clients within the window; then answers are delayed
 SLOWLY = 1.0  # seconds that an answer takes then, one after another
 
 
 class WrongTokens:
-    """Wrong tokens of late, of everybody: many addresses that guess together are slowed down, and nobody is locked out.
+    """The latest wrong tokens of all clients: many addresses that guess are slowed down, and none is locked out.
 
     How often one address may be refused ``middleware`` says.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with none; *clock* tells seconds."""
+        """Begin with none; *clock* returns seconds."""
         self._clock = clock
         self._last: deque[float] = deque(maxlen=MOST_WRONG)
 

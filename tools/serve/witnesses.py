@@ -1,4 +1,4 @@
-"""A witness: somebody else who signs the log's checkpoints, after making sure that each grew out of the one before.
+"""A witness: another party who signs the log's checkpoints, after making sure that each grew out of the one before.
 
 It is sent ``add-checkpoint`` (C2SP tlog-witness, https://c2sp.org/tlog-witness) and answers with a cosignature (C2SP
 tlog-cosignature, https://c2sp.org/tlog-cosignature, "Ed25519", signature type 0x04), both as of 2026. What it answers
@@ -30,7 +30,7 @@ from ledger.runtime.lazy import cryptography_exceptions, ed25519
 
 from .. import output
 
-EVERY = 3_600.0  # seconds at least between two requests to a witness, whatever came of the first
+EVERY = 3_600.0  # seconds at least between two requests to a witness, even after a failure
 LOOK = 20.0  # seconds between two looks whether there is something to be cosigned
 SILENCE = 15.0  # seconds without a byte …
 WITHIN = 60.0  # … and altogether, after which an answer is not waited for
@@ -128,7 +128,7 @@ class Witness:
     """A witness.
 
     Attributes:
-        url: what stands before ``/add-checkpoint``.
+        url: the base of ``/add-checkpoint``.
         key: by which its signatures are verified.
         context: by which its certificate is; None: as this machine does.
     """

@@ -29,7 +29,7 @@ class Waiting:
         asking: who asks.
         args: with what.
         size: bytes of the message.
-        sender: whoever asked, as the socket knows it.
+        sender: the client, as the socket knows it.
     """
 
     verb: str
@@ -69,7 +69,7 @@ class Queue:
         return True
 
     def end(self) -> None:
-        """Take nothing new; who takes what waits is told when that is all."""
+        """Take nothing new; the consumer gets an empty list when the queue is empty."""
         with self._changed:
             self.is_ending = True
             self._changed.notify()
