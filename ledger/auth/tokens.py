@@ -334,7 +334,7 @@ class Tokens:
         raise UnknownNameError("token", without_tokens(name_or_number), "give a name or a number of 'token list'")
 
     def _issuer(self, token: str | None, claimed: str | None, tried: str) -> Actor:
-        """Return the person who issues or revokes: once there is an approver, the one whom an approver's token names."""
+        """Return the issuer or revoker: once there is an approver, the one whom an approver's token names."""
         if self.is_held(Role.APPROVER):
             return self.who(token, claimed, Role.APPROVER, tried)
         shown = self._shown(token) if token is not None and self.are_set_up() else None

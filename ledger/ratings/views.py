@@ -223,7 +223,7 @@ class Views:
     def level(self, progress: Progress = silent) -> None:
         """Make sure that they are level with the journal before questions are asked.
 
-        If they are behind and cannot be written (a read-only folder, another user's files) they are built in a temporary
+        If they are behind and cannot be written (a read-only folder, foreign files) they are built in a temporary
         file, until they are closed for good. Views that do not follow stay as they are.
 
         Raises:
