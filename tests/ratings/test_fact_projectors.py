@@ -315,7 +315,7 @@ COLUMN = Kept("n", "INTEGER", 0, "a number")
 def test_a_projector_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -> None:
     made: dict[str, Any] = {"name": "odd", "version": 1, "kinds": (GameRecorded,), "key": (COLUMN,)}
     with pytest.raises(ProjectionError, match=message):
-        DeclaredFactProjector(**{**made, "stand": print, **fields})
+        DeclaredFactProjector(**{**made, "on_change": print, **fields})
 
 
 @attrs.define
