@@ -70,7 +70,7 @@ class OpenLedger:
     Attributes:
         path: the journal's file.
         names: the people file, each name compared with what the journal sealed.
-        standing: the current facts.
+        current_facts: the facts after corrections.
         clock: what time it is, in UTC.
         checkpoints: the heads that were signed: to make them, and to be held against when the ledger is opened.
         token_store: the tokens' store, outside the journal.
@@ -101,13 +101,13 @@ class OpenLedger:
         self.path, self._owner = Path(path), Owner()
         self._journal, self._views, self.clock = journal, views, clock
         self.names = SealedNames(journal, people, ViewsGameIndex(views).highest_registered)
-        self.standing = CurrentFacts(journal, views)
+        self.current_facts = CurrentFacts(journal, views)
         self.checkpoints = Checkpoints(path, journal)
         self.token_store, self._files = token_store, files
         self.impacts: dict[tuple[int, int], tuple[int, object]] = {}
         self._issued = IssuedTokens(journal)
         self._first: SchemeAdopted | None = None  # read once: the first entry of a journal stays what it is
-        self._recorder = Recorder(journal, self.now_ms, self.standing)
+        self._recorder = Recorder(journal, self.now_ms, self.current_facts)
 
     @classmethod
     def open(
@@ -335,7 +335,7 @@ class OpenLedger:
             StorageError: the journal registered another name under that number.
         """
         called = self.player_as_told(str(player))
-        person = self.standing.person(called.player)
+        person = self.current_facts.person(called.player)
         return called if person == called.player else self.player_as_told(str(person))
 
     def player_as_told(self, player: str) -> Person:
@@ -369,7 +369,7 @@ class OpenLedger:
 
     def catch_up_if_corrected(self) -> None:
         """Catch the views up if a file may report corrected games, or byes by another day."""
-        if self.standing.any_corrected() or any(self.journal.keys("round:", "round;")):
+        if self.current_facts.any_corrected() or any(self.journal.keys("round:", "round;")):
             self.level()
 
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedPlayerMatcher:
@@ -406,7 +406,7 @@ class OpenLedger:
         Raises:
             RejectedError: as ``book.judge`` says.
         """
-        judge.check(event, Evidence(context, self.now_ms(), facts=self.standing))
+        judge.check(event, Evidence(context, self.now_ms(), facts=self.current_facts))
 
     def _record(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         """Record facts in one transaction: all, or none when one is refused.

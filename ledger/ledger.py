@@ -261,7 +261,7 @@ class Ledger(OpenLedger):
                 stated = schemes.in_full(event)
             elif isinstance(event, RoundWithoutGame):
                 beside = rounds.setdefault(event.place, [])
-                stated = self.standing.told_round_now(event, beside)
+                stated = self.current_facts.recorded_round_now(event, beside)
                 beside.append(stated)
             batch.append(stated)
         return batch
@@ -384,7 +384,7 @@ class Ledger(OpenLedger):
         self.names.file.folds.bring_up()
         alike = None if record_alike else DuplicateDetector(self.journal, self.names.file, ViewsGameIndex(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), SeedWarnings(self.views).of_frame
-        standing = self.standing
+        facts = self.current_facts
         job = GameImport(
             self.names,
             self.made_keys,
@@ -394,10 +394,10 @@ class Ledger(OpenLedger):
             self.now_ms,
             alike,
             notes_of,
-            standing.standing,
+            facts.corrected_game,
             keep_differences,
             self.erased_sides(),
-            standing.told_round,
+            facts.recorded_round,
         )
         with self.names.registering():
             take_frames(

@@ -180,7 +180,7 @@ class ImportPreview:
         ledger.catch_up_if_corrected()
         first = schemes.in_full(ledger.first_scheme(), stored=True)
         alike = None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
-        standing = ledger.standing
+        facts = ledger.current_facts
         notes_of = SeedWarnings(ledger.views).of_frame
         keys = MadeKeys(self._journal, self._secret)
         job = GameImport(
@@ -192,10 +192,10 @@ class ImportPreview:
             ledger.now_ms,
             alike,
             notes_of,
-            standing.standing,
+            facts.corrected_game,
             keep_differences,
             ledger.erased_sides(keys),
-            standing.told_round,
+            facts.recorded_round,
         )
         take_frames(
             self._journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds

@@ -151,7 +151,7 @@ class Corrections:
 
     def _judging(self, now_ms: int) -> ProposalGate:
         ledger = self.ledger
-        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.standing)
+        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.current_facts)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None

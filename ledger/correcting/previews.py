@@ -254,7 +254,7 @@ class Previews:
     def _gate(self, views: Views) -> ProposalGate:
         # No further than the views know: entries recorded meanwhile are not part of this dry run.
         journal = ScratchJournal(self.ledger.journal, views.position())
-        return ProposalGate(views.connection, journal, self.ledger.now_ms(), self.ledger.standing)
+        return ProposalGate(views.connection, journal, self.ledger.now_ms(), self.ledger.current_facts)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
         """Who issues a token to each of some persons of a trial; none where the journal has issued no tokens.
