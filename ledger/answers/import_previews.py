@@ -123,7 +123,7 @@ class _DryNames(SealedNames):
         super().__init__(journal, people)
         self._dry_journal = journal
         self.new: dict[str, Person] = {}  # by identity as it is compared
-        self._free = people.counts()[1] + 1
+        self._free = people.highest() + 1
 
     def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
         """As of ``SealedNames.number``; nobody is kept."""
