@@ -18,7 +18,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 from ledger.duplicates.reported_games import ReportedGames
-from ledger.facts.source_games import PLAIN_KEY, SourceGame
+from ledger.facts.source_games import PLAIN_KEY, SourceGame, plain_key
 from ledger.journal import Find, Journal, Stored
 
 # The game that somebody means: by its key, its number in the journal, its server's id, or its web address. Keys are
@@ -31,7 +31,7 @@ KEYED = r"[A-Za-z0-9._-]{1,32}:k[0-9a-f]{23}"
 MADE = r"[A-Za-z0-9._-]{1,32}:[0-9a-fk][0-9a-f]{23}"
 _MADE = re.compile(MADE, re.ASCII)
 _BLOCK = 64  # bytes of a block of SHA-256
-_DIGITS, _KEYED_DIGITS = 24, 23
+_KEYED_DIGITS = 23
 _PLAIN = re.compile(PLAIN_KEY, re.ASCII)
 
 
@@ -56,7 +56,7 @@ def keyed(secret: bytes, plain: Iterable[str]) -> list[str]:
 def numbered_key(made: str, number: int) -> str:
     """What the key of the *number*-th game is made from, from 2 on, of those to whose facts *made* belongs."""
     source = made.partition(":")[0]
-    return f"{source}:{sha256(f'{made} {number}'.encode()).hexdigest()[:_DIGITS]}"
+    return plain_key(source, f"{made} {number}")
 
 
 def is_made(key: str) -> bool:

@@ -155,7 +155,7 @@ def _judged(games: DataFrame) -> list[Judged]:
 
 
 def suspects(games: DataFrame, now_ms: int) -> Series:
-    """Which games ``rules.check_new`` may refuse (Boolean): all that it refuses, and perhaps others.
+    """Which games ``judge.check`` may refuse (Boolean): all that it refuses, and perhaps others.
 
     Pools and players that are not known are not looked for: an import makes them known before.
 

@@ -14,6 +14,8 @@ from itertools import chain, repeat
 
 import attrs
 
+from ledger.book import judge
+from ledger.book.evidence import Context, Evidence
 from ledger.duplicates.detector import Alike, DuplicateDetector
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
@@ -122,19 +124,6 @@ class _Taken:
     kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
     notes: list[FileFault] = attrs.Factory(list)
-
-
-class _AllMet:
-    """The keys of an import's pools and players: before a game is judged they are adopted and registered.
-
-    Nobody of them was erased: who was has no identity by which a file could name the player.
-    """
-
-    def __contains__(self, key: object) -> bool:
-        return not str(key).startswith(rules.ERASED[0])
-
-
-_ALL_MET = _AllMet()
 
 
 class GameImport:
@@ -363,6 +352,7 @@ class GameImport:
             now: the time to record under, milliseconds since 1970.
         """
         keys = writer.find([event.key for _, _, event in games if isinstance(event, GameRecorded)])
+        evidence = Evidence(Context.IMPORT, now)
         for place, line, event in games:
             if isinstance(event, str):
                 self.report.fault(line, event)
@@ -371,7 +361,7 @@ class GameImport:
             try:
                 # A known key goes first: it is a repeat or says something else than before, whatever a rule would say.
                 if recorded.get(event.game, place) >= place and event.key not in keys:
-                    rules.check_new(event, _ALL_MET, now)
+                    judge.check(event, evidence)
                     recorded[event.game] = place
             except RejectedError as error:
                 self.report.fault(line, str(error))
