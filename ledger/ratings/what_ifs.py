@@ -205,12 +205,12 @@ class _Terms(NamedTuple):
     """By which schemes a pool is rated, and from which place in rating order on a last row says what ``now`` says."""
 
     eras: tuple[tuple[object, ...], ...]
-    stands_since_ms: int
+    rows_current_since_ms: int
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, pool: Pool) -> _Terms:
         eras = tuple((era.since_ms, era.scheme.name, era.numbers, era.carry, era.conversion) for era in pool.eras)
-        return cls(eras, PlayerStates(connection, pool).stands_since_ms)
+        return cls(eras, PlayerStates(connection, pool).rows_current_since_ms)
 
 
 def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: TrialViews, before: _Terms | None) -> set[int]:
@@ -218,7 +218,7 @@ def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: TrialVie
     players = {player for name, player in folded.seeded if name == pool.name} | folded.merged
     now = _Terms.of(connection, pool)
     if before is not None and before.eras != now.eras:
-        since_ms = max(before.stands_since_ms, now.stands_since_ms)
+        since_ms = max(before.rows_current_since_ms, now.rows_current_since_ms)
         players |= {player for (player,) in connection.execute(BEFORE, (pool.pool, since_ms))}
     return players
 
