@@ -78,7 +78,7 @@ class LiveBook:
         self._project(journal, changes, size)
 
     def _changes(self) -> Changes:
-        return Changes(stood={} if self.of_facts else None)
+        return Changes(former_games={} if self.of_facts else None)
 
     def _project(self, journal: Journal, changes: Changes, size: int) -> None:
         done = self.position
