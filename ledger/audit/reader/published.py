@@ -1,14 +1,16 @@
 """What a ledger's files are made of, as it is published, held against what they are: tables, guards, pages.
 
-The journal and the people file are known here by heart. Of the views only the comparison lives here: what they should
-be made of is known to who builds them.
+The journal and the people file are described by ``journal.toml`` and ``people.toml``. Of the views only the comparison
+lives here: what they should be made of is known to who builds them.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Mapping
 from contextlib import closing, suppress
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
@@ -24,8 +26,6 @@ else:
     except ImportError:
         import sqlite3
 
-# The statements below stand in the writers, too, and are written down here a second time on purpose: a reader that
-# asked the writer what should stand there would find whatever the writer makes.
 Objects = Mapping[tuple[str, str], str]
 # Of ANALYZE: they choose the way to an answer, never the answer.
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
@@ -47,7 +47,15 @@ class FileKind:
     application_id: int
     layouts: Mapping[int, str]
     remedy: str
-    optional: Mapping[str, tuple[int, str]] = attrs.field(factory=dict)
+    optional: Mapping[str, tuple[int, str]]
+
+    @classmethod
+    def published(cls, word: str, remedy: str) -> FileKind:
+        """Read ``WORD.toml``, in which each layout has the statements of the one before and its own."""
+        data = tomllib.loads(Path(__file__).with_name(f"{word}.toml").read_text("utf-8"))
+        layouts = dict(zip(map(int, data["layouts"]), accumulate(data["layouts"].values()), strict=True))
+        optional = {table: (made["since"], made["statements"]) for table, made in data.get("optional", {}).items()}
+        return cls(word, data["application_id"], layouts, remedy, optional)
 
     def made(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
         """An empty file of a layout in memory, of the latest one where that is not known; the caller closes it.
@@ -65,84 +73,8 @@ class FileKind:
         return connection
 
 
-JOURNAL = FileKind(
-    "journal",
-    # The letters CRLJ; a people file has CRLP.
-    0x43524C4A,
-    {
-        1: """
-CREATE TABLE journal(
-  position INTEGER PRIMARY KEY CHECK(position > 0),
-  kind TEXT NOT NULL,
-  key TEXT NOT NULL UNIQUE,
-  body BLOB NOT NULL CHECK(length(body) <= 65535),
-  leaf BLOB NOT NULL CHECK(length(leaf) = 32)
-) STRICT;
-CREATE TABLE nodes(
-  level INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32),
-  PRIMARY KEY(level, number)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE texts(sha256 BLOB PRIMARY KEY CHECK(length(sha256) = 32), zstd BLOB NOT NULL) STRICT;
-CREATE TRIGGER journal_never_updates BEFORE UPDATE ON journal
-BEGIN SELECT raise(ABORT, 'the journal is append-only: correct a fact by a new entry'); END;
-CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal
-BEGIN SELECT raise(ABORT, 'the journal is append-only: void a fact by a new entry'); END;
-CREATE TRIGGER journal_takes_the_next_position BEFORE INSERT ON journal
-WHEN new.position IS NOT (SELECT coalesce(max(position), 0) + 1 FROM journal)
-  OR EXISTS (SELECT 1 FROM journal WHERE key = new.key)
-BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only'); END;
-"""
-    },
-    RESTORE,
-)
-_PEOPLE_1 = """
-CREATE TABLE people(
-  player INTEGER PRIMARY KEY,
-  identity TEXT UNIQUE,
-  name TEXT,
-  salt BLOB,
-  joined_at TEXT NOT NULL
-) STRICT;
-"""
-_PEOPLE_2 = f"""{_PEOPLE_1}
-CREATE TABLE renaming(
-  player INTEGER PRIMARY KEY,
-  number INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  salt BLOB NOT NULL
-) STRICT;
-"""
-_PEOPLE_3 = f"""{_PEOPLE_2}
-CREATE TABLE reasons(
-  number INTEGER PRIMARY KEY,
-  commitment TEXT NOT NULL UNIQUE,
-  entry TEXT NOT NULL,
-  salt BLOB,
-  text TEXT
-) STRICT;
-CREATE TABLE erasing(
-  player INTEGER PRIMARY KEY,
-  actor TEXT NOT NULL
-) STRICT;
-"""
-_SEARCH = "CREATE VIRTUAL TABLE people_search USING fts5(words, tokenize = 'trigram case_sensitive 1')"
-_FOLDS = """
-CREATE TABLE people_folds(player INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
-CREATE INDEX people_folds_by_name ON people_folds(name);
-"""
-_PEOPLE_5 = f"""{_PEOPLE_3}
-CREATE TABLE secret(
-  number INTEGER PRIMARY KEY CHECK(number = 1),
-  secret BLOB NOT NULL CHECK(length(secret) = 32)
-) STRICT;
-"""
-PEOPLE = FileKind(
-    "people",
-    0x43524C50,
-    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3, 5: _PEOPLE_5},
-    "restore the file from a copy",
-    {"people_search": (4, _SEARCH), "people_folds": (5, _FOLDS)},
-)
+JOURNAL = FileKind.published("journal", RESTORE)
+PEOPLE = FileKind.published("people", "restore the file from a copy")
 
 
 def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False) -> list[Falsehood]:
