@@ -93,7 +93,7 @@ class People(ABC):
 
     @abstractmethod
     def secret(self) -> bytes:
-        """The secret under which the ledger makes keys of facts, 32 bytes; a store of an earlier layout is given one.
+        """The secret under which the ledger makes keys of facts, 32 bytes; a file of release 0.1.0 gets one.
 
         Raises:
             StorageError: it has none and cannot be written, or lost its own.

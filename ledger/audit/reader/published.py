@@ -6,17 +6,18 @@ lives here: what they should be made of is known to who builds them.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping
 from contextlib import closing, suppress
+from functools import cached_property
 from itertools import accumulate, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, shown
 from ledger.errors import one_line
+from ledger.runtime.lazy import tomllib
 
 if TYPE_CHECKING:
     import sqlite3
@@ -33,29 +34,30 @@ _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
 
 @attrs.frozen
 class FileKind:
-    """What a kind of file is made of.
+    """The published form of a kind of file, read from ``WORD.toml`` when it is first needed.
 
     Attributes:
         word: what it is called in a falsehood.
-        application_id: the mark of the file.
-        layouts: by number of the layout, the statements that make its tables, indices and guards.
         remedy: what to do where it is not so.
-        optional: by table that a file may have, the layout from which on, and the statements that make it.
     """
 
     word: str
-    application_id: int
-    layouts: Mapping[int, str]
     remedy: str
-    optional: Mapping[str, tuple[int, str]]
 
-    @classmethod
-    def published(cls, word: str, remedy: str) -> FileKind:
-        """Read ``WORD.toml``, in which each layout has the statements of the one before and its own."""
-        data = tomllib.loads(Path(__file__).with_name(f"{word}.toml").read_text("utf-8"))
-        layouts = dict(zip(map(int, data["layouts"]), accumulate(data["layouts"].values()), strict=True))
-        optional = {table: (made["since"], made["statements"]) for table, made in data.get("optional", {}).items()}
-        return cls(word, data["application_id"], layouts, remedy, optional)
+    @cached_property
+    def _published(self) -> Mapping[str, Any]:
+        return tomllib.loads(Path(__file__).with_name(f"{self.word}.toml").read_text("utf-8"))
+
+    @property
+    def application_id(self) -> int:
+        """The mark of the file."""
+        return int(self._published["application_id"])
+
+    @cached_property
+    def layouts(self) -> Mapping[int, str]:
+        """By number of the layout, the statements that make its tables, indices and guards."""
+        own: Mapping[str, str] = self._published["layouts"]  # each besides those of the layout before
+        return dict(zip(map(int, own), accumulate(own.values()), strict=True))
 
     def made(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
         """An empty file of a layout in memory, of the latest one where that is not known; the caller closes it.
@@ -66,15 +68,15 @@ class FileKind:
         """
         connection = sqlite3.connect(":memory:")
         connection.executescript(self.layouts.get(layout, self.layouts[max(self.layouts)]))
-        for table in self.optional.keys() & set(tables):
-            since, script = self.optional[table]
-            if layout in self.layouts and layout >= since:
-                connection.executescript(script)
+        if layout == max(self.layouts):
+            optional: Mapping[str, str] = self._published.get("optional", {})
+            for table in optional.keys() & set(tables):
+                connection.executescript(optional[table])
         return connection
 
 
-JOURNAL = FileKind.published("journal", RESTORE)
-PEOPLE = FileKind.published("people", "restore the file from a copy")
+JOURNAL = FileKind("journal", RESTORE)
+PEOPLE = FileKind("people", "restore the file from a copy")
 
 
 def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False) -> list[Falsehood]:
