@@ -35,6 +35,7 @@ GAME_COLUMNS = (
     "reason", "white_rating", "black_rating", "half_points", "time_loss",
 )  # fmt: skip
 
+REBUILD = "run 'rebuild': everything in the views follows from the journal"
 ORDER_OF_ENDS = ("ended_ms", "round_order", "sequence_order", "key")
 RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a pool are rated
 POINTS_BITS, PLAYER_BITS = 2, 31  # of two numbers that are read as one (``game_book``)

@@ -51,6 +51,11 @@ class ListRow(NamedTuple):
     games: int
     last_game: str | None
 
+    @property
+    def said(self) -> tuple[float, int, str | None]:
+        """What the list says of the player, whoever stands before: rating, games, day of the last one."""
+        return self.rating, self.games, self.last_game
+
 
 COLUMNS = ListRow._fields
 

@@ -1,8 +1,8 @@
 """The two layouts of the people file: its tables, how the first write upgrades a released file, how a reader sees it.
 
-Files of both layouts are read as they are. For a reader who cannot bring a
-file to the state that the journal tells, ``show`` puts a view before the table, for that connection alone: names that
-were sealed and still wait for their players are read as theirs, who was erased is read as erased.
+Files of both layouts are read as they are; the first write upgrades an old one. A reader may be unable to bring a
+file to the state that the journal records. Then ``show`` puts a view before the table, for that connection alone:
+names with a commitment that still wait for their players are read as theirs, and erased players are read as erased.
 """
 
 from __future__ import annotations
@@ -96,15 +96,15 @@ def secret_of(connection: sqlite3.Connection) -> bytes | None:
 
 _SEALED = "CREATE TEMP TABLE IF NOT EXISTS sealed_salts(salt BLOB PRIMARY KEY)"
 _HIDDEN = "CREATE TEMP TABLE IF NOT EXISTS hidden_players(player INTEGER PRIMARY KEY)"
-# A row that somebody else brings to its end meanwhile is gone from the table, and the player's own row says the same.
+# A row that another process completes meanwhile is gone from the table, and the player's own row says the same.
 _RENAMED = (
     "LEFT JOIN main.renaming AS r ON r.player = p.player AND p.salt IS NOT NULL "
     "AND r.salt IN (SELECT salt FROM temp.sealed_salts)"
 )
 # A file of release 0.1.0 has no such table: this join finds nothing, and the view stays one.
 _AS_IT_STANDS = "LEFT JOIN (SELECT NULL AS player, NULL AS name, NULL AS salt) AS r ON r.player = p.player"
-# SQLite looks for a name among temporary things first: whoever asks for ``people`` reads this view, and so whatever is
-# to be written says ``main.people``.
+# SQLite looks for a name among temporary things first: a query of ``people`` reads this view, so every write says
+# ``main.people``.
 _VIEW = """
 CREATE TEMP VIEW people AS
 SELECT p.player, iif(h.player IS NULL, p.identity, NULL) AS identity,
@@ -134,7 +134,7 @@ Begin = Callable[[float | None], AbstractContextManager[None]]
 
 
 class FilePart:
-    """What has one subject in a people file.
+    """A part of a people file with one subject.
 
     Attributes:
         path: the file as messages name it.

@@ -31,7 +31,7 @@ class SqliteNameIndex(FilePart, NameIndex):
 
     @staticmethod
     def statements() -> tuple[str, ...]:
-        """What makes the index."""
+        """Return the statements that make the index."""
         raise NotImplementedError
 
     def _stands(self) -> bool:
@@ -39,7 +39,7 @@ class SqliteNameIndex(FilePart, NameIndex):
         return row is not None
 
     def reached(self) -> int:
-        """The highest number in the index; 0 if there is none."""
+        """Return the highest number in the index; 0 if there is none."""
         with sqlite.storage_errors(self.path):
             if not self._stands():
                 return 0
@@ -70,7 +70,7 @@ _SOME = "SELECT player, name FROM people WHERE name IS NOT NULL AND player IN (S
 
 
 class SqliteNameFolds(SqliteNameIndex, NameFolds):
-    """Who bears which whole name in one people file."""
+    """The players who have a whole name, in one people file."""
 
     TABLE, NUMBER, HELD = FOLDS, "player", "name"
     REACHED = f"SELECT coalesce(max(player), 0) FROM main.{FOLDS}"
@@ -78,13 +78,13 @@ class SqliteNameFolds(SqliteNameIndex, NameFolds):
     def __init__(
         self, path: str, connection: sqlite3.Connection, begin: Begin, pending: Callable[[], Iterable[int]]
     ) -> None:
-        """Take the people file, and what tells the players for whom names wait."""
+        """Take the people file, and the function that lists players with pending names."""
         super().__init__(path, connection, begin)
         self._players_pending = pending
 
     @staticmethod
     def statements() -> tuple[str, ...]:
-        """A table and its index."""
+        """Return a table and its index."""
         return (
             f"CREATE TABLE main.{FOLDS}(player INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT",
             f"CREATE INDEX main.{FOLDS}_by_name ON {FOLDS}(name)",
@@ -123,14 +123,14 @@ class SqliteNameSearch(SqliteNameIndex, NameSearch):
 
     @staticmethod
     def statements() -> tuple[str, ...]:
-        """A table of trigrams, which forgets deleted words at once where SQLite can."""
+        """Return a table of trigrams, which forgets deleted words at once where SQLite can."""
         create = f"CREATE VIRTUAL TABLE main.{SEARCH} USING fts5(words, tokenize = 'trigram case_sensitive 1')"
-        # FTS5 writes a mark for a deleted word and keeps the word until segments are merged, unless it is told so.
+        # FTS5 writes a mark for a deleted word and keeps the word until segments are merged, unless this option is set.
         secure = f"INSERT INTO main.{SEARCH}({SEARCH}, rank) VALUES ('secure-delete', 1)"
         return (create, secure) if sqlite.sqlite3.sqlite_version_info >= SECURE_DELETE_SINCE else (create,)
 
     def take_out(self, players: Sequence[int]) -> None:
-        """As of ``NameIndex``; where deleted words would stay, the next search makes the index anew."""
+        """Act as ``NameIndex`` requires; if deleted words would stay, the next search rebuilds the index."""
         if sqlite.sqlite3.sqlite_version_info < SECURE_DELETE_SINCE:
             self._connection.execute(f"DROP TABLE IF EXISTS main.{SEARCH}")
         else:

@@ -20,6 +20,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import GameRecorded, RatingRunClosed, Role, TournamentClosed, TournamentOpened
 from ledger.facts.json_schemas import documented
+from ledger.facts.source_games import plain_key
 from ledger.facts.words import Standing
 from ledger.imports.by_hand import Told, game_by_hand
 from ledger.ledger import Ledger
@@ -198,8 +199,7 @@ def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None)
     if faults:
         raise bodies.refused(faults)
     if body.key is None:
-        plain = f"http:{sha256((once or '').encode()).hexdigest()[:24]}"
-        source = source._replace(key=plain, is_made=True)
+        source = source._replace(key=plain_key("http", once or ""), is_made=True)
     facts = {
         "game": ledger.made_keys.key_of(source),
         "pool": pool,

@@ -1,4 +1,4 @@
-"""What a ledger's files are made of, as it is published, held against what they are: tables, guards, pages.
+"""The published layout of a ledger's files, compared with the files: tables, guards, pages.
 
 The journal and the people file are described by ``journal.toml`` and ``people.toml``. Of the views only the comparison
 lives here: what they should be made of is known to who builds them.
@@ -60,7 +60,7 @@ class FileKind:
         return dict(zip(map(int, own), accumulate(own.values()), strict=True))
 
     def made(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
-        """An empty file of a layout in memory, of the latest one where that is not known; the caller closes it.
+        """Return an empty file of a layout in memory, of the latest one if that is not known; the caller closes it.
 
         Args:
             layout: its number.
@@ -80,7 +80,7 @@ PEOPLE = FileKind("people", "restore the file from a copy")
 
 
 def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False) -> list[Falsehood]:
-    """What a file is made of that is not as it is published, and damage to its pages; never the values of its rows.
+    """Return each difference of a file from its published layout, and damage to its pages; never its values.
 
     Args:
         file: the file.
@@ -96,7 +96,7 @@ def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False)
         message = f"is {layout}, known are {sorted(published.layouts)}: of a later release, or changed; {RESTORE}"
         false.append(Falsehood(f"{published.word} file", "layout", message))
     tables: list[str] = []
-    with suppress(*READ_ERRORS):  # told with the tables themselves
+    with suppress(*READ_ERRORS):  # reported with the tables themselves
         rows = file.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         tables = [name for (name,) in rows]
     with closing(published.made(layout, tables)) as model:
@@ -109,12 +109,12 @@ _WENT = "the ledger went to "
 
 
 def _left(connection: sqlite3.Connection) -> Objects:
-    """The one trigger with which a file refuses entries that its ledger left: it says where that went."""
+    """Return the one trigger with which a file refuses entries that its ledger left: it says where that went."""
     with suppress(*READ_ERRORS):
         for key, words in objects(connection).items():
             kind, name = key
             text = name.replace("'", "''")
-            # Held against the whole statement: a trigger that has such a name alone is somebody else's.
+            # Compared with the whole statement: a trigger that has such a name alone is foreign.
             made = f"CREATE TRIGGER \"{name}\" BEFORE INSERT ON journal BEGIN SELECT raise(ABORT, '{text}'); END"
             if kind == "trigger" and name.startswith(_WENT) and words == f"on journal: {_on_one_line(made)}":
                 return {key: words}
@@ -122,7 +122,7 @@ def _left(connection: sqlite3.Connection) -> Objects:
 
 
 def went_to(file: Snapshot) -> str | None:
-    """Where the ledger went that was moved from this journal, as the file says; None where it was not moved."""
+    """Return the place to which a ledger was moved from this journal, as the file states it; None if it was not."""
     return next((name.removeprefix(_WENT) for _, name in _left(file.connection)), None)
 
 
@@ -142,7 +142,7 @@ def page_falsehoods(
 
     Args:
         connection: the file.
-        word: what it is called in a falsehood.
+        word: its name in a falsehood.
         remedy: what to do.
         check: ``quick`` leaves out the indices.
         table: the table to check; all where not given.
@@ -155,9 +155,9 @@ def page_falsehoods(
 
 
 def objects(connection: sqlite3.Connection, grown: Collection[str] = ()) -> Objects:
-    """Every table, index, trigger and view: by kind and name, what it is of, and the statement that makes it.
+    """Return every table, index, trigger and view: by kind and name, its table, and the statement that makes it.
 
-    Of the tables *grown* the columns stand in alphabetical order: one that was added later stands at another place in
+    Of the tables *grown* the columns are in alphabetical order: a column that was added later is at another place in
     the statement than in that of a table made at once.
     """
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
@@ -198,9 +198,9 @@ def object_falsehoods(
 
     Args:
         connection: the file.
-        should: what it should be made of.
-        word: what it is called in a falsehood.
-        remedy: what to do where it is not so.
+        should: the layout that it should have.
+        word: its name in a falsehood.
+        remedy: what to do if it has another one.
         grown: tables whose columns may stand in any order.
         left_out: tables of which nothing is said.
     """
