@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledger import schemes
+from ledger.book import judge
+from ledger.book.evidence import Context, Evidence
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.game_log import GameLog
 from ledger.correcting.previews import Impact, Previews
@@ -24,7 +26,7 @@ from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered,
 from ledger.facts.source_games import SourceRound, frame_schema, shown
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.handle import DEFAULT_ACTOR, OpenLedger, utc_now
-from ledger.journal import listing, rules
+from ledger.journal import listing
 from ledger.journal.listing import JournalEntry
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.settings_file import ServerPlace, SettingsFile
@@ -115,7 +117,7 @@ class Ledger(OpenLedger):
         """
         # What can be refused is refused before the first file is made: nothing is left behind then.
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
-        rules.check_new(event, frozenset(), 0)
+        judge.check(event, Evidence(Context.JOURNAL, 0))
         codec.seal_actor(actor)
         at_hand(projectors)
         refuse_half_restored(path)

@@ -1,8 +1,8 @@
-"""What stands in the schemas of a ledger on a server and was not made by this program, or is missing there.
+"""The objects in the schemas of a ledger on a server that this program did not make, or that are missing there.
 
-None of it makes an entry false; it may change what is recorded next, hide rows, let somebody change them, or keep names
-after an erasure. Triggers, rules and policies of the journal, and what is foreign to the names, the stores look for
-themselves before they write; the rest is held here against the tables as they are published, written down once more.
+None of them makes an entry false; they may change later entries, hide rows, let others change them, or keep names
+after an erasure. The stores check triggers, rules and policies of the journal, and foreign objects of the names,
+before they write; the rest is compared here with the tables as they are published, which are repeated here.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class _Schema(NamedTuple):
     Attributes:
         name: of the schema.
         tables: by name, columns and constraints.
-        indexes: beside those of the constraints, with what each is, as the server says it.
+        indexes: those besides the constraints' own, with their definitions by the server.
         triggers: with what each does, likewise.
         functions: by name.
         writes: by table, what the role of those who record may do there besides reading; a privilege on some columns
@@ -207,9 +207,9 @@ def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
 
 
 def _functions(schema: str, script: str) -> dict[str, _Function]:
-    """The functions that the SQL of a schema makes."""
+    """Return the functions that the SQL of a schema makes."""
     begin = rf"CREATE FUNCTION {re.escape(quoted(schema))}\.(\w+)\([^$]*? LANGUAGE (\w+)"
-    # A body stands between dollar signs, with a word between them or none, and ends with what it began with.
+    # A body is between dollar signs, with a word between them or none, and ends with the same signs.
     making_one = rf"{begin}([^$]*?) AS (\$\w*\$)(.*?)\4"
     return {
         name: _Function(language, "SECURITY DEFINER" in words, text)
@@ -218,9 +218,9 @@ def _functions(schema: str, script: str) -> dict[str, _Function]:
 
 
 def server_faults(address: str, schema: str) -> list[str]:
-    """Each thing in the schemas of a ledger that this program did not make, or made and misses; as sentences.
+    """Yield each difference of the schemas of a ledger from those that this program makes; as sentences.
 
-    Whoever may read journal and names may ask. What a superuser can do at any time is not told.
+    Everybody who may read journal and names may ask. The powers of a superuser are not reported.
 
     Args:
         address: of the database.
@@ -255,7 +255,7 @@ def server_faults(address: str, schema: str) -> list[str]:
 
 
 def went_to(address: str, schema: str) -> str | None:
-    """Where the ledger in a schema was moved to; None where it was not.
+    """Return the new place of the ledger in a schema; None if it was not moved.
 
     Raises:
         StorageError: the server cannot be asked, or there is no ledger in the schema.
@@ -264,8 +264,8 @@ def went_to(address: str, schema: str) -> str | None:
         return journal.went_to
 
 
-# Of a superuser nothing is told: whoever is one may switch the guards off at any time.
-# A setting of database 0 holds in each, and one of role 0, which is none, for everybody.
+# Superusers are not reported: they can switch the guards off at any time. A setting of database 0 holds in each, and
+# one of role 0, which is none, for all roles.
 _WITHOUT_GUARDS = """
 SELECT r.rolname::text FROM pg_db_role_setting s
 CROSS JOIN unnest(s.setconfig) AS setting LEFT JOIN pg_roles r ON r.oid = s.setrole
@@ -275,8 +275,8 @@ WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_
 
 
 def _rows(connection: Connection[Any], query: str, schema: _Schema) -> list[tuple[Any, ...]]:
-    # As bytes, for psycopg's types take no text that was put together. ``to_regnamespace`` reads the name as SQL does,
-    # so that one with capitals must stand in quotation marks.
+    # As bytes, because psycopg's types take no text that was put together. ``to_regnamespace`` reads the name as SQL
+    # does, so that one with capitals must be in quotation marks.
     return connection.execute(query.encode(), {"schema": quoted(schema.name)}).fetchall()
 
 
@@ -305,7 +305,7 @@ def _of_relations(connection: Connection[Any], schema: _Schema) -> Iterator[str]
             continue
         if inherits:
             yield f"the table {name!r} has rows of other tables in it, or its rows in others (it inherits)"
-        # the journal's store tells the same of its own tables
+        # the journal's store reports the same about its own tables
         if schema.is_of_names and persistence != "p":
             yield f"the table {name!r} is unlogged, so that a crash empties it"
         if schema.is_of_names and hides:
@@ -316,8 +316,9 @@ def _of_relations(connection: Connection[Any], schema: _Schema) -> Iterator[str]
         yield f"the publication {publication!r} sends names to others, who keep them: rows of {', '.join(tables)}"
 
 
-# From PostgreSQL 18 on NOT NULL is a constraint as well ('n'), which is told with its column already; constraint
-# triggers ('t') are told with the triggers. A target of 0 makes no statistics; the usual one is -1, or NULL from 17 on.
+# From PostgreSQL 18 on NOT NULL is a constraint as well ('n'), which is reported with its column already; constraint
+# triggers ('t') are reported with the triggers. A target of 0 makes no statistics; the usual one is -1, or NULL from 17
+# on.
 _COLUMNS = f"""
 SELECT c.relname, concat(a.attname, ' ', format_type(a.atttypid, a.atttypmod),
     CASE WHEN a.attcollation NOT IN (0, 'pg_catalog."default"'::regcollation)
@@ -342,7 +343,8 @@ UNION ALL SELECT 'journal', '' WHERE NOT EXISTS (SELECT FROM {schema}.about WHER
 
 
 def _of_words(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
-    # program and layout, and those of the names, whoever opens them looks at; views know the number of their journal
+    # program and layout, and those of the names, are checked when they are opened; views know the number of their
+    # journal
     query = "" if schema.is_of_names else _ABOUT.format(schema=quoted(schema.name))
     for name, value in connection.execute(query.encode()).fetchall() if query else ():
         yield f"the table 'about' says {value!r} of {name!r}, which this program did not write"
@@ -386,7 +388,7 @@ def _of_indexes(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
             yield f"the index {name!r} of the table {table!r} is not valid, so that rows may not be found"
         elif definition != schema.indexes.get(name, definition):
             yield f"the index {name!r} of the table {table!r} was replaced by another one of this name"
-        # those on the names are told with the other objects there
+        # those on the names are reported with the other objects there
         elif not (schema.is_of_names or is_of_constraint or name in schema.indexes):
             yield f"the table {table!r} has an index {name!r} that this program did not make"
 
@@ -398,7 +400,7 @@ FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE c.relnamespace = {_
 
 
 def _of_triggers(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
-    # those that are foreign, gone or switched off the stores tell
+    # the stores report those that are foreign, gone or switched off
     for name, table, definition in _rows(connection, _TRIGGERS_THERE, schema):
         if definition != schema.triggers.get(name, definition):
             yield f"the trigger {name!r} of the table {table!r} was replaced by another one of this name"
@@ -429,8 +431,8 @@ _FUNCTIONS = f"""
 SELECT p.proname::text, l.lanname::text, p.prosecdef, p.prosrc, p.proconfig::text
 FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = {_OF_SCHEMA} ORDER BY 1
 """
-# Otherwise a function with the rights of its owner would seek names by the path of whoever calls it, and find what that
-# one put there; temporary objects come first unless ``pg_temp`` is named.
+# Otherwise a function with the rights of its owner would seek names by the path of its caller, and find the caller's
+# own objects; temporary objects come first unless ``pg_temp`` is named.
 _SEARCH_PATH = '{"search_path=pg_catalog, pg_temp"}'
 
 
@@ -457,7 +459,7 @@ SELECT r.oid::regrole::text, r.rolcanlogin, ARRAY(SELECT m.oid::regrole::text FR
   WHERE m.oid <> r.oid AND NOT m.rolsuper AND {{member}} ORDER BY 1)
 FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.oid = {_OF_SCHEMA}
 """
-# From version 16 on whoever makes a role is a member of it who has nothing of that.
+# From version 16 on the maker of a role is a member of it without any of its rights.
 _MEMBER = "pg_has_role(m.oid, r.oid, 'MEMBER')"
 _MEMBER_SINCE_16 = "(pg_has_role(m.oid, r.oid, 'USAGE') OR pg_has_role(m.oid, r.oid, 'SET'))"
 
@@ -469,7 +471,7 @@ def _of_owners(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     member = _MEMBER_SINCE_16 if connection.info.server_version >= 16_00_00 else _MEMBER
     for owner, may_log_in, members in _rows(connection, _OWNER.format(member=member), schema):
         if not schema.has_readers:
-            return  # it is the owner of the names, of whom all of this is told there
+            return  # it is the owner of the names, for whom all of this is reported there
         if may_log_in:
             yield f"its owner {owner} may log in, and change and delete what is recorded"
         for role in members:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from polars import DataFrame, Expr
 
 SHORTEST, LONGEST = 7, 40  # letters of a name that is compared
-MOST_NAMES = 200_000  # new players; of more nobody reads the notes
+MOST_NAMES = 200_000  # new players; the notes about more of them would not be read
 _SLICE = 20_000  # players whose names are compared at once
 _SERVERS = tuple(f"{server}:" for server in sorted(WITHOUT_CASE - {"name"}))
 _LETTERS = {"ß": "ss", **PLAIN_LETTERS}
@@ -88,7 +88,7 @@ def _is_one_letter_apart(word: str, other: str) -> bool:
 
 
 def _compared(players: DataFrame) -> DataFrame:
-    """The players whose names are compared, with the letters of their names: the forenames before the surname."""
+    """Return the players whose names are compared, with the letters of their names: forenames before the surname."""
     text = pl.col("name").str.replace(r"^([^,]*),(.*)$", "$2 $1").str.to_lowercase().str.normalize("NFKD")
     spelling = text.str.replace_many(_LETTERS).str.replace_all(r"[^\p{L}\p{N}]", "")
     is_of_server = pl.any_horizontal(*(pl.col("identity").str.starts_with(server) for server in _SERVERS))
@@ -100,7 +100,7 @@ def _compared(players: DataFrame) -> DataFrame:
 
 
 def _halves() -> list[Expr]:
-    """The first and last letters, half of the name: one of the four is the same in two names one letter apart."""
+    """Return the first and last letters, half of the name: one of the four is equal in names one letter apart."""
     spelling, length = pl.col("spelling"), pl.col("spelling").str.len_chars()
     parts: list[Expr] = []
     for half in (length // 2, (length - 1) // 2):
@@ -109,7 +109,7 @@ def _halves() -> list[Expr]:
 
 
 def _without_a_letter(players: DataFrame, number: str) -> DataFrame:
-    """The hashes of the names of players, whole and without each of their letters."""
+    """Return the hashes of the names of players, whole and without each of their letters."""
     spelling, length = pl.col("spelling"), pl.col("spelling").str.len_chars()
     longest = players["spelling"].str.len_chars().max()
     parts = [players.select(number, spelling.hash().alias("hash"))]

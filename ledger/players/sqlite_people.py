@@ -1,7 +1,7 @@
-"""The names of a ledger in a file of SQLite, beside the journal's: so that its backups can expire.
+"""The names of a ledger in a file of SQLite, next to the journal's: so that its backups can expire.
 
-Whatever is written leaves no copy of a name behind: what moves within the file is overwritten where it was, and after
-an erasure the file is written anew. What the file looks like, and its indexes of names, is told in ``people_layouts``.
+Writes leave no copy of a name behind: bytes that move within the file are overwritten in their old place, and after
+an erasure the file is rewritten. ``people_layouts`` defines the file and its indexes of names.
 """
 
 from __future__ import annotations
@@ -17,18 +17,15 @@ from ledger.players import people_layouts, persons
 from ledger.players.pending_changes import Pending, PendingErasures, PendingNames
 from ledger.players.people import People
 from ledger.players.people_layouts import (
-    ERASURES_SINCE,
     LAYOUT,
-    OLDEST_LAYOUT,
-    REASONS_SINCE,
-    RENAMINGS_SINCE,
+    RELEASED,
     SCHEMA,
     Begin,
     FilePart,
-    bring_up,
+    is_upgraded,
     keep_secret,
-    layout,
     secret_of,
+    upgrade,
 )
 from ledger.players.persons import Person
 from ledger.players.reasons import KeptReason, Reasons
@@ -71,7 +68,7 @@ _OTHERWISE_SPELT = (
     "WHERE identity <> lower(identity) OR instr(identity, '  ') OR instr(identity, ': ') "
     "OR identity GLOB '*[^ -~]*' OR identity GLOB 'fide:0*' ORDER BY player"
 )
-# Names and identities that may be meant by a word that nobody bears.
+# Names and identities near an unknown word.
 _SOME_NAMES = "SELECT identity, name FROM people WHERE salt IS NOT NULL ORDER BY player LIMIT ?"
 _NAMES_LIKE = (
     "SELECT identity, name FROM people WHERE salt IS NOT NULL AND (name LIKE ?1 || '%' OR identity LIKE ?1 || '%' "
@@ -96,7 +93,7 @@ class SqlitePeople(People):
         if not Path(path).exists():
             raise StorageError(self.path, MISSING)
         self._connection = _connect(path, read_only=read_only)
-        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
+        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, RELEASED)
         self._take_parts()
         self._guard = FileGuard(path, SCHEMA)
         with sqlite.storage_errors(path):
@@ -138,7 +135,7 @@ class SqlitePeople(People):
 
     @classmethod
     def is_empty(cls, path: str | Path) -> bool:
-        """True for a people file in which nobody stands.
+        """True for a people file without players.
 
         Raises:
             StorageError: not ours.
@@ -151,7 +148,7 @@ class SqlitePeople(People):
         self._connection.close()
 
     def secret(self) -> bytes:
-        """The secret under which the ledger makes keys of facts; a file of an earlier layout is given one.
+        """Return the secret under which the ledger makes keys of facts; a file of release 0.1.0 gets one.
 
         Raises:
             StorageError: it has none and cannot be written, or lost its own.
@@ -159,14 +156,14 @@ class SqlitePeople(People):
         with sqlite.storage_errors(self.path):
             secret = secret_of(self._connection)
         if secret is None:
-            with self._writing():  # brings the layout up, and with it a secret
+            with self._writing():  # upgrades the file, and with it makes a secret
                 secret = secret_of(self._connection)
         if secret is None:
             raise StorageError(self.path, f"its secret is gone: {self.RESTORE}")
         return secret
 
     def secret_to_try(self) -> bytes:
-        """The secret, or in a file without one some other: for what is tried and not kept."""
+        """Return the secret, or in a file without one another: for dry runs."""
         with sqlite.storage_errors(self.path):
             return secret_of(self._connection) or persons.new_secret()
 
@@ -180,12 +177,12 @@ class SqlitePeople(People):
             keep_secret(self._connection, secret)
 
     def has_nameless(self) -> bool:
-        """Whether somebody was erased, or a name lost: one look-up."""
+        """Return whether a player was erased, or a name lost: one look-up."""
         with sqlite.storage_errors(self.path):
             return self._connection.execute(f"{_NAMELESS} LIMIT 1").fetchone() is not None
 
     def nameless(self) -> list[int]:
-        """The numbers of all who were erased, or whose names were lost."""
+        """Return the numbers of all who were erased, or whose names were lost."""
         with sqlite.storage_errors(self.path):
             return [player for (player,) in self._connection.execute(_NAMELESS)]
 
@@ -195,7 +192,7 @@ class SqlitePeople(People):
             people_layouts.show(self._connection, hidden=players)
 
     def clean(self) -> bool:
-        """Leave nothing in the file and its log but the rows as they are, whoever wrote it: it is written anew.
+        """Leave nothing in the file and its log but the present rows, from any writer: rewrite it.
 
         Returns:
             False where another process is reading the file, so that the log keeps old bytes.
@@ -204,8 +201,8 @@ class SqlitePeople(People):
             StorageError: the file refuses.
         """
         with sqlite.storage_errors(self.path):
-            # secure_delete overwrites what goes within the file; the log keeps whole pages of before, and free pages
-            # may hold names from before that pragma: the file is written anew, and the log emptied on both sides of it.
+            # secure_delete overwrites deleted bytes within the file; the log keeps whole earlier pages, and free pages
+            # may hold names from before that pragma: the file is rewritten, and the log emptied on both sides of it.
             # first: in vain it would make the log longer
             for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):
                 busy = self._connection.execute(statement).fetchone() or (0,)
@@ -225,12 +222,12 @@ class SqlitePeople(People):
 
     @contextmanager
     def _writing(self, patience: float | None = None) -> Iterator[None]:
-        """One write transaction on a file that is as this program left it; it brings an old layout up."""
+        """Open one write transaction on a file that is as this program left it; it brings an old layout up."""
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
         with sqlite.immediate(self._connection, self.path, patience=patience):
             # Before the guard looks, which knows the schema of the newest layout alone.
-            bring_up(self._connection)
+            upgrade(self._connection)
             self._guard.check(self._connection)
             yield
 
@@ -249,7 +246,7 @@ class SqlitePeople(People):
         return int(self._connection.execute("SELECT coalesce(max(player), 0) FROM main.people").fetchone()[0])
 
     def version(self) -> int:
-        """A number that changes when another process has written the file since it was last asked for."""
+        """Return a number that changes when another process has written the file since the last call."""
         with sqlite.storage_errors(self.path):
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
@@ -271,7 +268,7 @@ class SqlitePeople(People):
         return int(rows), int(highest)
 
     def numbers(self) -> set[int]:
-        """Every number that has a row, erased or not."""
+        """Return every number that has a row, erased or not."""
         with sqlite.storage_errors(self.path):
             return {player for (player,) in self._connection.execute("SELECT player FROM people")}
 
@@ -303,7 +300,7 @@ class SqlitePeople(People):
                 yield identity
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
-        """Those of these players that are known."""
+        """Return the known ones of these players."""
         query = f"SELECT {_COLUMNS} FROM people WHERE player IN (SELECT value FROM json_each(?))"
         return {person.player: person for person in self._rows(query, (json.dumps(list(players)),))}
 
@@ -332,7 +329,7 @@ class SqlitePeople(People):
 
 
 def _connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Open the file so that whatever is written leaves no copy of a name behind."""
+    """Open the file so that writes leave no copy of a name behind."""
     connection = sqlite.connect(path, read_only=read_only)
     with sqlite.storage_errors(path):
         # what moves within the file is overwritten where it was
@@ -351,7 +348,7 @@ _DROP_NAME = "DELETE FROM renaming WHERE player = ? AND salt = ?"
 
 
 class _FileChanges(FilePart):
-    """What waits in one people file."""
+    """The pending changes in one people file."""
 
     def __init__(
         self,
@@ -369,9 +366,9 @@ class SqlitePendingNames(_FileChanges, PendingNames):
     """The names of one people file that are about to be given."""
 
     def rows(self) -> list[Pending]:
-        """All of them; none in a file of the first layout."""
+        """Return all of them; none in a file of release 0.1.0."""
         with sqlite.storage_errors(self.path):
-            if layout(self._connection) < RENAMINGS_SINCE:
+            if not is_upgraded(self._connection):
                 return []
             return [Pending(*row) for row in self._connection.execute(_NAMES_PENDING)]
 
@@ -380,13 +377,13 @@ class SqlitePendingNames(_FileChanges, PendingNames):
             self._connection.execute(_BEGIN_NAME, pending)
 
     def give(self, pending: Pending) -> None:
-        """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
+        """Give the name to its player, unless that is done already or the player was erased; the row stays."""
         with self._writing():
             self._connection.execute(_GIVE, pending)
             self._out_of_indexes([pending.player])
 
     def drop(self, pending: Pending) -> None:
-        """Take the row away, unless another one stands there by now."""
+        """Delete the row, unless another one has replaced it."""
         with self._writing():
             self._connection.execute(_DROP_NAME, (pending.player, pending.salt))
 
@@ -409,14 +406,14 @@ class SqlitePendingErasures(_FileChanges, PendingErasures):
     """The erasures of one people file that are not brought to their end yet."""
 
     def rows(self) -> dict[int, str]:
-        """By player, who had the player forgotten; nobody in a file of an earlier layout."""
+        """Return, by player, the person who requested the erasure; none in a file of release 0.1.0."""
         with sqlite.storage_errors(self.path):
-            if layout(self._connection) < ERASURES_SINCE:
+            if not is_upgraded(self._connection):
                 return {}
             return dict(self._connection.execute(_ERASURES_PENDING).fetchall())
 
     def standing(self, players: Iterable[int]) -> list[int]:
-        """Those of these players of whom the file knows more than the number."""
+        """Return those of these players of whom the file knows more than the number."""
         with sqlite.storage_errors(self.path):
             rows = self._connection.execute(_STANDING, (json.dumps(list(players)),))
             return [player for (player,) in rows]
@@ -440,7 +437,7 @@ class SqlitePendingErasures(_FileChanges, PendingErasures):
         return blanked
 
     def drop(self, players: Iterable[int]) -> None:
-        """Nothing is left to be done for these players."""
+        """Delete the rows of these players, whose erasure is complete."""
         with self._writing():
             self._connection.executemany(_DROP_ERASURE, [(player,) for player in players])
 
@@ -479,7 +476,7 @@ class SqliteReasons(FilePart, Reasons):
 
     def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
         with sqlite.storage_errors(self.path):
-            if layout(self._connection) < REASONS_SINCE:
+            if not is_upgraded(self._connection):
                 return []
             return list(map(KeptReason._make, self._connection.execute(_REASONS, (json.dumps(commitments),))))
 

@@ -1,4 +1,4 @@
-"""What a ledger's files are made of, as it is published, held against what they are: tables, guards, pages.
+"""The published layout of a ledger's files, compared with the files: tables, guards, pages.
 
 The journal and the people file are known here by heart. Of the views only the comparison lives here: what they should
 be made of is known to who builds them.
@@ -24,8 +24,8 @@ else:
     except ImportError:
         import sqlite3
 
-# The statements below stand in the writers, too, and are written down here a second time on purpose: a reader that
-# asked the writer what should stand there would find whatever the writer makes.
+# The statements below are in the writers, too, and are repeated here on purpose: a reader that asked the writer for the
+# right layout would find whatever the writer makes.
 Objects = Mapping[tuple[str, str], str]
 # Of ANALYZE: they choose the way to an answer, never the answer.
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
@@ -33,24 +33,24 @@ _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
 
 @attrs.frozen
 class FileKind:
-    """What a kind of file is made of.
+    """The layout of a kind of file.
 
     Attributes:
-        word: what it is called in a falsehood.
+        word: its name in a falsehood.
         application_id: the mark of the file.
         layouts: by number of the layout, the statements that make its tables, indices and guards.
-        remedy: what to do where it is not so.
-        optional: by table that a file may have, the layout from which on, and the statements that make it.
+        remedy: what to do if it has another one.
+        optional: by table that a file of the latest layout may have, the statements that make it.
     """
 
     word: str
     application_id: int
     layouts: Mapping[int, str]
     remedy: str
-    optional: Mapping[str, tuple[int, str]] = attrs.field(factory=dict)
+    optional: Mapping[str, str] = attrs.field(factory=dict)
 
     def made(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
-        """An empty file of a layout in memory, of the latest one where that is not known; the caller closes it.
+        """Return an empty file of a layout in memory, of the latest one if that is not known; the caller closes it.
 
         Args:
             layout: its number.
@@ -58,10 +58,9 @@ class FileKind:
         """
         connection = sqlite3.connect(":memory:")
         connection.executescript(self.layouts.get(layout, self.layouts[max(self.layouts)]))
-        for table in self.optional.keys() & set(tables):
-            since, script = self.optional[table]
-            if layout in self.layouts and layout >= since:
-                connection.executescript(script)
+        if layout == max(self.layouts):
+            for table in self.optional.keys() & set(tables):
+                connection.executescript(self.optional[table])
         return connection
 
 
@@ -104,15 +103,13 @@ CREATE TABLE people(
   joined_at TEXT NOT NULL
 ) STRICT;
 """
-_PEOPLE_2 = f"""{_PEOPLE_1}
+_PEOPLE_5 = f"""{_PEOPLE_1}
 CREATE TABLE renaming(
   player INTEGER PRIMARY KEY,
   number INTEGER NOT NULL,
   name TEXT NOT NULL,
   salt BLOB NOT NULL
 ) STRICT;
-"""
-_PEOPLE_3 = f"""{_PEOPLE_2}
 CREATE TABLE reasons(
   number INTEGER PRIMARY KEY,
   commitment TEXT NOT NULL UNIQUE,
@@ -124,29 +121,27 @@ CREATE TABLE erasing(
   player INTEGER PRIMARY KEY,
   actor TEXT NOT NULL
 ) STRICT;
+CREATE TABLE secret(
+  number INTEGER PRIMARY KEY CHECK(number = 1),
+  secret BLOB NOT NULL CHECK(length(secret) = 32)
+) STRICT;
 """
 _SEARCH = "CREATE VIRTUAL TABLE people_search USING fts5(words, tokenize = 'trigram case_sensitive 1')"
 _FOLDS = """
 CREATE TABLE people_folds(player INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE INDEX people_folds_by_name ON people_folds(name);
 """
-_PEOPLE_5 = f"""{_PEOPLE_3}
-CREATE TABLE secret(
-  number INTEGER PRIMARY KEY CHECK(number = 1),
-  secret BLOB NOT NULL CHECK(length(secret) = 32)
-) STRICT;
-"""
 PEOPLE = FileKind(
     "people",
     0x43524C50,
-    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3, 5: _PEOPLE_5},
+    {1: _PEOPLE_1, 5: _PEOPLE_5},
     "restore the file from a copy",
-    {"people_search": (4, _SEARCH), "people_folds": (5, _FOLDS)},
+    {"people_search": _SEARCH, "people_folds": _FOLDS},
 )
 
 
 def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False) -> list[Falsehood]:
-    """What a file is made of that is not as it is published, and damage to its pages; never the values of its rows.
+    """Return each difference of a file from its published layout, and damage to its pages; never its values.
 
     Args:
         file: the file.
@@ -162,7 +157,7 @@ def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False)
         message = f"is {layout}, known are {sorted(published.layouts)}: of a later release, or changed; {RESTORE}"
         false.append(Falsehood(f"{published.word} file", "layout", message))
     tables: list[str] = []
-    with suppress(*READ_ERRORS):  # told with the tables themselves
+    with suppress(*READ_ERRORS):  # reported with the tables themselves
         rows = file.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         tables = [name for (name,) in rows]
     with closing(published.made(layout, tables)) as model:
@@ -175,12 +170,12 @@ _WENT = "the ledger went to "
 
 
 def _left(connection: sqlite3.Connection) -> Objects:
-    """The one trigger with which a file refuses entries that its ledger left: it says where that went."""
+    """Return the one trigger with which a file refuses entries that its ledger left: it says where that went."""
     with suppress(*READ_ERRORS):
         for key, words in objects(connection).items():
             kind, name = key
             text = name.replace("'", "''")
-            # Held against the whole statement: a trigger that has such a name alone is somebody else's.
+            # Compared with the whole statement: a trigger that has such a name alone is foreign.
             made = f"CREATE TRIGGER \"{name}\" BEFORE INSERT ON journal BEGIN SELECT raise(ABORT, '{text}'); END"
             if kind == "trigger" and name.startswith(_WENT) and words == f"on journal: {_on_one_line(made)}":
                 return {key: words}
@@ -188,7 +183,7 @@ def _left(connection: sqlite3.Connection) -> Objects:
 
 
 def went_to(file: Snapshot) -> str | None:
-    """Where the ledger went that was moved from this journal, as the file says; None where it was not moved."""
+    """Return the place to which a ledger was moved from this journal, as the file states it; None if it was not."""
     return next((name.removeprefix(_WENT) for _, name in _left(file.connection)), None)
 
 
@@ -208,7 +203,7 @@ def page_falsehoods(
 
     Args:
         connection: the file.
-        word: what it is called in a falsehood.
+        word: its name in a falsehood.
         remedy: what to do.
         check: ``quick`` leaves out the indices.
         table: the table to check; all where not given.
@@ -221,9 +216,9 @@ def page_falsehoods(
 
 
 def objects(connection: sqlite3.Connection, grown: Collection[str] = ()) -> Objects:
-    """Every table, index, trigger and view: by kind and name, what it is of, and the statement that makes it.
+    """Return every table, index, trigger and view: by kind and name, its table, and the statement that makes it.
 
-    Of the tables *grown* the columns stand in alphabetical order: one that was added later stands at another place in
+    Of the tables *grown* the columns are in alphabetical order: a column that was added later is at another place in
     the statement than in that of a table made at once.
     """
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
@@ -264,9 +259,9 @@ def object_falsehoods(
 
     Args:
         connection: the file.
-        should: what it should be made of.
-        word: what it is called in a falsehood.
-        remedy: what to do where it is not so.
+        should: the layout that it should have.
+        word: its name in a falsehood.
+        remedy: what to do if it has another one.
         grown: tables whose columns may stand in any order.
         left_out: tables of which nothing is said.
     """
