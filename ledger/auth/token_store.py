@@ -14,7 +14,7 @@ from ledger.auth.sessions import SessionRow
 
 KEY_BYTES = 32
 NOT_KEPT = "did not keep what was written: run 'audit', and have its operator look"
-MOST_SENDINGS = 10_000  # that are remembered: whoever sends again does so within minutes or days
+MOST_SENDINGS = 10_000  # that are remembered: a sender repeats within minutes or days
 
 
 class TokenRow(NamedTuple):
@@ -42,7 +42,7 @@ class TokenRow(NamedTuple):
 
 
 class RefusalRow(NamedTuple):
-    """An attempt that was refused; or that somebody signed in at the desk, or out, which its rule says.
+    """A refused attempt; or a sign-in or sign-out at the desk, as its rule says.
 
     Attributes:
         number: from 1, in the order of time.
@@ -69,7 +69,7 @@ class SendingRow(NamedTuple):
     Attributes:
         is_same: whether the same is sent now.
         entry: key of the first entry.
-        reason: the seal of the reason in it, by which it is told from another entry that got its key.
+        reason: the commitment to its reason, which distinguishes it from another entry with its key.
         proposals: how many proposals were recorded together; their numbers follow each other.
     """
 
@@ -82,7 +82,7 @@ class SendingRow(NamedTuple):
 class TokenStore(Protocol):
     """What is kept of the tokens of one ledger. Where nothing was written yet, every question has an empty answer.
 
-    Words and tokens are kept as hashes under a key of the store, so that nobody can tell them from what stands there.
+    Words and tokens are stored as hashes under a key of the store, so that they cannot be computed from it.
 
     Attributes:
         keeps_claims: whether the log has names of people without a token, which ``forget`` takes out again.
@@ -135,10 +135,10 @@ class TokenStore(Protocol):
     def sending(self, word: str, content: bytes) -> SendingRow | None:
         """What was to be recorded of what was sent under a word; None: nothing was sent.
 
-        Whether it stands, the journal says: whoever was stopped before it was recorded may leave the row behind.
+        The journal says whether it was recorded: a process that was stopped before may leave the row behind.
 
         Args:
-            word: what tells a repeat, with whoever sent it.
+            word: the mark of a repeat, with its sender.
             content: what is sent now.
         """
 
@@ -147,6 +147,6 @@ class TokenStore(Protocol):
 
 
 def keyed_hash(key: bytes, word: str) -> bytes:
-    """HMAC-SHA256 under the key of a store: without it, the hash of a token that somebody knows cannot be made."""
+    """Return an HMAC-SHA256 under the key of a store: without the key, the hash of a known token cannot be made."""
     # Bytes of the environment that are no UTF-8 come as lone surrogates: a word of them is unknown, and no error.
     return hmac.digest(key, word.encode("utf-8", "surrogatepass"), "sha256")
