@@ -28,7 +28,7 @@ from . import atom, encodings, log, openapi, pages, problems, safety
 from .desk import PREFIX as DESK
 from .desk_requests import Visits
 from .feed import Feed, Stream
-from .parameters import asked as read_parameters
+from .parameters import parse_query
 from .post_handlers import Posting
 from .problems import Problem, RefusedError
 from .readers import HTML, Answer, Lately, Reader
@@ -168,19 +168,19 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         words = request.query_params.multi_items()
         if route.template is not None:
             words = [(name, word) for name, word in words if word]  # a form sends the fields that stayed empty, too
-        asked, wrong = read_parameters(route.every_parameter, words)
+        query, wrong = parse_query(route.every_parameter, words)
         if wrong:
             return _refused(reader, request, problems.of_parameters(wrong))
-        asked |= request.path_params
-        if are_rows_waited_for and asked["wait"]:
-            await news.until_after(asked["after"], asked["wait"])
-        least = 0 if are_rows_waited_for else asked.pop(AFTER.name, None) or 0
-        if route.rows and asked["format"] is None:
-            asked["format"] = _accepted(accepted)
-        target = f"{request.scope['path']} {sorted(asked.items())}"
+        query |= request.path_params
+        if are_rows_waited_for and query["wait"]:
+            await news.until_after(query["after"], query["wait"])
+        least = 0 if are_rows_waited_for else query.pop(AFTER.name, None) or 0
+        if route.rows and query["format"] is None:
+            query["format"] = _accepted(accepted)
+        target = f"{request.scope['path']} {sorted(query.items())}"
         try:
-            work = partial(reader.answer, route, asked, target, tags, pack=pack)
-            answer = await _that_follows_from(least, reader, route.cost_of(asked), work, news)
+            work = partial(reader.answer, route, query, target, tags, pack=pack)
+            answer = await _that_follows_from(least, reader, route.cost_of(query), work, news)
         except TimeoutError:
             made = problems.problem(503, "others ask for much at present; ask again later")
             return _refused(reader, request, made)

@@ -22,7 +22,7 @@ from ledger.ledger import Ledger
 
 from . import get_handlers
 from .get_handlers import Redirection
-from .parameters import Asked, Parameter
+from .parameters import Parameter, Query
 from .routes import POOL, Cost, Route
 
 MEDIA = "application/atom+xml; charset=utf-8"
@@ -38,7 +38,7 @@ class SiteAddress:
 
     path: str
     parts: tuple[object, ...] = ()
-    asked: Mapping[str, object] = MappingProxyType({})
+    query: Mapping[str, object] = MappingProxyType({})
 
 
 @attrs.frozen(kw_only=True)
@@ -75,11 +75,11 @@ class AtomFeed:
         return max((entry.updated for entry in self.entries), default=NEVER)
 
 
-def lists(ledger: Ledger, _: Asked) -> AtomFeed:
+def lists(ledger: Ledger, _: Query) -> AtomFeed:
     """The lists that were published last."""
     entries = [
         News(
-            page=SiteAddress(path="/lists/{}", parts=(row.list.partition("/")[0],), asked={"edition": row.edition}),
+            page=SiteAddress(path="/lists/{}", parts=(row.list.partition("/")[0],), query={"edition": row.edition}),
             title=f"{row.pool}: list of {row.as_of}" + (f", edition {row.edition}" if row.edition > 1 else ""),
             published=row.published_at,
             updated=row.published_at,
@@ -92,7 +92,7 @@ def lists(ledger: Ledger, _: Asked) -> AtomFeed:
     )
 
 
-def corrections(ledger: Ledger, _: Asked) -> AtomFeed:
+def corrections(ledger: Ledger, _: Query) -> AtomFeed:
     """The corrections that were proposed, decided or undone last."""
     touched = _touched_last(ledger)
     updated = _updated(touched)
@@ -145,19 +145,19 @@ def _updated(every: Sequence[ShownProposal]) -> dict[int, str]:
     return updated
 
 
-def games(ledger: Ledger, asked: Asked) -> AtomFeed | Redirection:
+def games(ledger: Ledger, query: Query) -> AtomFeed | Redirection:
     """The games of a player that were played last."""
-    person = get_handlers.player_asked(ledger, asked["player"])
-    more = {"pool": asked["pool"]}
-    if asked["player"] != str(person.player):
-        return Redirection("/players/{}/games.atom", (person.player,), asked["player"].isdecimal(), more)
-    pool = ledger.pool(asked["pool"]).name
+    person = get_handlers.player_asked(ledger, query["player"])
+    more = {"pool": query["pool"]}
+    if query["player"] != str(person.player):
+        return Redirection("/players/{}/games.atom", (person.player,), query["player"].isdecimal(), more)
+    pool = ledger.pool(query["pool"]).name
     rows = player_games.games(ledger, person, pool, last=ENTRIES) if get_handlers.is_rated(ledger, person, pool) else []
     called = names(ledger, {person.player})[person.player]
     return AtomFeed(
         title=f"Games of {called}",
-        place=SiteAddress(path="/players/{}/games.atom", parts=(person.player,), asked=more),
-        page=SiteAddress(path="/players/{}/games", parts=(person.player,), asked=more),
+        place=SiteAddress(path="/players/{}/games.atom", parts=(person.player,), query=more),
+        page=SiteAddress(path="/players/{}/games", parts=(person.player,), query=more),
         entries=[_game(ledger, called, row) for row in rows],
     )
 
@@ -178,7 +178,7 @@ def _game(ledger: Ledger, called: str, row: player_games.PlayerGame) -> News:
     )
 
 
-def _feed(path: str, ask: Callable[[Ledger, Asked], Any], *parameters: Parameter) -> Route:
+def _feed(path: str, ask: Callable[[Ledger, Query], Any], *parameters: Parameter) -> Route:
     return Route(
         path=path, ask=ask, form=None, template=TEMPLATE, parameters=parameters, prefix="", media=(MEDIA,),
         cost=Cost.SCAN,

@@ -21,7 +21,7 @@ from . import desk_pages as pages
 from . import limits
 from .importing import OF_A_FILE, Sent, previewed
 from .paging import PAGE
-from .parameters import Asked, Parameter, instant, text
+from .parameters import Parameter, Query, instant, text
 from .routes import Cost
 from .writer_socket import Ask
 
@@ -44,7 +44,7 @@ class DeskPage:
     """
 
     path: str
-    gather: Callable[[Ledger, Asked], Any]
+    gather: Callable[[Ledger, Query], Any]
     template: str
     parameters: tuple[Parameter, ...] = ()
     cost: Cost = Cost.INDEX
@@ -56,7 +56,7 @@ class Leads(NamedTuple):
 
     path: str
     said: str | None = None
-    asked: Mapping[str, Any] = {}
+    query: Mapping[str, Any] = {}
 
 
 @attrs.frozen(kw_only=True)

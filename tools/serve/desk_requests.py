@@ -32,8 +32,7 @@ from ledger.ledger import Ledger
 from . import html_forms, problems, safety
 from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Deed, DeskPage, Leads, Typed
 from .middleware import PERSON
-from .parameters import Parameter, choice
-from .parameters import asked as read_parameters
+from .parameters import Parameter, choice, parse_query
 from .problems import Problem, RefusedError
 from .readers import Reader
 from .rendering import Around
@@ -216,7 +215,7 @@ class Visits:
             if asks is None:
                 return self._to_sign_in(request)
             words = _words(request.query_params.multi_items())
-            asked, wrong = read_parameters(_parameters(page), words)
+            asked, wrong = parse_query(_parameters(page), words)
             said = SAID.get(asked.pop(DONE) or "")
             asked |= request.path_params
             if wrong:
@@ -406,7 +405,7 @@ class Visits:
         )
 
     def _elsewhere(self, leads: Leads) -> Response:
-        asked = {**leads.asked, **({DONE: leads.said} if leads.said else {})}
+        asked = {**leads.query, **({DONE: leads.said} if leads.said else {})}
         return self._moved(f"{PREFIX}{leads.path}{self._site.asking(asked)}")
 
     def _moved(self, path: str) -> Response:
@@ -548,7 +547,7 @@ def _words(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def _asked_of(page: DeskPage, typed: Typed) -> dict[str, Any]:
     """Return the question of a page whose form is shown again: the typed words that it takes and understands."""
     words = [(parameter.name, typed[parameter.name]) for parameter in page.parameters if typed.get(parameter.name)]
-    asked, _ = read_parameters(page.parameters, words)
+    asked, _ = parse_query(page.parameters, words)
     return asked
 
 

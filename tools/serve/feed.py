@@ -25,8 +25,7 @@ from ledger.errors import LedgerError, UnknownNameError
 from .. import output
 from . import problems
 from .connections import ENDLESS
-from .parameters import BadValue, whole
-from .parameters import asked as read_parameters
+from .parameters import BadValue, parse_query, whole
 from .problems import RefusedError
 from .readers import Reader
 from .routes import STREAM
@@ -327,10 +326,10 @@ class Stream:
 def _asked_after(scope: Scope) -> int | None:
     """Return the position after which the stream begins: a browser's last position precedes that of its address."""
     words = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    asked, wrong = read_parameters(STREAM.parameters, words)
+    query, wrong = parse_query(STREAM.parameters, words)
     last = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"last-event-id"), "")
     try:
-        after = whole("Last-Event-ID", "", None).read(last) if last else asked.get("after")
+        after = whole("Last-Event-ID", "", None).read(last) if last else query.get("after")
     except ValueError as error:
         wrong.append(BadValue("Last-Event-ID", str(error)))
     if wrong:

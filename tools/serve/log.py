@@ -25,13 +25,13 @@ from ledger.ledger import Ledger
 
 from . import encodings, problems
 from .get_handlers import FileAnswer
-from .parameters import asked as read_parameters
+from .parameters import parse_query
 from .problems import RefusedError
 from .readers import Reader
 from .routes import Route
 
 if TYPE_CHECKING:
-    from .parameters import Asked
+    from .parameters import Query
 
 OFF = "off"  # nothing of the log is shown; the other words are hashes and ENTRIES
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
@@ -41,12 +41,12 @@ FOREVER = "public, max-age=31536000, immutable"
 # -- what is asked of the library ------------------------------------------------------------------------------------
 
 
-def checkpoint(ledger: Ledger, _: Asked) -> FileAnswer:
+def checkpoint(ledger: Ledger, _: Query) -> FileAnswer:
     """The last checkpoint: how many entries there are and their root, signed; with what a witness signed of it."""
     return _note(ledger.checkpoints.shown(), "checkpoint", "none was made yet")
 
 
-def cosigned(ledger: Ledger, _: Asked) -> FileAnswer:
+def cosigned(ledger: Ledger, _: Query) -> FileAnswer:
     """The last checkpoint that a witness cosigned, which may be older than the last one."""
     return _note(ledger.checkpoints.cosigned(), "cosigned checkpoint", "no witness cosigned one yet")
 
@@ -57,17 +57,17 @@ def _note(last: Checkpoint | None, what: str, hint: str) -> FileAnswer:
     return FileAnswer(last.note.encode(), TEXT)
 
 
-def tile(ledger: Ledger, asked: Asked) -> FileAnswer:
+def tile(ledger: Ledger, query: Query) -> FileAnswer:
     """Up to 256 hashes of a level of the tree, 32 bytes each; `.p/W` behind it: the first W of them."""
-    name = f"tile/{asked['tile']}"
+    name = f"tile/{query['tile']}"
     if name.startswith(f"tile/{ENTRIES}/"):
         raise UnknownNameError("file", name, "this log shows its hashes, not its entries")
     return FileAnswer(_covered(ledger, name).content(ledger.journal), BYTES)
 
 
-def bundle(ledger: Ledger, asked: Asked) -> FileAnswer:
+def bundle(ledger: Ledger, query: Query) -> FileAnswer:
     """Return up to 256 entries as they are in the journal, each behind its length in two bytes; compressed by gzip."""
-    content = _covered(ledger, f"tile/{ENTRIES}/{asked['bundle']}").content(ledger.journal)
+    content = _covered(ledger, f"tile/{ENTRIES}/{query['bundle']}").content(ledger.journal)
     return FileAnswer(encodings.packed(content), BYTES)
 
 
@@ -125,7 +125,7 @@ def _endpoint(
     reader: Reader, route: Route, send: Callable[[Reader, Route, Request], Response]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        _, wrong = read_parameters((), request.query_params.multi_items())
+        _, wrong = parse_query((), request.query_params.multi_items())
         if wrong:
             raise RefusedError(problems.of_parameters(wrong))
         try:
@@ -149,8 +149,8 @@ def _lasting(safe: Mapping[str, str], reader: Reader, route: Route, request: Req
 
     "Entry bundles SHOULD be compressed at the HTTP layer": they are kept packed, and unpacked for who takes no gzip.
     """
-    asked: Mapping[str, Any] = request.path_params
-    answer = reader.lasting(request.url.path, lambda ledger: route.ask(ledger, asked))
+    query: Mapping[str, Any] = request.path_params
+    answer = reader.lasting(request.url.path, lambda ledger: route.ask(ledger, query))
     content, headers = answer.body or b"", {**safe, "Cache-Control": FOREVER, "Content-Type": answer.media}
     tag = answer.tag
     if route.ask is bundle:

@@ -250,7 +250,7 @@ class PredictionPage:
 
     head: PlayerHead
     at: str | None
-    asked: str | None
+    query: str | None
     opponent: int | None
     prediction: Prediction | None
     met: ResultsAgainst | None

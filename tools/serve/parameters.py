@@ -12,7 +12,7 @@ from ledger.runtime.nearest import did_you_mean
 
 from .limits import MOST_FAULTS
 
-Asked = Mapping[str, Any]  # by name of a parameter, what was asked; defaults where nothing was
+Query = Mapping[str, Any]  # by name of a parameter, what was asked; defaults where nothing was
 LONGEST = 1_000  # characters of a value
 
 
@@ -88,7 +88,9 @@ def choice(name: str, doc: str, words: Sequence[str], default: str | None = None
     return Parameter(name=name, doc=doc, schema=schema, read=read, default=default)
 
 
-def asked(parameters: Sequence[Parameter], pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, Any], list[BadValue]]:
+def parse_query(
+    parameters: Sequence[Parameter], pairs: Sequence[tuple[str, str]]
+) -> tuple[dict[str, Any], list[BadValue]]:
     """Return the parsed parameters, and everything that is wrong with them.
 
     Args:

@@ -27,8 +27,7 @@ from ledger.ledger import Ledger
 from . import bodies, problems, safety
 from .importing import OF_A_FILE, ImportAnswer
 from .jobs import ERASED, JobAnswer, JobState
-from .parameters import Asked, Parameter
-from .parameters import asked as read_parameters
+from .parameters import Parameter, Query, parse_query
 from .post_routes import IMPORT, IMPORT_PARAMETERS, JOBS, JSON, OF_A_JOB, POSTS, GameAnswer, Post
 from .problems import Fault, RefusedError
 from .readers import Reader
@@ -64,7 +63,7 @@ class Posting:
     def _endpoint(self, post: Post) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
             token = _token(request, post.role)
-            asked = _parameters(request, post.parameters)
+            query = _parameters(request, post.parameters)
             content = await request.body()
             _check_media(request, content)
             # An empty one distinguishes nothing: the second of two equal games would be lost as a repeat.
@@ -79,7 +78,7 @@ class Posting:
             patience = PATIENCE if post.cost is Cost.INDEX else LONG
             answer = await self._client.ask(ask.verb, ask.args, token=token, patience=patience)
             if post.answer is GameAnswer:
-                answer["rated"] = await self._rated(answer) if asked["rated"] == "1" else None
+                answer["rated"] = await self._rated(answer) if query["rated"] == "1" else None
             is_new = answer.get("duplicate") is False or answer.get("recorded") is True
             more = {}
             if post.where is not None:
@@ -90,14 +89,14 @@ class Posting:
 
     async def _import(self, request: Request) -> Response:
         token = _token(request, Role.RECORDER)
-        asked = _parameters(request, IMPORT_PARAMETERS)
-        await self._admit(token, None if asked["dry_run"] == "1" else Role.RECORDER, "import a file")
+        query = _parameters(request, IMPORT_PARAMETERS)
+        await self._admit(token, None if query["dry_run"] == "1" else Role.RECORDER, "import a file")
         place = await self._spooled(request)
-        flags = {name: asked[name] == "1" for name in ("strict", "record_alike")}
-        words = {name: asked[name] for name in OF_A_FILE}
-        sent = {"path": str(place), "name": asked["filename"] or "the file", **words, **flags}
+        flags = {name: query[name] == "1" for name in ("strict", "record_alike")}
+        words = {name: query[name] for name in OF_A_FILE}
+        sent = {"path": str(place), "name": query["filename"] or "the file", **words, **flags}
         try:
-            if asked["dry_run"] == "1":
+            if query["dry_run"] == "1":
                 account = await self._client.ask("preview-import", {"sent": sent}, token=token, patience=LONG)
             else:
                 upload = {"upload": secrets.token_urlsafe(16), "sent": sent}
@@ -123,13 +122,13 @@ class Posting:
                 return ask(ledger)
 
         try:
-            asked = await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
+            query = await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
         except LedgerError as error:
             raise RefusedError(problems.refusal(error)) from None
-        if asked is None:
+        if query is None:
             await self._admit(token, None, _tried(post))  # refused; or it was issued in this moment
             return await self._read(token, post, ask)
-        return asked
+        return query
 
     async def _begin_job(self, ask: Ask) -> Response:
         args = {**ask.args, "erased": await self._erased()}
@@ -252,11 +251,11 @@ def _tried(post: Post) -> str:
     return f"run the job {post.path.removeprefix(f'{JOBS}/')}" if post.cost is Cost.JOB else f"post to {post.path}"
 
 
-def _parameters(request: Request, takes: tuple[Parameter, ...]) -> Asked:
-    asked, wrong = read_parameters(takes, request.query_params.multi_items())
+def _parameters(request: Request, takes: tuple[Parameter, ...]) -> Query:
+    query, wrong = parse_query(takes, request.query_params.multi_items())
     if wrong:
         raise RefusedError(problems.of_parameters(wrong))
-    return asked
+    return query
 
 
 def _check_media(request: Request, content: bytes) -> None:
