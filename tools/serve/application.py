@@ -50,7 +50,7 @@ EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
 def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None = None) -> Starlette:
-    """The application: every address of the tables, its documentation, what records, and problems for all else."""
+    """Return the application: every address of the tables, the documentation, recording, and problems for the rest."""
     site, news = reader.site, feed or Feed(reader)
     described = _described(site.public_url)
     packed, described_tag = encodings.packed(described), f'"{sha256(described).hexdigest()[:16]}"'
@@ -148,7 +148,7 @@ class _Refusals:
 
 @cache
 def _described(public_url: str) -> bytes:
-    """The document of all addresses, which stays as it is while a process runs."""
+    """Return the document of all addresses, which stays as it is while a process runs."""
     return orjson.dumps(openapi.document(public_url))
 
 
@@ -197,7 +197,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
 
 
 async def _that_follows_from(least: int, reader: Reader, cost: Cost, work: Callable[[], Answer], news: Feed) -> Answer:
-    """The answer once an entry is among what it follows from, or as it is when that takes too long."""
+    """Return the answer once an entry is among what it follows from, or as it is when that takes too long."""
     try:
         answer = await _worked_out(reader, cost, work)
     except LedgerError:
@@ -267,7 +267,7 @@ def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str,
 
 
 def _accepted(header: str) -> str:
-    """The form of rows that a header wants most, of several the first one; JSON where it says nothing of them."""
+    """Return the form of rows that a header wants most, of several the first one; JSON if it names none."""
     by_media = {media.partition(";")[0]: form for form, media in ROWS_MEDIA.items()}
     weights: dict[str, float] = {}
     for part in header.lower().split(","):

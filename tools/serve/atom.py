@@ -34,7 +34,7 @@ _RESULT = {("white", "win"): "1-0", ("black", "win"): "0-1", ("white", "loss"): 
 
 @attrs.frozen(kw_only=True)
 class SiteAddress:
-    """An address within the site: a path with ``{}`` for each of the parts, and what is asked there."""
+    """An address within the site: a path with ``{}`` for each of the parts, and its query."""
 
     path: str
     parts: tuple[object, ...] = ()
@@ -76,7 +76,7 @@ class AtomFeed:
 
 
 def lists(ledger: Ledger, _: Query) -> AtomFeed:
-    """The lists that were published last."""
+    """Return the lists that were published last."""
     entries = [
         News(
             page=SiteAddress(path="/lists/{}", parts=(row.list.partition("/")[0],), query={"edition": row.edition}),
@@ -93,7 +93,7 @@ def lists(ledger: Ledger, _: Query) -> AtomFeed:
 
 
 def corrections(ledger: Ledger, _: Query) -> AtomFeed:
-    """The corrections that were proposed, decided or undone last."""
+    """Return the corrections that were proposed, decided or undone last."""
     touched = _touched_last(ledger)
     updated = _updated(touched)
     latest = sorted(touched, key=lambda shown: (updated[shown.proposal.proposal], shown.proposal.proposal))[-ENTRIES:]
@@ -116,7 +116,7 @@ def corrections(ledger: Ledger, _: Query) -> AtomFeed:
 
 
 def _touched_last(ledger: Ledger) -> list[ShownProposal]:
-    """The corrections that entries were about last, and a few more: those that one undoes are touched with it."""
+    """Return the corrections of the latest entries, and a few more: those that one undoes change with it."""
     by_last = sorted(ledger.corrections.stored(), key=lambda each: -(each.decided_position or each.position))
     touched: dict[int, ShownProposal] = {}
     waiting = [each.proposal for each in by_last[ENTRIES - 1 :: -1]]  # the latest of all is the last one
@@ -146,7 +146,7 @@ def _updated(every: Sequence[ShownProposal]) -> dict[int, str]:
 
 
 def games(ledger: Ledger, query: Query) -> AtomFeed | Redirection:
-    """The games of a player that were played last."""
+    """Return the games of a player that were played last."""
     person = get_handlers.player_asked(ledger, query["player"])
     more = {"pool": query["pool"]}
     if query["player"] != str(person.player):

@@ -129,7 +129,7 @@ class VerbShown:
 
 @attrs.frozen(kw_only=True)
 class VerbsPage:
-    """The verbs, of all facts or of those that speak of what is asked about.
+    """Return the verbs of all facts, or of the kind of fact in the query.
 
     Attributes:
         about: what that is, in words; empty: anything.
@@ -173,7 +173,7 @@ class VerbPage:
 
 
 def verb(ledger: Ledger, query: Query) -> VerbPage:
-    """The form of one verb, with what is known filled in."""
+    """Return the form of one verb, with what is known filled in."""
     name = query["verb"]
     if name not in VERBS:
         raise UnknownNameError("verb", name, choice_of(name, VERBS), where="of corrections")
@@ -233,7 +233,7 @@ class ProposalPage:
 
 
 def proposal(ledger: Ledger, query: Query) -> ProposalPage:
-    """One proposal: what it changes, who proposed and who decided it, and why."""
+    """Return one proposal: what it changes, who proposed and who decided it, and why."""
     row = corrections.proposal(ledger, query["number"])
     doubts = (
         [] if row.state != "open" else corrections.doubts(ledger, ledger.corrections.proposal(row.proposal).changes)
@@ -242,7 +242,7 @@ def proposal(ledger: Ledger, query: Query) -> ProposalPage:
 
 
 def batch(_: Ledger, __: Query) -> Sequence[str]:
-    """The form for many corrections at once: the verbs that a file may have."""
+    """Return the form for many corrections at once: the verbs that a file may have."""
     return list(VERBS)
 
 
@@ -250,7 +250,7 @@ def batch(_: Ledger, __: Query) -> Sequence[str]:
 
 
 def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
-    """The form for a file of games."""
+    """Return the form for a file of games."""
     pools = [pool.name for pool in ledger.pools()]
     return (
         FormField(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
@@ -282,7 +282,7 @@ class PlayersPage:
     Attributes:
         add: fields of the one.
         rename: fields of the other.
-        person: the player who is asked about; None: no one is.
+        person: the player in the query; None: none.
         alike: in words, who has that player's name, too.
     """
 
@@ -293,7 +293,7 @@ class PlayersPage:
 
 
 def players(ledger: Ledger, query: Query) -> PlayersPage:
-    """The forms that add and rename a player, and who has the name of the one who is asked about."""
+    """Return the forms that add and rename a player, and the namesakes of the player in the query."""
     word = query["player"]
     person = None if word is None else ledger.player_as_told(word)
     names = [(person.identity, person.name)] if person and person.identity and person.name else []
@@ -356,10 +356,10 @@ class PublishPage:
 
     Attributes:
         pools: the pools.
-        pool: the pool that is asked for.
-        at: the day; None: none is asked for yet.
+        pool: the pool of the list.
+        at: the day; None: not chosen yet.
         lists: the last lists of that pool, the newest first.
-        draft: the list; None where no day is asked for.
+        draft: the list; None without a day.
     """
 
     pools: Sequence[str]
@@ -370,7 +370,7 @@ class PublishPage:
 
 
 def publish(ledger: Ledger, query: Query) -> PublishPage:
-    """A list as it would be published: what looks wrong, and how it differs from the one before."""
+    """Return a list as it would be published: what looks wrong, and how it differs from the one before."""
     pool = ledger.pool(query["pool"]).name
     return PublishPage(
         pools=[each.name for each in ledger.pools()],

@@ -136,7 +136,7 @@ class WaitingForm:
     """A form that waits until its sender has signed in.
 
     Attributes:
-        next: the page that was asked for, behind the prefix; None: none.
+        next: the page to go to, behind the prefix; None: none.
         typed: what was typed into a form.
         form: the path of that form; None: there was none.
     """
@@ -169,7 +169,7 @@ class Visits:
         self._scanner = ThreadPoolExecutor(1, thread_name_prefix="desk")
 
     def addresses(self) -> list[Address]:
-        """Every address of the desk."""
+        """Return every address of the desk."""
         made = [Address(f"{PREFIX}{page.path}", self._looking(page), methods=["GET"]) for page in PAGES]
         made += [Address(f"{PREFIX}{deed.path}", self._doing(deed), methods=["POST"]) for deed in DEEDS]
         return [
@@ -237,7 +237,7 @@ class Visits:
         seen: Any = None,
         status: int = 200,
     ) -> Response:
-        """A page, with a form filled and refused where it is shown again.
+        """Return a page, with a form filled and refused where it is shown again.
 
         A word that the page cannot use, such as an unknown game, stays in its form and is not asked again.
         """
@@ -363,7 +363,7 @@ class Visits:
         return {"file": str(place), "upload": number}
 
     def _waiting(self, deed: Deed, asks: SignedIn, typed: Typed) -> dict[str, str]:
-        """The place of the file that waits, where a form names one of this session."""
+        """Return the place of the file that waits, where a form names one of this session."""
         number = typed.get("upload", "")
         if not re.fullmatch(r"[0-9a-f]{32}", number):
             return {}
@@ -396,7 +396,7 @@ class Visits:
         typed: Typed,
         problem: Problem | None,
     ) -> Response:
-        """The page of a form with what was typed, and why it was refused."""
+        """Return the page of a form with what was typed, and why it was refused."""
         if problem is not None and problem.rule == "session-over":  # it ended meanwhile
             return self._sign_in_form(request, WaitingForm(None, typed, request.url.path), status=401)
         status = 200 if problem is None else problem.status
@@ -462,7 +462,7 @@ class Visits:
         return sign_in_fault(self._site.public_url, None if request.client is None else request.client.host or None)
 
     def _next(self, asked: str | None) -> str:
-        """The page of the desk that is asked for next, behind the prefix, with what is asked of it; else the first."""
+        """Return the next page of the desk, behind the prefix, with its query; else the first."""
         path, _, query = (asked or "").partition("?")
         if _of_path(path) is None:
             return ""
@@ -502,7 +502,7 @@ class Visits:
         return answer
 
     async def _after_signing_in(self, asks: SignedIn, again: WaitingForm) -> Response:
-        """The page that was asked for; or the form that waited, filled, and not sent."""
+        """Return the requested page; or the form that waited, filled, and not sent."""
         deed = _deed_of((again.form or "").removeprefix(PREFIX))
         if deed is None:
             return self._moved(f"{PREFIX}{self._next(again.next)}")
@@ -571,7 +571,7 @@ def _of_path(path: str) -> DeskPage | None:
 
 
 def _deed_of(path: str) -> tuple[Deed, dict[str, str]] | None:
-    """The form of a path behind the prefix, and the words of that path."""
+    """Return the form of a path behind the prefix, and the words of that path."""
     for matcher, deed in _DEEDS:
         if path and (match := matcher.fullmatch(path)):
             return deed, match.groupdict()

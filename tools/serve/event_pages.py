@@ -25,7 +25,7 @@ MOST_GAMES = 50  # that a correction leads to
 
 
 def tournaments(ledger: Ledger, query: Query) -> forms.TournamentsPage:
-    """The tournaments of a pool, the latest first."""
+    """Return the tournaments of a pool, the latest first."""
     rows, paging = asked_rows(get_handlers.tournaments, ledger, query)
     return forms.TournamentsPage(
         pools=pool_names(ledger),
@@ -39,7 +39,7 @@ def tournaments(ledger: Ledger, query: Query) -> forms.TournamentsPage:
 
 
 def table(ledger: Ledger, query: Query) -> forms.CrosstablePage:
-    """The cross-table of a tournament."""
+    """Return the cross-table of a tournament."""
     page = crosstable.crosstable(ledger, query["tournament"], query["pool"], TableChoice(edition=query["edition"]))
     first, *_ = pool_names(ledger)
     view = next((standing for standing in page.standings if standing.player == query["player"]), None)
@@ -72,7 +72,7 @@ def largest_upsets(ledger: Ledger, query: Query) -> forms.UpsetsPage:
 
 
 def lists(ledger: Ledger, query: Query) -> forms.ListsPage:
-    """The lists that were published, the newest first."""
+    """Return the lists that were published, the newest first."""
     rows, paging = paged(query, get_handlers.lists(ledger, {"pool": None}))
     return forms.ListsPage(lists=rows, paging=paging)
 
@@ -87,7 +87,7 @@ def one_list(ledger: Ledger, query: Query) -> forms.ListPage:
 
 
 def _lists_of_pool(ledger: Ledger, query: Query) -> tuple[PublicList, list[PublicList]]:
-    """A list, and the others of its pool, the newest first."""
+    """Return a list, and the others of its pool, the newest first."""
     publication = ledger.publications.named(get_handlers.list_name(query))
     every = get_handlers.lists(ledger, {"pool": publication.event.pool})
     (shown,) = [row for row in every if row.list == publication.name]
@@ -119,7 +119,7 @@ def list_changes(ledger: Ledger, query: Query) -> forms.ListChangesPage:
 
 
 def _decided_between(ledger: Ledger, first: int, second: int) -> list[PublicCorrection]:
-    """The corrections that took effect after one entry of the journal and up to another."""
+    """Return the corrections that took effect after one entry of the journal and up to another."""
     low, high = sorted((first, second))
     between = [
         each.proposal
@@ -140,7 +140,7 @@ def corrections(ledger: Ledger, query: Query) -> forms.CorrectionsPage:
 
 
 def correction(ledger: Ledger, query: Query) -> forms.CorrectionPage:
-    """One correction, with all its changes."""
+    """Return one correction, with all its changes."""
     shown = get_handlers.correction(ledger, query)
     facts = [change.fact or "" for change in ledger.corrections.proposal(shown.number).changes]
     games: list[str] = []

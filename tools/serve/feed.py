@@ -81,7 +81,7 @@ class Recent:
 
 
 def _piece(events: Iterable[bytes], position: int) -> tuple[bytes, int]:
-    """The first events, as many as a piece has room for, and the position that they reach."""
+    """Return the first events, as many as a piece has room for, and the position that they reach."""
     piece = bytearray()
     for event in events:
         if piece and len(piece) + len(event) > PIECE_BYTES:
@@ -142,7 +142,7 @@ class Feed:
         await self.until_after(position - 1, patience)
 
     async def beginning(self, after: int | None) -> int:
-        """The position behind which a stream begins: the one that is asked for, or the last one.
+        """Return the position behind which a stream begins: that of the query, or the last one.
 
         One that is not there is of another history, such as that of a file that was put in the place of this one.
         """
@@ -269,7 +269,7 @@ class Feed:
             await self._client.until_views(self.position + 1, TOLD_GLANCE)
 
     async def _asked(self, position: int, limit: int) -> tuple[int, list[bytes]]:
-        """The position of the views, and the events that follow another one."""
+        """Return the position of the views, and the events that follow another one."""
 
         def ask() -> tuple[int, list[bytes]]:
             now, entries = self._reader.now(lambda ledger: entries_after(ledger, position, limit) if limit else [])

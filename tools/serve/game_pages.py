@@ -26,7 +26,7 @@ _NO_MOVES = (
 
 
 def game(ledger: Ledger, query: Query) -> forms.GamePage | Redirection:
-    """A game, and all that is said of it."""
+    """Return a game, and all that is said of it."""
     stands = recorded_games.recorded_game(ledger, query["game"])
     number = f"#{stands.entry}"
     if query["game"] != stands.game and (query["game"] != number or is_path(stands.game)):
@@ -60,7 +60,7 @@ def _board(ledger: Ledger, key: str) -> forms.BoardShown | None:
 
 
 def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
-    """The receipt of a game that is there, and whether strangers do not get it."""
+    """Return the receipt of a game that is there, and whether strangers do not get it."""
     try:
         return receipt_of(ledger, game), False
     except UnknownNameError:
@@ -70,7 +70,7 @@ def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
 
 
 def picture(ledger: Ledger, query: Query) -> FileAnswer:
-    """The position that a game ended in, as a picture; where no moves are kept it says so."""
+    """Return the position that a game ended in, as a picture; where no moves are kept it says so."""
     stands = recorded_games.recorded_game(ledger, query["game"])
     board = _board(ledger, stands.game)
     if board is None:

@@ -1,6 +1,6 @@
-"""What is asked of the library for each address. No rule and no SQL: what is public is chosen here, nothing worked out.
+"""The handlers of GET: one for each address. No rule and no SQL: they choose what is public, and compute nothing.
 
-Each function takes a ledger, within one of its moments, and what was asked by name of the parameter.
+Each function takes a ledger, within one read snapshot, and the query by name of the parameter.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Part(NamedTuple):
     """Rows of which the first ones were not worked out.
 
     Attributes:
-        rows: the others, up to the end of the page that is asked for, and one more.
+        rows: the others, up to the end of the page, and one more.
         before: how many were left out.
     """
 
@@ -108,7 +108,7 @@ class Redirection(NamedTuple):
         path: of the page within the site, with ``{}`` for each of the parts.
         parts: of that page.
         for_good: whether it stays there.
-        query: by name, what is asked of it.
+        query: the parameters, by name.
     """
 
     path: str
@@ -123,7 +123,7 @@ def _most(query: Query) -> int:
 
 
 def without_officers(form: type[Form], answer: attrs.AttrsInstance) -> Form:
-    """The fields of an answer that its public form has."""
+    """Return the fields of an answer that its public form has."""
     return form(**{field.name: getattr(answer, field.name) for field in attrs.fields(form)})
 
 
@@ -137,7 +137,7 @@ def facts(ledger: Ledger, _: Query) -> public_view.LedgerFacts:
 
 
 def all_pools(ledger: Ledger, _: Query) -> list[pools.PoolRow]:
-    """Every pool."""
+    """Return every pool."""
     return pools.pools(ledger)
 
 
@@ -147,7 +147,7 @@ def all_eras(ledger: Ledger, _: Query) -> list[pools.EraRow]:
 
 
 def all_schemes(_: Ledger, __: Query) -> list[public_view.SchemeFacts]:
-    """Every scheme that is installed here."""
+    """Return every scheme that is installed here."""
     return [
         public_view.SchemeFacts(
             scheme=name,
@@ -185,7 +185,7 @@ def some_players(ledger: Ledger, query: Query) -> list[searching.NamedPlayer]:
 
 
 def player(ledger: Ledger, query: Query) -> public_view.PlayerFacts:
-    """One player in one pool."""
+    """Return one player in one pool."""
     person, pool = player_asked(ledger, query["player"]), ledger.pool(query["pool"])
     rated = is_rated(ledger, person, pool.name)
     summary = players.summary(ledger, person, pool.name, query["at"]) if rated else None
@@ -199,7 +199,7 @@ def player(ledger: Ledger, query: Query) -> public_view.PlayerFacts:
 
 
 def player_asked(ledger: Ledger, word: str | int) -> Person:
-    """The player that is meant by a number, an identity or a whole name.
+    """Return the player that is meant by a number, an identity or a whole name.
 
     If names are not shown in full, no client may learn one by trying: players are not named by near ones there, and
     where numbers alone are shown, they go by these alone.
@@ -238,14 +238,14 @@ def of_rated(ask: Callable[[Ledger, Person, Query], list[Any] | Part]) -> Callab
 
 @of_rated
 def games(ledger: Ledger, person: Person, query: Query) -> Part:
-    """A player's rated games, newest first."""
+    """Return a player's rated games, newest first."""
     before = query["offset"]
     return Part(player_games.games(ledger, person, query["pool"], last=_most(query), offset=before), before)
 
 
 @of_rated
 def history(ledger: Ledger, person: Person, query: Query) -> Part:
-    """A player's whole rating history, oldest first: the rating after each rated game or its period."""
+    """Return a player's whole rating history, oldest first: the rating after each rated game or its period."""
     first, before = query["limit"] + 1, query["offset"]
     return Part(player_games.graph(ledger, person, query["pool"], first=first, offset=before), before)
 
@@ -301,7 +301,7 @@ def prediction(ledger: Ledger, query: Query) -> predictions.Prediction:
 
 
 def graph(ledger: Ledger, query: Query) -> Any:
-    """The rating graph of a player: as data, or as a picture."""
+    """Return the rating graph of a player: as data, or as a picture."""
     against = None if query["against"] is None else player_asked(ledger, query["against"])
     page = pages.page(
         ledger,
@@ -328,7 +328,7 @@ def graph(ledger: Ledger, query: Query) -> Any:
 
 
 def ranking(ledger: Ledger, query: Query) -> Part:
-    """The ranking of a pool, now or on a day."""
+    """Return the ranking of a pool, now or on a day."""
     choice = rankings.RankingChoice(
         pool=query["pool"],
         limit=_most(query),
@@ -346,7 +346,7 @@ def largest_upsets(ledger: Ledger, query: Query) -> list[upsets.Upset]:
 
 
 def tournaments(ledger: Ledger, query: Query) -> Part:
-    """The tournaments of a pool, the latest first."""
+    """Return the tournaments of a pool, the latest first."""
     sought = listing.TournamentSearch(
         since=query["since"],
         until=query["until"],
@@ -358,14 +358,14 @@ def tournaments(ledger: Ledger, query: Query) -> Part:
 
 
 def table(ledger: Ledger, query: Query) -> FileAnswer:
-    """The cross-table of a tournament."""
+    """Return the cross-table of a tournament."""
     choice = TableChoice(edition=query["edition"])
     page = crosstable.crosstable(ledger, query["tournament"], query["pool"], choice)
     return FileAnswer(json_form.exact(attrs.asdict(page)), "application/json")
 
 
 def lists(ledger: Ledger, query: Query) -> list[public_view.PublicList]:
-    """The lists that were published, the newest first."""
+    """Return the lists that were published, the newest first."""
     pool = None if query["pool"] is None else ledger.pool(query["pool"]).name
     return [without_officers(public_view.PublicList, row) for row in publications.lists(ledger, pool)[::-1]]
 
@@ -384,7 +384,7 @@ def list_name(query: Query) -> str:
 
 
 def public(row: corrections.ProposalRow) -> public_view.PublicCorrection:
-    """A correction as strangers see it."""
+    """Return a correction as strangers see it."""
     return public_view.PublicCorrection(
         number=row.proposal,
         state=row.state,
@@ -404,14 +404,14 @@ def all_corrections(ledger: Ledger, query: Query) -> Part:
 
 
 def correction(ledger: Ledger, query: Query) -> public_view.PublicCorrection:
-    """One correction, with all its changes."""
+    """Return one correction, with all its changes."""
     if not query["number"].isdecimal() or len(query["number"]) > LONGEST_NUMBER:
         raise UnknownNameError("correction", query["number"], "corrections have numbers")
     return public(corrections.proposal(ledger, int(query["number"])))
 
 
 def games_of_day(ledger: Ledger, query: Query) -> Part:
-    """The games of a day, of a tournament or of a round of it."""
+    """Return the games of a day, of a tournament or of a round of it."""
     if query["on"] is None and query["tournament"] is None:
         raise MalformedError(["give on, a day, or tournament, or both"])
     occasion = player_games.Occasion(tournament=query["tournament"], round=query["round"], on=query["on"])
@@ -447,12 +447,12 @@ def game_log(ledger: Ledger, query: Query) -> list[public_view.PublicLogEntry]:
 
 
 def pgn(ledger: Ledger, query: Query) -> FileAnswer:
-    """A game as PGN."""
+    """Return a game as PGN."""
     return FileAnswer(game_pgn(ledger, query["game"]).encode(), "application/vnd.chess-pgn; charset=utf-8")
 
 
 def board(ledger: Ledger, query: Query) -> boards.FinalPosition:
-    """The position that a game ended in."""
+    """Return the position that a game ended in."""
     return boards.final_board(ledger, query["game"]).answer
 
 
@@ -471,7 +471,7 @@ def receipt(ledger: Ledger, query: Query) -> FileAnswer:
 
 
 def entries(ledger: Ledger, query: Query) -> FileAnswer:
-    """The entries that follow a position, each on a line: which, and whom it is about; at once, or when one comes."""
+    """Return the entries that follow a position, each on a line: which, and whom it is about; wait for the next."""
     rows = as_rows(recorded_entries.entries_after(ledger, query["after"], query["limit"]))
     following = {"after": rows[-1]["position"]} if len(rows) == query["limit"] else None
     return FileAnswer(b"".join(orjson.dumps(row) + b"\n" for row in rows), "application/x-ndjson", following)

@@ -42,12 +42,12 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 def checkpoint(ledger: Ledger, _: Query) -> FileAnswer:
-    """The last checkpoint: how many entries there are and their root, signed; with what a witness signed of it."""
+    """Return the last checkpoint: number of entries and their root, signed; with the signature of a witness."""
     return _note(ledger.checkpoints.shown(), "checkpoint", "none was made yet")
 
 
 def cosigned(ledger: Ledger, _: Query) -> FileAnswer:
-    """The last checkpoint that a witness cosigned, which may be older than the last one."""
+    """Return the last checkpoint that a witness cosigned, which may be older than the last one."""
     return _note(ledger.checkpoints.cosigned(), "cosigned checkpoint", "no witness cosigned one yet")
 
 
@@ -58,7 +58,7 @@ def _note(last: Checkpoint | None, what: str, hint: str) -> FileAnswer:
 
 
 def tile(ledger: Ledger, query: Query) -> FileAnswer:
-    """Up to 256 hashes of a level of the tree, 32 bytes each; `.p/W` behind it: the first W of them."""
+    """Return up to 256 hashes of a level of the tree, 32 bytes each; `.p/W` behind it: the first W of them."""
     name = f"tile/{query['tile']}"
     if name.startswith(f"tile/{ENTRIES}/"):
         raise UnknownNameError("file", name, "this log shows its hashes, not its entries")
@@ -72,7 +72,7 @@ def bundle(ledger: Ledger, query: Query) -> FileAnswer:
 
 
 def _covered(ledger: Ledger, name: str) -> Tile:
-    """The tile of a name, if the last checkpoint covers it.
+    """Return the tile of a name, if the last checkpoint covers it.
 
     Raises:
         UnknownNameError: it does not, or there is no such name.
@@ -101,7 +101,7 @@ ROUTES: tuple[Route, ...] = (
 
 
 def shown(word: str) -> Sequence[Route]:
-    """The addresses of a log of which so much is shown: ``off``, ``hashes`` or ``entries``."""
+    """Return the addresses of a log of which so much is shown: ``off``, ``hashes`` or ``entries``."""
     if word == OFF:
         return ()
     return ROUTES if word == ENTRIES else [route for route in ROUTES if route.ask is not bundle]
@@ -137,7 +137,7 @@ def _endpoint(
 
 
 def _newest(safe: Mapping[str, str], reader: Reader, route: Route, request: Request) -> Response:
-    """A checkpoint, whose tag is that of its bytes: caches ask each time whether it is still the last one."""
+    """Return a checkpoint, whose tag is that of its bytes: caches ask each time whether it is still the last one."""
     document = route.ask(reader.open().ledger, {})
     tag = f'"{sha256(document.content).hexdigest()[:32]}"'
     headers = {**safe, "Cache-Control": "no-cache", "ETag": tag, "Content-Type": document.media}
@@ -145,7 +145,7 @@ def _newest(safe: Mapping[str, str], reader: Reader, route: Route, request: Requ
 
 
 def _lasting(safe: Mapping[str, str], reader: Reader, route: Route, request: Request) -> Response:
-    """A tile or a bundle, which anybody may keep for good.
+    """Return a tile or a bundle, which anybody may keep for good.
 
     "Entry bundles SHOULD be compressed at the HTTP layer": they are kept packed, and unpacked for who takes no gzip.
     """

@@ -1,4 +1,4 @@
-"""Rows of pages, and what every page is asked with."""
+"""Rows of pages, and the parameters of every page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def before(query: Query, size: int = ROWS) -> int:
 
 
 def paged(query: Query, rows: Sequence[Row], size: int = ROWS, left_out: int = 0) -> tuple[list[Row], Paging]:
-    """The rows of the page that is asked for, of those up to its end and one more, but for the first ones."""
+    """Return the rows of the page, of those up to its end and one more, except the first ones."""
     first = before(query, size) - left_out
     paging = Paging(page=query["page"], size=size, more=len(rows) > first + size and query["page"] < LAST_PAGE)
     return list(rows[first : first + size]), paging
@@ -39,7 +39,7 @@ def paged(query: Query, rows: Sequence[Row], size: int = ROWS, left_out: int = 0
 def asked_rows(
     ask: Callable[[Ledger, Query], list[Any] | Part], ledger: Ledger, query: Query, **more: Any
 ) -> tuple[list[Any], Paging]:
-    """A page of rows that programs can ask for as well.
+    """Return a page of rows that programs can ask for as well.
 
     Args:
         ask: the question of the API.
@@ -53,5 +53,5 @@ def asked_rows(
 
 
 def pool_names(ledger: Ledger) -> list[str]:
-    """All pools by name, the first one first."""
+    """Return all pools by name, the first one first."""
     return [pool.name for pool in ledger.pools()]

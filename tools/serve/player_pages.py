@@ -36,7 +36,7 @@ MOST_BESIDE = 200  # games of a second player in a graph
 
 
 def of_player(path: str) -> Callable[[Callable[[Ledger, Person, forms.PlayerHead, Query], Shown]], Ask[Shown]]:
-    """A page about a player: asked for under another number or by a word, it is elsewhere.
+    """Return a page about a player: asked for under another number or by a word, it is elsewhere.
 
     Args:
         path: of the page, with ``{}`` for the number.
@@ -80,7 +80,7 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
 
 @of_player("/players/{}")
 def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> forms.PlayerPage:
-    """A player, then and now, with the rating graph."""
+    """Return a player, then and now, with the rating graph."""
     summary = players.summary(ledger, person, head.pool, query["at"]) if head.is_rated else None
     return forms.PlayerPage(
         head=head,
@@ -125,7 +125,7 @@ def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Quer
 
 @of_player("/players/{}/games")
 def games(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> forms.GamesPage:
-    """A player's games, newest first."""
+    """Return a player's games, newest first."""
     everything = query["everything"] == "yes"
     rows: list[player_games.PlayerGame] = []
     if head.is_rated or everything:

@@ -49,7 +49,7 @@ class Posting:
         self._headers = safety.headers(AnswerKind.DATA, index=False)
 
     def addresses(self) -> list[Address]:
-        """Every address at which something is recorded."""
+        """Return every address at which something is recorded."""
         made = [Address(post.address, self._endpoint(post), methods=["POST"]) for post in POSTS]
         job = f"{PREFIX}{OF_A_JOB}"
         return [
@@ -133,22 +133,22 @@ class Posting:
     async def _begin_job(self, ask: Ask) -> Response:
         args = {**ask.args, "erased": await self._erased()}
         state = JobState(**await self._client.ask(ask.verb, args))
-        where = {"Location": self._job_address(state.told["job"]), "Retry-After": str(JOB_AGAIN)}
+        where = {"Location": self._job_address(state.fields["job"]), "Retry-After": str(JOB_AGAIN)}
         return self._sent(202, self._job_answer(state), where)
 
     async def _job(self, request: Request) -> Response:
         state = await self._job_state(request)
-        is_over = state.told["state"] not in {"waiting", "running"}
+        is_over = state.fields["state"] not in {"waiting", "running"}
         return self._sent(200, self._job_answer(state), {} if is_over else {"Retry-After": str(JOB_AGAIN)})
 
     async def _result_of_job(self, request: Request) -> Response:
         state = await self._job_state(request)
         if await self._erased() != state.erased:
-            await self._client.ask("job-end", {"job": state.told["job"]})
+            await self._client.ask("job-end", {"job": state.fields["job"]})
             raise RefusedError(problems.problem(404, ERASED))
         if state.place is None:
-            address = self._job_address(state.told["job"])
-            words = f"the job has no result, its state is {state.told['state']!r}: {address} says more"
+            address = self._job_address(state.fields["job"])
+            words = f"the job has no result, its state is {state.fields['state']!r}: {address} says more"
             raise RefusedError(problems.problem(404, words))
         headers = {**self._headers, "Cache-Control": "no-store", "Content-Type": state.media}
         return FileResponse(state.place, headers=headers, filename=state.name)
@@ -163,7 +163,7 @@ class Posting:
 
     async def _end_job(self, request: Request) -> Response:
         state = await self._job_state(request)
-        await self._client.ask("job-end", {"job": state.told["job"]})
+        await self._client.ask("job-end", {"job": state.fields["job"]})
         return Response(status_code=204, headers=self._headers)
 
     async def _job_state(self, request: Request) -> JobState:
@@ -173,8 +173,8 @@ class Posting:
         return JobState(**await self._client.ask("job-state", {"job": request.path_params["job"]}))
 
     def _job_answer(self, state: JobState) -> dict[str, Any]:
-        result = None if state.place is None else f"{self._job_address(state.told['job'])}/result"
-        return attrs.asdict(JobAnswer(**state.told, result=result))
+        result = None if state.place is None else f"{self._job_address(state.fields['job'])}/result"
+        return attrs.asdict(JobAnswer(**state.fields, result=result))
 
     def _job_address(self, job: str) -> str:
         return f"{self._reader.site.public_url}{PREFIX}{JOBS}/{job}"
@@ -193,7 +193,7 @@ class Posting:
             await self._client.ask("refuse", {"role": role, "tried": tried}, token=token)
 
     async def _rated(self, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The game with both ratings, once the views are there; None where they are not in time."""
+        """Return the game with both ratings, once the views are there; None where they are not in time."""
         if not await self._client.until_views(answer["position"], RATED_WITHIN):
             return None
 

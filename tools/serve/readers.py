@@ -88,7 +88,7 @@ class AnswerCache:
         self._lock = threading.Lock()
 
     def get(self, target: str, tag: str) -> Answer | None:
-        """The answer to a target, if it is of that tag."""
+        """Return the answer to a target, if it is of that tag."""
         with self._lock:
             answer = self._answers.get(target)
             if answer is None or answer.tag != tag:
@@ -110,7 +110,7 @@ class AnswerCache:
 
     @staticmethod
     def _size(target: str, answer: Answer) -> int:
-        """The bytes of both: questions that find nothing have short answers, and strangers may ask long ones."""
+        """Return the bytes of both: questions that find nothing have short answers, and strangers may ask long ones."""
         return sys.getsizeof(target) + answer.size + ENTRY_BYTES
 
 
@@ -342,7 +342,7 @@ class Reader:
         return Answer(body, ROWS_MEDIA[form], tag, position, following)
 
     def _link(self, route: Route, query: Mapping[str, Any], following: Mapping[str, Any] | None) -> str | None:
-        """The address of what follows on what is asked, with what is asked otherwise there; None: nothing follows."""
+        """Return the address of the next rows, with the changed words of the query; None: there are none."""
         if following is None:
             return None
         query = {**query, **following}

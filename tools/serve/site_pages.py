@@ -69,7 +69,7 @@ def _meant(ledger: Ledger, word: str) -> Redirection | None:
 
 
 def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
-    """The ranking of a pool, now or on a day."""
+    """Return the ranking of a pool, now or on a day."""
     choice = rankings.RankingChoice(
         pool=query["pool"],
         limit=up_to(query),
@@ -131,7 +131,7 @@ def check(ledger: Ledger, _: Query) -> forms.CheckPage:
 
 
 def programs(_: Ledger, __: Query) -> forms.ApiPage:
-    """Every address for programs, with its parameters."""
+    """Return every address for programs, with its parameters."""
     addresses = [
         forms.ApiAddress(
             path=f"{route.prefix}{route.path}",

@@ -40,7 +40,7 @@ def _path_of(public_url: str) -> str:
 
 
 def _quoted(part: str) -> str:
-    """A part of an address."""
+    """Return a part of an address."""
     return part if _AS_IT_IS.fullmatch(part) else quote(part, safe=_PLAIN)
 
 
@@ -68,7 +68,7 @@ class Site:
 
     @classmethod
     def of(cls, serving: Serving) -> Site:
-        """The site that settings describe."""
+        """Return the site that settings describe."""
         return cls(
             log=serving.log,
             verifier=serving.verifier,
@@ -96,7 +96,7 @@ class Site:
         return "" if host in {"localhost", "::1"} or host.startswith("127.") else f"{parts.netloc}{parts.path}"
 
     def to(self, path: str, *parts: object, **query: object) -> str:
-        """The address of a page of the site, for a link within it.
+        """Return the address of a page of the site, for a link within it.
 
         Args:
             path: the path, with ``{}`` for each of the parts.
@@ -119,7 +119,7 @@ class Site:
         return f"?{urlencode(words)}" if words else ""
 
     def whole(self, path: str) -> str:
-        """A whole address, for who reads it elsewhere; *path* is as ``to`` makes it."""
+        """Return a whole address, for who reads it elsewhere; *path* is as ``to`` makes it."""
         return f"{self.public_url.removesuffix(self.prefix)}{path}"
 
     def lasting(self, path: str) -> str:
@@ -127,7 +127,7 @@ class Site:
         return self.whole(path) if self.public_url else f"tag:localhost,2026:{path}"
 
     def tournament(self, name: str, **query: object) -> str:
-        """The address of a tournament; one whose name no path can have goes by the list of tournaments."""
+        """Return the address of a tournament; one whose name no path can have goes by the list of tournaments."""
         if not is_path(name):
             return self.to("/tournaments", part=name)
         return self.to("/tournaments/{}", name, **query)
