@@ -115,7 +115,7 @@ def _check_window(since: str | None, until: str | None) -> None:
 
 
 def _candidates(pool: Pool | None, chosen: Mapping[str, Settings]) -> list[comparison.Candidate]:
-    """Return the schemes with the given settings, else the pool's own, or a new pool's; a word on these."""
+    """Return the schemes with the given settings, else the pool's own, or a new pool's."""
     used = set() if pool is None else {era.scheme.name for era in pool.eras}
     candidates = [
         comparison.candidate(name, own) if pool is None else comparison.pool_candidate(pool, name, own)
