@@ -323,7 +323,9 @@ class _ListImport:
                 self.report.fault(line, str(refusal))
 
     def _look_at_people(self, rows: DataFrame, news: _ListNews) -> None:
-        people = initial_ratings.player_facts(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
+        people = initial_ratings.births_and_standings(
+            self._ledger.views.connection, rows["player"].to_list(), self._now_ms
+        )
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
             person = people[player]
@@ -344,7 +346,7 @@ class _ListImport:
 
     def _look_at_seeds(self, seeds: DataFrame, news: _ListNews) -> None:
         keys = codec_columns.player_keys(seeds, RatingSeeded).to_list()
-        facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
+        facts = codec_columns.births_and_standings(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
         listed = initial_ratings.listed_from(connection, self._pool, players)
