@@ -346,7 +346,7 @@ class _ListImport:
 
     def _look_at_seeds(self, seeds: DataFrame, news: _ListNews) -> None:
         keys = codec_columns.player_keys(seeds, RatingSeeded).to_list()
-        facts = codec_columns.births_and_standings(seeds, RatingSeeded).to_list() if keys else []
+        facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
         listed = initial_ratings.listed_from(connection, self._pool, players)
