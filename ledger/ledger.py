@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from ledger import backups
     from ledger.answers import predictions, rankings
     from ledger.answers.crosstables import editions
+    from ledger.answers.crosstables import listing as tournament_lists
+    from ledger.answers.crosstables.listing import TournamentRow
     from ledger.answers.predictions import Prediction
     from ledger.answers.rankings import RankingRow
     from ledger.audit import audit as audits
@@ -74,6 +76,7 @@ else:
     # a program that records asks nothing, and one that asks proves nothing
     audits, server_findings = Lazy("ledger.audit.audit"), Lazy("ledger.audit.server_findings")
     backups, editions = Lazy("ledger.backups"), Lazy("ledger.answers.crosstables.editions")
+    tournament_lists = Lazy("ledger.answers.crosstables.listing")
     predictions, rankings = Lazy("ledger.answers.predictions"), Lazy("ledger.answers.rankings")
 
 
@@ -264,7 +267,7 @@ class Ledger(OpenLedger):
                 stated = schemes.in_full(event)
             elif isinstance(event, RoundWithoutGame):
                 beside = rounds.setdefault(event.place, [])
-                stated = self.standing.told_round_now(event, beside)
+                stated = self.current_facts.recorded_round_now(event, beside)
                 beside.append(stated)
             batch.append(stated)
         return batch
@@ -429,7 +432,7 @@ class Ledger(OpenLedger):
         self.names.file.folds.bring_up()
         alike = None if record_alike else DuplicateDetector(self.journal, self.names.file, ViewsGameIndex(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), SeedWarnings(self.views).of_games
-        standing = self.standing
+        facts = self.current_facts
         job = GameImport(
             self.names,
             self.made_keys,
@@ -439,10 +442,10 @@ class Ledger(OpenLedger):
             self.now_ms,
             alike,
             notes_of,
-            standing.standing,
+            facts.corrected_game,
             keep_differences,
             self.erased_sides(),
-            standing.told_round,
+            facts.recorded_round,
         )
         with self.names.registering():
             take_blocks(
@@ -608,6 +611,35 @@ class Ledger(OpenLedger):
         pool = pool or self.first_pool()
         editions.check_name(self, name, pool)
         return LedgerTournament(ledger=self, name=name, pool=pool, edition=edition)
+
+    def tournaments(
+        self,
+        pool: str | None = None,
+        *,
+        search: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[TournamentRow]:
+        """Return the tournaments of a pool, the latest first, a row for each edition, as the command of that name does.
+
+        Args:
+            pool: its name; the first pool by default.
+            search: a part of the name, in upper or lower case.
+            since: leave out what was over before this instant.
+            until: leave out what began after it.
+            limit: the number of editions; 0 or None: all.
+            offset: the number of later editions that are left out.
+
+        Raises:
+            UnknownNameError: no such pool.
+            MalformedError: *limit* or *offset* is below 0, or no such instant.
+        """
+        sought = tournament_lists.TournamentSearch(
+            since=since, until=until, text=search, limit=rows_between(limit, offset), offset=offset
+        )
+        return tournament_lists.tournaments(self, pool, sought)
 
     def ranking(
         self,

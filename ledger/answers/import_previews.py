@@ -182,7 +182,7 @@ class ImportPreview:
         ledger.catch_up_if_corrected()
         first = schemes.in_full(ledger.first_scheme(), stored=True)
         alike = None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
-        standing = ledger.standing
+        facts = ledger.current_facts
         notes_of = SeedWarnings(ledger.views).of_games
         keys = MadeKeys(self._journal, self._secret)
         job = GameImport(
@@ -194,10 +194,10 @@ class ImportPreview:
             ledger.now_ms,
             alike,
             notes_of,
-            standing.standing,
+            facts.corrected_game,
             keep_differences,
             ledger.erased_sides(keys),
-            standing.told_round,
+            facts.recorded_round,
         )
         blocks = blocks_of(frames)
         take_blocks(

@@ -145,6 +145,17 @@ def test_the_auditors_reader_shares_no_code_with_the_writer() -> None:
             assert shared <= {"ledger.errors", "ledger.runtime.lazy", "ledger.facts.words"}
 
 
+def test_the_auditors_layouts_are_data_that_no_writer_reads() -> None:
+    audit, layouts = ROOT / "ledger" / "audit", {"journal.toml", "people.toml", "server.toml"}
+    assert {path.name for path in (ROOT / "ledger").rglob("*.toml")} == layouts
+    for path in (ROOT / "ledger").rglob("*.py"):
+        text = path.read_text("utf-8")
+        if path.is_relative_to(audit):
+            assert "CREATE TABLE" not in text, f"{path}: a table is described in Python, not in {sorted(layouts)}"
+        else:
+            assert [name for name in layouts if name in text] == [], f"{path} reads a layout of the auditor"
+
+
 def test_every_module_serves_the_public_names_a_tool_or_the_testing_kit() -> None:
     reached: set[str] = set()
     waiting = {"ledger", "ledger.testing", *sources("tools")}
