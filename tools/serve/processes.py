@@ -1,7 +1,7 @@
 """The processes of the server: a parent that starts one writer and some readers, and starts again what dies.
 
 The parent opens the socket and hands it on, so that a reader that is started again takes up the same address. One
-server answers for a ledger; commands go on beside it.
+server answers for a ledger; commands go on meanwhile.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def serve(serving: Serving, stopped: Event) -> None:
 
 @contextmanager
 def _held_pipe() -> Iterator[int]:
-    """The end of a pipe that children inherit; the other one is closed when this process ends, whatever ends it."""
+    """Yield the end of a pipe that children inherit; the other one is closed when this process ends, for any reason."""
     reading, writing = os.pipe()
     try:
         yield reading
@@ -114,7 +114,7 @@ def _held_pipe() -> Iterator[int]:
 
 
 def told_of_the_proxy(serving: Serving) -> Iterator[str]:
-    """What its owner must know of whom the server takes requests to be from."""
+    """Yield warnings about the clients that the server sees through a proxy."""
     is_unix = serving.listen.startswith(UNIX)
     if serving.behind_proxy is None and (is_unix or (serving.public_url or "").startswith("https:")):
         which = "unix" if is_unix else "ADDRESS"
@@ -136,7 +136,7 @@ def _verifier(files: CheckpointFiles) -> str | None:
 
 
 def _told_of_the_log(serving: Serving) -> Iterator[str]:
-    """What its owner must know of what the world may read of the journal."""
+    """Yield warnings about what the world may read of the journal."""
     if serving.log == "off":
         return
     if serving.log == "entries":
