@@ -11,7 +11,6 @@ import os
 import secrets
 import shutil
 import signal
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,8 @@ from typing import Any
 
 import attrs
 import orjson
+
+from ledger.runtime import workers
 
 from .. import output
 from . import limits, problems
@@ -199,9 +200,9 @@ class Jobs:
         words = [args["command"], *args["options"], f"--output={job.result}", "--", self._path.name, *args["operands"]]
         with job.says.open("ab") as says:
             job.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-m", PROCESS, str(job.progress), *words, cwd=self._path.parent,
+                *workers.command(PROCESS, str(job.progress), *words), cwd=self._path.parent,
                 stdin=asyncio.subprocess.DEVNULL, stdout=says, stderr=says,
-                env={**os.environ, "TMPDIR": str(job.folder), "NO_COLOR": "1", PARENT: str(os.getpid())},
+                env=workers.environment(**{"TMPDIR": str(job.folder), "NO_COLOR": "1", PARENT: str(os.getpid())}),
             )  # fmt: skip
         if job.state != "running":  # it was ended while the process was being started
             _tell_to_end(job)
