@@ -58,6 +58,59 @@ CREATE TABLE people(
 PRAGMA application_id = 0x43524c50;
 PRAGMA user_version = 1;
 """
+RECORDED_AT = "2026-11-21T03:15:13.123Z"
+
+Fact = tuple[str, str, dict[str, Any]]
+
+
+def sha(*parts: bytes) -> bytes:
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def split_point(size: int) -> int:
+    k = 1
+    while k * 2 < size:
+        k *= 2
+    return k
+
+
+def mth(leaves: Sequence[bytes]) -> bytes:
+    if not leaves:
+        return sha()
+    if len(leaves) == 1:
+        return leaves[0]
+    k = split_point(len(leaves))
+    return sha(b"\x01", mth(leaves[:k]), mth(leaves[k:]))
+
+
+def path_to(m: int, leaves: Sequence[bytes]) -> list[bytes]:
+    if len(leaves) == 1:
+        return []
+    k = split_point(len(leaves))
+    if m < k:
+        return [*path_to(m, leaves[:k]), mth(leaves[k:])]
+    return [*path_to(m - k, leaves[k:]), mth(leaves[:k])]
+
+
+def body_of(position: int, fact: Fact, recorded_at: str = RECORDED_AT) -> bytes:
+    kind, key, facts = fact
+    entry = {
+        "actor": "test",
+        "facts": facts,
+        "key": key,
+        "kind": kind,
+        "position": position,
+        "recorded_at": recorded_at,
+    }
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+
+def game_fact(number: int, **facts: Any) -> Fact:
+    return ("game-recorded/1", f"game:g{number}", {"black": 2, "outcome": "white", "white": 1, **facts})
+
+
+def write_journal(path: Path, facts: Iterable[Fact], *, recorded_at: str = RECORDED_AT) -> list[bytes]:
+    """Make a journal and return its leaves."""
     leaves = []
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA journal_mode = WAL")
