@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -345,9 +345,6 @@ class PostgresJournal(StoredTree):
                 self.path, "another ledger stands there than was there before: check the address and the schema"
             )
         self.identity = identity
-
-    def _errors(self) -> nullcontext[None]:
-        return nullcontext()  # the session has them translated
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:

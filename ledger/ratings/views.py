@@ -13,7 +13,6 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, fold_columns
@@ -37,15 +36,11 @@ from ledger.runtime.lazy import filelock
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_writer import wait_for_writer
 
-if TYPE_CHECKING:
-    import sqlite3
-
-
 FEW_ENTRIES = 2_000  # up to here entries are folded one by one, without loading Polars
 BUILD_FROM = 50_000  # a backlog of this many entries that is larger than what is folded in is built aside
 
 
-Written = tuple["sqlite3.Connection", int, int]  # the connection, and how often others and it have written
+Written = tuple["sqlite.FileConnection", int, int]  # the connection, and how often others and it have written
 
 
 class Views:
@@ -73,7 +68,7 @@ class Views:
         # the same file by another connection, for trials
         self._trials: Views | None = None
         self._is_tried_on = False
-        self._connection: sqlite3.Connection | None = None
+        self._connection: sqlite.FileConnection | None = None
         self._inode = 0  # of the open file
         self._current: Written | None = None  # as the views were when they were compared
         self._pools_read: tuple[Written, list[Pool]] | None = None  # and when their pools were read
@@ -103,7 +98,7 @@ class Views:
         return filelock.FileLock(str(self.path) + ".lock")
 
     @property
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> sqlite.FileConnection:
         """The open views, which are those of this journal.
 
         Raises:
@@ -287,8 +282,7 @@ class Views:
         if connection.in_transaction:
             yield self.position()
             return
-        with sqlite.storage_errors(self.path, views_file.REBUILD):
-            connection.execute("BEGIN")
+        connection.execute("BEGIN")
         try:
             self._moment_at = views_file.position(connection)  # the first look is what the moment is of
             if (written := self.written()) != self._moment_of:
@@ -419,7 +413,7 @@ class Views:
         """
         connection = self.connection
         try:
-            with sqlite.immediate(connection, self.path, views_file.REBUILD):
+            with sqlite.immediate(connection):
                 is_current = self.written() == self._current
                 done = self._done(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
@@ -448,7 +442,7 @@ class Views:
             raise
         return size
 
-    def _done(self, connection: sqlite3.Connection, progress: Progress) -> int | None:
+    def _done(self, connection: sqlite.FileConnection, progress: Progress) -> int | None:
         """How far the views are, with the book made ready to go on; None where they are to be rated anew."""
         version = views_file.data_version(connection)
         if self._book is None or version != self._version:  # another process has written since
@@ -523,10 +517,7 @@ class Views:
         # whoever only reads a file with a log leaves files of its log behind
         read_only = not os.access(self.path, os.W_OK)
         try:
-            with (
-                sqlite.storage_errors(self.path),
-                closing(sqlite.connect(self.path, read_only=read_only)) as connection,
-            ):
+            with closing(sqlite.connect(self.path, read_only=read_only)) as connection:
                 # The last one was a table up to layout 8; it is worked out when it is asked for now.
                 names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
                 tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9
