@@ -11,6 +11,7 @@ import hmac
 import secrets
 from collections.abc import Collection
 from contextlib import closing
+from itertools import starmap
 from pathlib import Path
 
 from ledger.auth import token_store
@@ -23,9 +24,9 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted, shown
-from ledger.runtime.postgres_session import BIGINT, ServerAnswer, ServerStatement, Value, array, bigint, number
+from ledger.runtime.postgres_session import BIGINT, ServerAnswer, ServerStatement, Value, array, bigint
 
-_STANDS = "SELECT (to_regnamespace($1::text) IS NOT NULL)::integer"
+_STANDS = "SELECT to_regnamespace($1::text) IS NOT NULL"
 LACKING = (
     "is not there, for the ledger was made by an earlier release: have somebody who may make schemas run what "
     "'rating-ledger init {name} --sql' prints; until then nobody signs in at the desk, and nothing refused is kept"
@@ -111,13 +112,7 @@ class PostgresTokens:
             return []
         (answer,) = self._journal.ask(ServerStatement(f"SELECT hash, {_NUMBERS} FROM {self._s}.tokens ORDER BY number"))
         self._has_tokens = answer.count > 0
-        return [
-            (
-                token_hash or b"",
-                TokenRow(number(count), _text(name), _text(roles), _text(added), _text_or_none(revoked)),
-            )
-            for token_hash, count, name, roles, added, revoked in answer.rows()
-        ]
+        return [(token_hash, TokenRow(*row)) for token_hash, *row in answer.rows()]
 
     def add(self, name: str, roles: str, token: str, at: str) -> int:
         """Keep a token as earlier releases did; returns its number."""
@@ -131,7 +126,7 @@ class PostgresTokens:
             )
         )
         self._has_tokens = True
-        return number(added.column()[0])
+        return int(added.one())
 
     def revoke(self, numbers: list[int], at: str) -> None:
         """Tokens hold no longer, from now on."""
@@ -182,14 +177,7 @@ class PostgresTokens:
                 [last],
             )
         )
-        rows = [
-            RefusalRow(
-                number(place), _text(at), _text(tried), _text_or_none(claimed),
-                None if token is None else number(token), _text(rule), _text(reason),
-            )
-            for place, at, tried, claimed, token, rule, reason in answer.rows()
-        ]  # fmt: skip
-        return rows[::-1]
+        return list(starmap(RefusalRow, answer.rows()))[::-1]
 
     # -- sessions --------------------------------------------------------------------------------------------------
 
@@ -200,10 +188,7 @@ class PostgresTokens:
             return None
         query = f"SELECT {_OF_SESSION} FROM {self._s}.sessions WHERE hash = $1"
         (answer,) = self._journal.ask(ServerStatement(query, [keyed_hash(key, word)]))
-        for token, entry, digest, begun, used, ends in answer.rows():
-            issued = None if entry is None else number(entry)
-            return SessionRow(number(token), issued, _text(digest), number(begun), number(used), number(ends))
-        return None
+        return next(starmap(SessionRow, answer.rows()), None)
 
     def begin_session(self, word: str, session: SessionRow) -> None:
         """Keep a session; those that are over go, and the oldest of the same token where there are too many."""
@@ -250,9 +235,8 @@ class PostgresTokens:
             return None
         query = f"SELECT digest, entry, reason, proposals FROM {self._s}.sendings WHERE hash = $1"
         (answer,) = self._journal.ask(ServerStatement(query, [keyed_hash(key, word)]))
-        for digest, entry, reason, proposals in answer.rows():
-            is_same = hmac.digest(key, content, "sha256") == digest
-            return SendingRow(is_same, _text(entry), _text(reason), number(proposals))
+        for digest, *rest in answer.rows():
+            return SendingRow(hmac.digest(key, content, "sha256") == digest, *rest)
         return None
 
     def remember_key(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
@@ -325,7 +309,7 @@ class PostgresTokens:
 
     def _stands(self) -> bool:
         (answer,) = self._journal.ask(ServerStatement(_STANDS, [self._s]))
-        return bool(number(answer.column()[0]))
+        return bool(answer.one())
 
     def _refuse_lack(self) -> None:
         if not self._stands():
@@ -333,7 +317,7 @@ class PostgresTokens:
             raise StorageError(self.place, LACKING.format(name=name))
 
     def _check_about(self, about: ServerAnswer) -> None:
-        program, layout = next(((_text(word), number(of)) for word, of in about.rows()), ("", 0))
+        program, layout = next(iter(about.rows()), ("", 0))
         if program != PROGRAM:
             raise StorageError(self.place, "is not one of tokens, but another program's: check the name of the schema")
         if layout != LAYOUT:
@@ -342,14 +326,6 @@ class PostgresTokens:
                 f"has layout {layout}, this program reads layout {LAYOUT}; it was made by a later version of this "
                 "program: install that one",
             )
-
-
-def _text(value: bytes | None) -> str:
-    return (value or b"").decode()
-
-
-def _text_or_none(value: bytes | None) -> str | None:
-    return None if value is None else value.decode()
 
 
 def storable(text: str) -> str:

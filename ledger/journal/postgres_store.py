@@ -35,7 +35,6 @@ from ledger.runtime.postgres_session import (
     StatementRefusedError,
     Value,
     array,
-    number,
 )
 
 if TYPE_CHECKING:
@@ -72,9 +71,8 @@ FROM pg_class c WHERE c.oid = $1::bigint::oid
 # Of several privileges in one text the server says whether any is held ("Access Privilege Inquiry Functions"): so it is
 # asked of those that nobody who records may have, and each of the others by itself.
 _LOOK = """
-SELECT has_schema_privilege(n.oid, 'USAGE')::integer, j.oid::bigint, has_table_privilege(j.oid, 'SELECT')::integer,
-  has_table_privilege(j.oid, 'INSERT')::integer, has_table_privilege(j.oid, 'UPDATE, DELETE, TRUNCATE')::integer,
-  current_user::text
+SELECT has_schema_privilege(n.oid, 'USAGE'), j.oid::bigint, has_table_privilege(j.oid, 'SELECT'),
+  has_table_privilege(j.oid, 'INSERT'), has_table_privilege(j.oid, 'UPDATE, DELETE, TRUNCATE'), current_user
 FROM pg_namespace n LEFT JOIN pg_class a ON a.relnamespace = n.oid AND a.relname = 'about'
   LEFT JOIN pg_class j ON j.relnamespace = n.oid AND j.relname = 'journal' AND a.oid IS NOT NULL
 WHERE n.nspname = $1
@@ -192,7 +190,7 @@ class PostgresJournal(StoredTree):
         self._fault: str | None = None  # why this user may not write, or nobody
         self._writer: PostgresWriter | None = None
         self._oid = 0  # of the table of entries
-        self._seal = b""  # of that table, when everything on it was ours
+        self._seal = ""  # of that table, when everything on it was ours
         self._patience = patience
         self._session = ServerSession(address, self._check, patience + GRACE)
         try:
@@ -294,29 +292,29 @@ class PostgresJournal(StoredTree):
                     "there is no such schema: check its name, or make the ledger there by 'rating-ledger init'",
                 )
             (usage, oid, may_read, may_add, may_change, user) = look.rows()[0]
-            role = f"the role {(user or b'').decode()!r}"
-            if not number(usage) or (oid is not None and not number(may_read)):
+            role = f"the role {user!r}"
+            if not usage or (oid is not None and not may_read):
                 raise StorageError(self.path, f"{role} may not read it: have it granted {READS}")
             if oid is None:
                 raise StorageError(self.path, "is no ledger: check the address and the schema")
             about, strangers, seal, promise, _ = session.try_to_ask(
                 ServerStatement(self._statements.about),
                 ServerStatement(_STRANGERS, [quoted(self.schema)]),
-                ServerStatement(_SEAL, [number(oid)]),
+                ServerStatement(_SEAL, [oid]),
                 ServerStatement(_PROMISE),
                 ServerStatement(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * self._patience))}ms", "false"]),
             )
         except (LostError, StatementRefusedError) as error:
             raise session.explained(error) from error
-        settings = {name.decode(): value.decode() for name, value in about.rows() if name and value}
+        settings = dict(about.rows())
         self._check_identity(settings)
-        self._oid, self._seal = number(oid), seal.column()[0]
+        self._oid, self._seal = oid, seal.one()
         self._fault, self.went_to = None, settings.get("gone")
         if faults := _faults(strangers):
             self._fault = f"{faults[0]}: that was not this program; have it undone before anything is recorded"
-        elif not number(may_add):
+        elif not may_add:
             self._fault = f"{role} may only read: have it granted {WRITES}, or give the address another user"
-        elif number(may_change):
+        elif may_change:
             self._fault = (
                 f"{role} may change and delete what is recorded, as the owner and every superuser may: record by "
                 f"another user, who is granted {WRITES}"
@@ -370,7 +368,7 @@ class PostgresJournal(StoredTree):
     def size(self) -> int:
         """Number of committed entries."""
         (answer,) = self._ask(ServerStatement(self._statements.size))
-        size = number(answer.column()[0])
+        size: int = answer.one()
         self._seen = max(self._seen, size)
         return size
 
@@ -412,7 +410,7 @@ class PostgresJournal(StoredTree):
             for stretch, answer in zip(stretches, answers, strict=True):
                 ((stored, joined),) = answer.rows()
                 parts = [] if joined is None else joined.split(_BETWEEN)
-                if len(parts) != number(stored):  # whoever changed a body may have put anything into it
+                if len(parts) != stored:  # whoever changed a body may have put anything into it
                     parts = self._ask(ServerStatement(self._statements.read_each, stretch))[0].column()
                 bodies += parts
             if bodies:
@@ -508,7 +506,7 @@ class PostgresJournal(StoredTree):
             last, *stand = self._begin(patience, self._finding(few))
             self._catch_up(self._find_last(*_position_and_leaf(last)))
             for _, _, ending in last.rows():
-                self._edge.recorded_at = recorded_at_of(ending or b"")
+                self._edge.recorded_at = recorded_at_of(ending)
             self._writer = writer = PostgresWriter(self, self._session, self._edge.copy())
             writer.learn(few, _found(stand))
             yield writer
@@ -534,7 +532,7 @@ class PostgresJournal(StoredTree):
             StorageError: there is a trigger or a rule that this program did not make, or one of its own is gone.
         """
         (seal,) = self._ask(ServerStatement(_SEAL, [self._oid]))
-        if seal.column() != [self._seal]:
+        if seal.rows() != [(self._seal,)]:
             self._check(self._session)
             if self._fault is not None:
                 raise StorageError(self.path, self._fault)
@@ -582,8 +580,7 @@ class PostgresJournal(StoredTree):
 
 
 def _too_little(promise: ServerAnswer) -> str | None:
-    standbys, commit = ((setting or b"").decode() for setting in promise.rows()[0])
-    return promises_too_little(standbys, commit)
+    return promises_too_little(*promise.rows()[0])
 
 
 def promises_too_little(standbys: str, commit: str) -> str | None:
@@ -610,21 +607,17 @@ def promises_too_little(standbys: str, commit: str) -> str | None:
 
 
 def _position_and_leaf(last: ServerAnswer) -> tuple[int, bytes | None]:
-    return next(((number(position), leaf) for position, leaf, *_ in last.rows()), (0, None))
+    return next(((position, leaf) for position, leaf, *_ in last.rows()), (0, None))
 
 
 def _found(answers: Iterable[ServerAnswer]) -> dict[str, Stored]:
-    return {
-        (key or b"").decode(): Stored(number(position), body or b"", leaf or b"")
-        for answer in answers
-        for key, position, body, leaf in answer.rows()
-    }
+    return {key: Stored(*entry) for answer in answers for key, *entry in answer.rows()}
 
 
 def _faults(strangers: ServerAnswer) -> list[str]:
     """What stands on the tables and is not own, or is own and missing or switched off."""
     own = {(table, name) for table, names in TRIGGERS.items() for name in names}
-    there = [tuple((value or b"").decode() for value in row) for row in strangers.rows()]
+    there = strangers.rows()
     faults = []
     for kind, table, name, enabled in there:
         if kind == "unlogged":
@@ -695,7 +688,8 @@ class PostgresWriter(StoredWriter):
 
     def _last_body(self) -> bytes:
         (answer,) = self.ask(ServerStatement(self._statements.last))
-        return answer.rows()[0][2] or b""
+        ending: bytes = answer.rows()[0][2]
+        return ending
 
     def _insert(
         self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]

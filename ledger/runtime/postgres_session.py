@@ -6,7 +6,7 @@ the binary protocol cost half of what cursors do, and each wait for the server i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from struct import pack
 from time import monotonic
@@ -26,6 +26,7 @@ PATIENCE = 30.0  # seconds that a server may say nothing while somebody waits fo
 TICK = 0.2  # seconds after which a wait looks at the clock, and takes Ctrl-C
 
 TEXT, BYTEA, BIGINT, INTEGER = 25, 17, 20, 23  # numbers of types, the same on every server
+_BOOLEAN, _NAME, _CHARACTER = 16, 19, 18  # of what the server's own tables hold, too
 _BINARY = 1
 
 Value = bytes | str | int | None
@@ -39,7 +40,7 @@ class ServerStatement(NamedTuple):
 
 
 class ServerAnswer:
-    """What a statement brought, each value as the binary protocol has it, or None.
+    """The rows that a statement returned.
 
     Attributes:
         count: rows that it read or added.
@@ -52,17 +53,23 @@ class ServerAnswer:
         value = result.get_value
         self._column = [value(row, 0) or b"" for row in range(result.ntuples)] if result.nfields == 1 else None
 
-    def rows(self) -> list[tuple[bytes | None, ...]]:
-        """All rows."""
-        value, columns = self._result.get_value, range(self._result.nfields)
-        return [tuple([value(row, column) for column in columns]) for row in range(self._result.ntuples)]
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return all rows: numbers, texts, truth values and None as Python has them, any other value as bytes."""
+        value, types = self._result.get_value, map(self._result.ftype, range(self._result.nfields))
+        columns = [(column, _READERS.get(kind, bytes)) for column, kind in enumerate(types)]
+        return [
+            tuple([None if (stored := value(row, column)) is None else read(stored) for column, read in columns])
+            for row in range(self._result.ntuples)
+        ]
 
-    def column(self, column: int = 0) -> list[bytes]:
-        """The values of one column that has no NULL."""
-        if self._column is not None:
-            return self._column
-        value = self._result.get_value
-        return [value(row, column) or b"" for row in range(self._result.ntuples)]
+    def one(self) -> Any:
+        """Return the first value of the first row."""
+        return self.rows()[0][0]
+
+    def column(self) -> list[bytes]:
+        """Return the bytes of a single column that has no NULL."""
+        assert self._column is not None
+        return self._column
 
 
 class StatementRefusedError(Exception):
@@ -87,9 +94,14 @@ class SilentError(LostError):
     """The server said nothing for too long, and the connection was given up."""
 
 
-def number(value: bytes | None) -> int:
-    """An integer as the binary protocol has it; 0 for NULL."""
-    return int.from_bytes(value or b"", "big", signed=True)
+def number(value: bytes) -> int:
+    """Return an integer as the binary protocol has it."""
+    return int.from_bytes(value, "big", signed=True)
+
+
+_READERS: Mapping[int, Callable[[bytes], object]] = {
+    BIGINT: number, INTEGER: number, _BOOLEAN: any, TEXT: bytes.decode, _NAME: bytes.decode, _CHARACTER: bytes.decode,
+}  # fmt: skip
 
 
 def array(oid: int, items: Iterable[bytes]) -> bytes:
