@@ -24,7 +24,7 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted, shown
-from ledger.runtime.postgres_session import BIGINT, ServerAnswer, ServerStatement, Value, array, bigint
+from ledger.runtime.postgres_session import ServerAnswer, ServerStatement, Value, bigints
 
 _STANDS = "SELECT to_regnamespace($1::text) IS NOT NULL"
 LACKING = (
@@ -136,7 +136,7 @@ class PostgresTokens:
         self._change(
             ServerStatement(
                 f"UPDATE {self._s}.tokens SET revoked_at = $1 WHERE number = ANY($2::bigint[]) AND revoked_at IS NULL",
-                [at, array(BIGINT, map(bigint, numbers))],
+                [at, bigints(numbers)],
             )
         )
 

@@ -55,6 +55,7 @@ from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent
 from ledger.runtime.postgres import quoted, shown
 from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, Piece
+from ledger.runtime.postgres_session import ServerSession
 
 if TYPE_CHECKING:
     import sqlite3
@@ -263,10 +264,10 @@ def copy_to_server(
         make_schemas(ServerPlace(address, schema))
         PostgresJournal(address, schema).close()  # what stands there must be of a ledger
         PostgresPeople(address, schema).close()
-        connection = stack.enter_context(closing(postgres.connect(address)))
-        places = _places(connection, address, schema)
+        session = stack.enter_context(closing(ServerSession(address)))
+        places = _places(session.connection(), address, schema)
         with postgres.storage_errors(places[0].name), _writing_alone(*places):
-            names = PostgresPeople(address, schema, connect=lambda: connection)
+            names = PostgresPeople(address, schema, session=lambda: session)
             # they may have been made before, with another secret; it stays where rows stand there that follow from it
             both = zip(places, (JOURNAL, NAMES), strict=True)
             if not any(count_on_server(place, table) for place, of in both for table in of if table is not SECRET):

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from ledger.errors import CorruptError, StorageError
 from ledger.journal import KeyTakenError, Stored
@@ -27,7 +27,6 @@ from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, pieces
 from ledger.runtime.postgres_session import (
     BYTEA,
     PATIENCE,
-    TEXT,
     LostError,
     ServerAnswer,
     ServerSession,
@@ -35,10 +34,8 @@ from ledger.runtime.postgres_session import (
     StatementRefusedError,
     Value,
     array,
+    texts,
 )
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 BLOCK = 50_000  # positions that a round trip of a read covers
 STEP = 1_000  # of them that one statement covers, so that the server goes on while we take what it has sent
@@ -266,15 +263,15 @@ class PostgresJournal(StoredTree):
                 "then found to be known",
             )
 
-    def connection(self) -> Connection[Any]:
-        """The connection, for what shares this journal's transactions; what an open writer holds back is sent first.
+    def session(self) -> ServerSession:
+        """The session, for what shares this journal's transactions; what an open writer holds back is sent first.
 
         Raises:
-            StorageError: the server cannot be reached, or an open transaction was lost with it.
+            StorageError: an open transaction was lost with its connection.
         """
         if self._writer is not None:
-            self._writer.ask()
-        return self._session.connection()
+            self._writer.flush()
+        return self._session
 
     def close(self) -> None:
         """Give the connection back."""
@@ -427,9 +424,7 @@ class PostgresJournal(StoredTree):
         if len(keys) == 1:  # a live game asks for one
             return [ServerStatement(self._statements.find_one, keys)]
         blocks = [keys[start : start + KEYS_A_QUERY] for start in range(0, len(keys), KEYS_A_QUERY)]
-        return [
-            ServerStatement(self._statements.find, [array(TEXT, (key.encode() for key in block))]) for block in blocks
-        ]
+        return [ServerStatement(self._statements.find, [texts(block)]) for block in blocks]
 
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
@@ -649,10 +644,19 @@ class PostgresWriter(StoredWriter):
             tuple[ServerStatement, int | None, str]
         ] = []  # with the rows that each must add, and its table
 
-    def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
-        """Send what waits, and these questions after it; the answers to these."""
+    def flush(self) -> None:
+        """Send what waits."""
+        self._refuse_loss()
+        if self._waiting:
+            self.ask()
+
+    def _refuse_loss(self) -> None:
         if not self._session.in_transaction:  # on a new connection nothing holds the lock
             raise StorageError(self.path, f"the transaction ended when the server was lost: {UNKNOWN_OUTCOME}")
+
+    def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
+        """Send what waits, and these questions after it; the answers to these."""
+        self._refuse_loss()
         waiting, self._waiting = self._waiting, []
         answers = self._session.ask(*(question for question, *_ in waiting), *questions)
         for answer, (_, expected, table) in zip(answers, waiting, strict=False):

@@ -35,7 +35,7 @@ def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
     """
     journal = PostgresJournal(place.address, place.schema, patience=place.patience, needs_quorum=place.needs_quorum)
     try:
-        return journal, PostgresPeople(place.address, place.schema, connect=journal.connection)
+        return journal, PostgresPeople(place.address, place.schema, session=journal.session)
     except BaseException:
         journal.close()
         raise
@@ -95,7 +95,7 @@ def sql_of_missing(place: ServerPlace) -> str:
     """
     journal, people = on_server(place)
     with closing(people), closing(journal), postgres.storage_errors(place.address):
-        if postgres.has_schema(journal.connection(), postgres_token_tables.schema_of(place.schema)):
+        if postgres.has_schema(journal.session().connection(), postgres_token_tables.schema_of(place.schema)):
             return ""
     missing = postgres_token_tables.statements(place.schema, Roles.of(schema_of(place.schema)))
     return f"BEGIN;\n{_script(missing)}COMMIT;\n"
