@@ -1,7 +1,7 @@
 """What is told of tournaments beside their games: whether it makes games rated together, and which games lie outside.
 
 Also which tournaments that a file reports with their days the ledger was not told of yet. What may be told at all,
-``book.conflicts`` says. Read from the journal; nothing is recorded here.
+``book.rules_by_facts`` says. Read from the journal; nothing is recorded here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from ledger.answers.asking import day
+from ledger.book.evidence import Context
 from ledger.book.timeline import Pool
 from ledger.book.whole_tournaments import NOTHING, Announced, Edition, first_from
 from ledger.errors import RejectedError
@@ -24,7 +25,7 @@ from ledger.facts.words import Format
 from ledger.handle import OpenLedger
 from ledger.imports.reading import ReportedTournament
 from ledger.journal import Journal, rules
-from ledger.recording.game_import import BY_SPEED
+from ledger.recording.pool_choice import BY_SPEED
 from ledger.runtime.calls import checked
 from ledger.runtime.lazy import pl
 from ledger.schemes.scheme import Rhythm
@@ -187,7 +188,7 @@ def _refusal(ledger: OpenLedger, event: TournamentOpened) -> str | None:
     try:
         # The judge is asked about new facts alone: what has a known key repeats that fact, or contradicts it.
         if stored is None:
-            ledger.standing.judge(event)
+            ledger.check_early(event, Context.IMPORT)
         else:
             rules.check_repeat(TournamentOpened, event.key, rules.facts_of(stored), codec.facts_mapping(event))
     except RejectedError as error:

@@ -138,9 +138,7 @@ def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRo
 
 def same(row: ListRow | None, other: ListRow | None) -> bool:
     """Whether two lists say the same of a player; who only changed places because others moved stays the same."""
-    if row is None or other is None:
-        return row is other
-    return (row.rating, row.games, row.last_game) == (other.rating, other.games, other.last_game)
+    return (row and row.said) == (other and other.said)
 
 
 class Original(NamedTuple):

@@ -1,10 +1,10 @@
 """The audit: is the journal what was sealed, do the names match, and do the published numbers follow from it?
 
-The journal is read by ``reader``, which shares no code with its writer. The views are then built aside from the
-journal alone and compared row by row (``derived``); each published list is worked out once more from the entries that
-it follows from, and held against what was kept. What another version of a scheme or of the arithmetic published cannot
-be worked out by this one; it is said to be so, of lists and of the numbers that each adoption's version once gave,
-which may stand on paper. Nothing is changed.
+The journal is read by ``reader``, which shares no code with its writer. The views are then rebuilt in a temporary
+folder from the journal alone and compared row by row (``derived``). Each published list is calculated again from the
+entries that it follows from, and compared with the stored rows. This version cannot calculate the lists of another
+version of a scheme or of the arithmetic; it reports such lists, and adoptions whose version once gave other numbers,
+which may be on paper. Nothing is changed.
 
 Each file is read in one snapshot: first the views, then the journal, then the people. Whoever writes goes the other
 way about, people, journal, views, so that what is read later knows all that was read before.
@@ -58,7 +58,7 @@ NO_VIEWS = "there are no views yet; the next command that reads makes them"
 
 @attrs.frozen
 class Omission:
-    """What was not compared, so that nothing is said of it.
+    """A part that was not compared, so that nothing is known of it.
 
     Attributes:
         part: ``names``, ``derived rows`` and the like.
@@ -77,7 +77,7 @@ class Omission:
 
 @attrs.frozen
 class Verdict(Finding):
-    """What an audit found; true only if nothing is false and every part could be compared.
+    """The findings of an audit; true only if nothing is false and every part could be compared.
 
     Attributes:
         head: size and root of the journal, recomputed from its bytes up to the first entry that is missing.
@@ -86,16 +86,16 @@ class Verdict(Finding):
         names_erased: names that were erased and can no longer be compared.
         digests: by table of the views, the digest of its rows as rebuilt from the journal; empty when the journal
             itself is false, for then nothing follows from it.
-        falsehoods: what is not as it should be: the journal's first, then names, texts and views.
+        falsehoods: the differences: the journal's first, then names, texts and views.
         clocks: the entries by which a clock that ran ahead was accepted.
         rows_until: the entries of which every derived row was compared; None where none was.
         not_compared: what was not compared, and why.
         reasons_checked: reasons of corrections compared with their commitments.
         reasons_erased: reasons that were erased and can no longer be compared.
         lists: published lists whose heads and kept rows were checked.
-        lists_recomputed: those that were worked out once more from the entries before them.
-        resets: the tokens that took the place of lost ones, by nobody's token.
-        went_to: where the ledger was moved to from here; what stands here is what it was then.
+        lists_recomputed: those that were calculated again from the entries before them.
+        resets: the tokens that replaced lost ones without a token's consent.
+        went_to: where the ledger was moved to from here; these files are as they were then.
     """
 
     head: TreeHead
@@ -134,12 +134,12 @@ def audit(
 
     Args:
         path: the journal's file.
-        since: a head kept outside; everything before it must be a prefix of the journal now. So it is with the head
-            of the last checkpoint, where any is kept.
+        since: a head stored elsewhere; everything before it must be a prefix of the journal now. The head of the last
+            checkpoint is treated likewise, if any is stored.
         journal_only: leave out names, texts and views.
-        progress: told what is being done.
+        progress: receives reports of what is being done.
         projectors: the read models that the views hold; the installed ones by default.
-        lists: work each published list out once more, from the entries that it follows from.
+        lists: calculate each published list again, from the entries that it follows from.
 
     Raises:
         StorageError: the journal is missing, locked, or may not be read.
@@ -213,14 +213,14 @@ class _Audit:
     def standing_views(self) -> StandingViews | None:
         """Hold the views, before the journal, and look at them; None where they cannot be looked at."""
         path = beside(self._path, "views")
-        # A file without a byte is what SQLite makes for whoever opens a name at which none stands: nothing was derived.
+        # SQLite makes a file without a byte for a program that opens a new name: nothing was derived.
         if not path.is_file() or not path.stat().st_size:
             self.leave_out("derived rows", NO_VIEWS)
             return None
         return self._part("views", "derived rows", lambda: derived.look(self._hold(path, derived.REMEDY)))
 
     def journal(self, since: TreeHead | None, standing: StandingViews | None) -> None:
-        """Hold the journal, and hash it anew."""
+        """Hold the journal, and hash it again."""
         # Roots that are compared later are asked for beforehand: the tree grows in one pass, and none is kept unasked.
         sizes = () if standing is None or standing.position is None else (standing.position,)
         kept = None
@@ -270,7 +270,7 @@ class _Audit:
                 self._found["people"] += file_falsehoods(people, PEOPLE)
                 return self._people
             verdict = reader.verify_people(self._file, people)
-        # An entry that registers nobody is found by both readers, and told once.
+        # Both readers find an entry that registers no player; it is reported once.
         named = {falsehood.position_or_key for falsehood in self._found["journal"]}
         self._found["people"] += [
             falsehood
@@ -345,12 +345,12 @@ class _Audit:
             unfit = unfit or derived.catch_up(made, self._progress)
             self._found["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)
-            # Also where no row is false: this version agrees with itself; what an earlier one gave may stand on paper.
+            # Also if no row is false: this version agrees with itself; numbers of an earlier one may be on paper.
             for part, reason in () if unfit else not_reproducible(made):
                 self.leave_out(part, reason)
 
     def _place(self, standing: StandingViews, size: int) -> int | None:
-        """The entries of which the views' rows are compared; None, with the reason noted, where they are not."""
+        """Return the entries of which the views' rows are compared; None, with the reason noted, if they are not."""
         self._found["views"] += derived.place_falsehoods(standing, size, self._proven.roots)
         if standing.why_not:
             self.leave_out("derived rows", standing.why_not)
@@ -361,7 +361,7 @@ class _Audit:
         return standing.position
 
     def _hold(self, path: Path, remedy: str) -> Snapshot:
-        """A snapshot that is held until the audit ends."""
+        """Return a snapshot that is held until the audit ends."""
         return self._held.enter_context(reader.snapshot(str(path), remedy))
 
     def _part(self, file: str, part: str, compare: Callable[[], Result]) -> Result | None:
@@ -369,7 +369,7 @@ class _Audit:
         try:
             return compare()
         except CorruptError as error:
-            # Every part reads the journal, too: what is damaged there is told of the journal.
+            # Every part reads the journal, too: its damage is reported as the journal's.
             word = "journal" if Path(error.path) == self._path else file
             self._found[file].append(Falsehood.of_file(word, error))
         except (LedgerError, OSError) as error:
@@ -384,7 +384,7 @@ REMEDY = "find out who published it and from what: the entries before it are tru
 
 
 class RecomputedLists:
-    """What came of working the lists out: how many were compared, what is false, and what could not be compared."""
+    """The result of calculating the lists again: the number compared, the falsehoods, and the lists not compared."""
 
     def __init__(self) -> None:
         self.compared = 0
@@ -401,7 +401,7 @@ def recompute_lists(
         journal: the proven journal.
         file: the same, for the kept rows.
         lists: those that name a true head.
-        progress: told what is being done.
+        progress: receives reports of what is being done.
     """
     result = RecomputedLists()
     with stepping(journal) as past:
@@ -430,12 +430,12 @@ def recompute_lists(
 
 
 def _entry(journal: Journal, position: int) -> Event:
-    """The event at a position."""
+    """Return the event at a position."""
     return next(decode(body).event for bodies in journal.read(position - 1, position) for body in bodies)
 
 
 def _other_version(event: ListPublished) -> str:
-    """Why this version cannot work a list out; empty where it can."""
+    """Return why this version cannot calculate a list again; empty if it can."""
     scheme = schemes.available().get(event.scheme)
     if scheme is None:
         return f"scheme {event.scheme!r} is not installed here: install it to compare the list"
@@ -453,7 +453,7 @@ def _not_reproducible(scheme: str, then: tuple[int | None, int | None], here: tu
 
 
 def _older_scheme(journal: Journal, pool: Pool | None, event: ListPublished) -> str:
-    """Where another scheme rated the pool before: why that one may have been of another version, or nothing."""
+    """Return, if another scheme rated the pool before, why that one may have been of another version."""
     for era in () if pool is None else pool.eras:
         adopted = _entry(journal, era.position)
         if not isinstance(adopted, SchemeAdopted) or adopted.scheme == event.scheme:
@@ -467,7 +467,7 @@ def _older_scheme(journal: Journal, pool: Pool | None, event: ListPublished) -> 
 def _difference(
     file: Snapshot, published: PublishedList, event: ListPublished, rows: Mapping[int, ListRow]
 ) -> Falsehood | None:
-    """The first row of a list that does not follow from its entries, if any; without kept rows their digest tells."""
+    """Return the first row of a list that does not follow from its entries, if any; without stored rows, of digests."""
     of_form = {row.player: row for row in in_form(rows.values(), form_of(file, published))}
     try:
         first = next(_differences(kept_rows(file, published), of_form), None)
@@ -479,7 +479,7 @@ def _difference(
 
 
 def _differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> Iterator[tuple[str, str]]:
-    """Of each row that differs, whose it is, and both values."""
+    """Yield, for each row that differs, its player and both values."""
     remaining = dict(rows)
     for row in kept:
         player = row[0]
@@ -499,14 +499,14 @@ _ADOPTIONS = "SELECT position FROM eras ORDER BY position"
 
 
 def not_reproducible(made: Views) -> Iterator[tuple[str, str]]:
-    """What was not compared because of another version, and why, for each such adoption of built views, in order."""
+    """Return the parts not compared because of another version, with reasons, for each such adoption of built views."""
     facts = HypotheticalFacts(made.connection, made.journal)
     for (position,) in made.connection.execute(_ADOPTIONS).fetchall():
         recorded = _entry(made.journal, position)
         fact = facts.fact(recorded.key) if isinstance(recorded, SchemeAdopted) else None
         if fact is None or fact.annulled_by is not None:
             continue
-        event = facts.event(fact)  # as it stands after its corrections
+        event = facts.event(fact)  # the event after its corrections
         if not isinstance(event, SchemeAdopted) or event.scheme_version is None or event.arithmetic is None:
             continue  # recorded before versions were
         here = schemes.named(event.scheme).version, arith.VERSION

@@ -1,8 +1,8 @@
-"""Everything derived, built aside from a proven journal, and the views as they stand compared with it row by row.
+"""Derived rows, built in a temporary file from a verified journal, and the current views compared with them.
 
-Journal and people are read as they stood at one moment, through snapshots that are held open and were verified: what is
-derived or answered from these is derived from the very bytes that were proven, whatever others write meanwhile. Nothing
-is changed, and nothing of the standing views is believed: not their indices, not their position.
+Journal and people are read from verified snapshots that are held open. So everything derived or answered from them
+comes from the very bytes that were verified, even if other processes write meanwhile. The module changes nothing,
+and trusts nothing in the current views: not their indices, not their position.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SealedJournal(SqliteJournal):
 
     def __init__(self, file: Snapshot, head: TreeHead) -> None:
         """Take a snapshot and the head that was recomputed from it."""
-        # Not as the parent does it: that opens the file anew, which may be another one than was proven by now.
+        # Not as the parent does it: that opens the file again, which may be another one by now than was verified.
         self.path = file.path
         self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
         self._edge = Edge()
@@ -57,11 +57,11 @@ class SealedJournal(SqliteJournal):
         self._head = head
 
     def head(self) -> TreeHead:
-        """The proven head."""
+        """Return the proven head."""
         return self._head
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing."""
 
 
 class SealedPeople(SqlitePeople):
@@ -69,13 +69,13 @@ class SealedPeople(SqlitePeople):
 
     def __init__(self, file: Snapshot) -> None:
         """Take a snapshot."""
-        # As in the journal above: the very bytes that were compared, whatever stands there by now.
+        # As in the journal above: the very bytes that were compared, even if the file is another one by now.
         self.path = file.path
         self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
         self._take_parts()
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing."""
 
 
 BLOCK = 5_000
@@ -89,12 +89,12 @@ _ODD_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)
 _FOREIGN = "another program wrote it; go on from a copy made before that"
 
 
-# -- the views as they stand -----------------------------------------------------------------------------------------
+# -- the current views -----------------------------------------------------------------------------------------
 
 
 @attrs.frozen
 class StandingViews:
-    """The views as they stand, and what can be said of them before the journal is read.
+    """The current views, and the facts about them before the journal is read.
 
     Attributes:
         file: the views in a snapshot.
@@ -112,7 +112,7 @@ class StandingViews:
 
 
 def look(file: Snapshot) -> StandingViews:
-    """What stands in the views without regard to the journal."""
+    """Read the facts of the views that do not depend on the journal."""
     mark, layout = marks(file.connection)
     false: list[Falsehood] = []
     why_not = ""
@@ -144,7 +144,7 @@ def look(file: Snapshot) -> StandingViews:
 
 
 def place_falsehoods(standing: StandingViews, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:
-    """What is false in the place of the journal at which the views say they are.
+    """Yield the falsehoods in the place of the journal at which the views say they are.
 
     Args:
         standing: the views.
@@ -168,13 +168,13 @@ def place_falsehoods(standing: StandingViews, size: int, roots: Mapping[int, byt
     return []
 
 
-# -- everything derived, aside ---------------------------------------------------------------------------------------
+# -- everything derived, in a temporary file ---------------------------------------------------------------------
 
 
 @contextmanager
 def aside(projectors: Sequence[ReadModel], journal: Journal) -> Iterator[Views]:
-    """A place for views of *journal* in a temporary folder, empty; gone when the block ends."""
-    # not beside the ledger: whoever may only read it may audit it
+    """Yield a place for views of *journal* in a temporary folder, empty; it is deleted when the block ends."""
+    # not next to the ledger: people who may only read it may audit it
     with tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder:
         built = Views(Path(folder) / "views.db", projectors, journal)
         try:
@@ -184,12 +184,12 @@ def aside(projectors: Sequence[ReadModel], journal: Journal) -> Iterator[Views]:
 
 
 def build(made: Views, until: int, progress: Progress) -> list[Falsehood]:
-    """Build the views of *until* entries aside; where that cannot be done, what is false in the journal."""
+    """Build the views of *until* entries in the temporary folder; if the journal is false, return its falsehood."""
     return _folded(made.journal, 0, until, lambda: made.build_until(until, progress))
 
 
 def catch_up(made: Views, progress: Progress) -> list[Falsehood]:
-    """Bring views that were built aside level with the journal; where that cannot be done, what is false in it."""
+    """Bring temporary views up to date with the journal; if the journal is false, return its falsehood."""
     return _folded(made.journal, made.position(), made.journal.size(), lambda: made.catch_up(progress))
 
 
@@ -206,7 +206,7 @@ def _folded(journal: Journal, after: int, until: int, fold: Callable[[], object]
 
 
 def _no_event(journal: Journal, size: int, error: Exception) -> Falsehood:
-    """What to say of entries that were sealed past the codec and the rules, so that nothing can be derived."""
+    """Return the falsehood of entries that bypassed the codec and the rules, so that nothing can be derived."""
     position = 0
     for bodies in journal.read(0, size):
         for body in bodies:
@@ -221,7 +221,7 @@ def _no_event(journal: Journal, size: int, error: Exception) -> Falsehood:
 
 
 def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
-    """By table, SHA-256 over its rows in order of the primary key.
+    """Return, by table, SHA-256 over its rows in order of the primary key.
 
     Each row counts as the JSON array of its columns in alphabetical order, numbers in their shortest form that
     reads back the same, followed by a line feed; so two sites, or two years, can compare one line.
@@ -241,7 +241,7 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def with_tables(standing: Snapshot, projectors: Sequence[ReadModel] | None) -> tuple[list[ReadModel], dict[str, str]]:
-    """The projectors whose tables in standing views are compared, and of other tables why they are not.
+    """Return the projectors whose tables in current views are compared, and the reason for each table left out.
 
     Args:
         standing: the views.
@@ -267,7 +267,7 @@ def with_tables(standing: Snapshot, projectors: Sequence[ReadModel] | None) -> t
 
 
 def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str, list[str]]:
-    """Hold standing views against those built aside for the same entries.
+    """Compare current views with temporary ones of the same entries.
 
     Returns:
         What is false, at most the first row of each table; where an earlier version of a scheme or projector made the
@@ -282,14 +282,14 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
     grown = {HISTORY.name}
     should = objects(true.connection, grown)
     false = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
-    # Put into a statement as they stand: ``_not_installed`` lets pass only what fits the pattern of names.
+    # Put into a statement unquoted: ``_not_installed`` passes only names that fit the pattern.
     names = ", ".join(f"'{name}'" for name in strange)
     for table in queries.tables(true.connection):
-        # The first is held against the journal by itself; the second tells of other processes, and no entry of them.
+        # The first is compared with the journal by itself; the second is about other processes, and no entry of them.
         if table in {"progress", "left_behind"}:
             continue
         progress(f"table {table}", 0, 1)
-        # A bound may be higher than every rating that was: that costs a look and hides nobody, a lower one does.
+        # A bound may be higher than every rating that was: that costs a look and hides no player, a lower one does.
         if table == BOUNDS:
             false += _low_bounds(standing.connection, true.connection)
             continue
@@ -299,7 +299,7 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
 
 
 def _made_earlier(standing: sqlite3.Connection, true: sqlite3.Connection) -> str:
-    """The words for views that nobody is shown before they are built anew: only earlier versions made them."""
+    """Return words for views that are rebuilt before anybody sees them: only earlier versions made them."""
     query = f"SELECT name, identity FROM projections WHERE {_NO_PACKAGE}"
     try:
         stood, now = dict(standing.execute(query).fetchall()), dict(true.execute(query).fetchall())
@@ -317,7 +317,7 @@ _OTHER_VERSION = "another version of its projector made it, which is not the one
 
 
 def _not_installed(standing: sqlite3.Connection, true: Views) -> list[str]:
-    """The tables of standing views that projectors made which are not installed here."""
+    """Return the tables of current views whose projectors are not installed here."""
     try:
         stored = views_file.stored_projectors(standing)
         present = {name for (name,) in standing.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -332,9 +332,9 @@ def _not_installed(standing: sqlite3.Connection, true: Views) -> list[str]:
 
 
 def _names(identity: object) -> object:
-    """The name in a projector's identity, None where it is none."""
+    """Return the name in a projector's identity, None if it has none."""
     try:
-        # the form that ``ratings.projector`` gives: whatever another program wrote there is no projector
+        # the form that ``ratings.projector`` gives: a text of another program is no projector
         name, version, settings, _ = orjson.loads(str(identity))
     except (ValueError, TypeError):
         return None
@@ -352,7 +352,7 @@ def _is_earlier(stood: object, identity: str) -> bool:
 
 
 def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str, where: str = "1") -> list[Falsehood]:
-    """The first row of a table, of those *where* says, that does not follow from the journal, if any."""
+    """Return the first row of a table, of those *where* says, that does not follow from the journal, if any."""
     try:
         try:
             return _difference(standing.connection, true, table, where)
@@ -364,7 +364,7 @@ def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str, w
 
 
 def _low_bounds(standing: sqlite3.Connection, true: sqlite3.Connection) -> list[Falsehood]:
-    """The first player who once had a rating above the bound: a ranking of that day may leave the player out."""
+    """Return the first player who once had a rating above the bound: a ranking of that day may leave the player out."""
     try:
         if len(_columns(standing, BOUNDS)[1]) < len(_columns(true, BOUNDS)[1]):
             return []  # its lack is named already
@@ -400,7 +400,7 @@ def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], lis
 
 
 def _ordered(key: Sequence[str]) -> str:
-    """The columns of a key as SQL has them: that of a plug-in may be called ``order``."""
+    """Return the columns of a key as SQL has them: that of a plug-in may be called ``order``."""
     return ", ".join(f'"{name}"' for name in key)
 
 
@@ -423,7 +423,7 @@ def _rows(
 def _first_difference(
     is_rows: Iterator[Any], true_rows: Iterator[Any], table: str, key: list[str], names: list[str]
 ) -> Falsehood | None:
-    """The first row in which two tables differ, in words."""
+    """Return the first row in which two tables differ, in words."""
     places = [names.index(name) for name in key]
     # Both in order of the primary key: side by side, nothing is held, and the first difference is the first in order.
     while True:
@@ -443,7 +443,7 @@ def _first_difference(
 
 
 def _negative_zeros(standing: sqlite3.Connection, table: str, key: list[str]) -> list[Falsehood]:
-    """The first row with a zero below zero, which equals zero: SQLite never writes one, other programs may."""
+    """Return the first row with a negative zero, which equals zero: SQLite never writes one, other programs may."""
     info = standing.execute(f'PRAGMA table_info("{table}")').fetchall()
     reals = [f'"{row[1]}"' for row in info if row[2] == "REAL"]
     if not reals:
@@ -458,7 +458,7 @@ def _negative_zeros(standing: sqlite3.Connection, table: str, key: list[str]) ->
 
 
 def _label(key: Sequence[str], where: Sequence[Any]) -> str:
-    """A row by its key: ``pool 1, player 8, n 3``."""
+    """Return a row by its key: ``pool 1, player 8, n 3``."""
     # Not strict: a row may go on after its key.
     return ", ".join(f"{name} {value}" for name, value in zip(key, where, strict=False))
 
@@ -468,6 +468,6 @@ def _key(row: Any, places: list[int]) -> tuple[Any, ...]:
 
 
 def _in_order(key: tuple[Any, ...]) -> list[tuple[int, Any]]:
-    """A key as SQLite sorts it: NULL, numbers, text, bytes."""
+    """Return a key as SQLite sorts it: NULL, numbers, text, bytes."""
     kinds = {int: 1, float: 1, str: 2, bytes: 3}
     return [(0, 0) if value is None else (kinds[type(value)], value) for value in key]

@@ -1,7 +1,7 @@
-"""A ledger whose answers are proven: its journal and names are verified first, and everything derived is made aside.
+"""A ledger whose answers are proven: its journal and names are verified, and everything is derived again.
 
-Its journal and people are those of the snapshots that were verified; its views are built from that journal in a
-temporary folder. What stands in the views on disk is not looked at.
+Its journal and people are the verified snapshots; its views are built from that journal in a temporary folder. The
+views on disk are not read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ledger.runtime.long_work import Progress, collector_paused, silent
 
 @attrs.frozen
 class Recomputed(Finding):
-    """What became of an attempt to prove a ledger; true only if nothing is false.
+    """The result of an attempt to prove a ledger; true only if nothing is false.
 
     Attributes:
         ledger: open, to be closed by the caller; None where something is false.
@@ -50,14 +50,14 @@ def recompute(
     clock: Callable[[], datetime] = utc_now,
     kind: type[OpenLedger] = OpenLedger,
 ) -> Recomputed:
-    """Verify journal and names, and derive everything anew from them, aside.
+    """Verify journal and names, and derive everything from them again, in a temporary folder.
 
     Args:
         path: the journal's file.
-        progress: told what is being done.
+        progress: receives reports of what is being done.
         projectors: the read models to make; the installed ones by default.
         clock: what time it is, in UTC.
-        kind: as which class the ledger is opened.
+        kind: the class that opens the ledger.
 
     Raises:
         StorageError: a file is missing, locked, or may not be read.

@@ -33,7 +33,7 @@ MAKE_ONE = "make one with 'rating-ledger checkpoint DB'"
 
 
 def receipt_of(ledger: OpenLedger, game: str, *, name_of: str | None = None) -> str:
-    """The receipt of a game under the last checkpoint that is kept.
+    """Return the receipt of a game under the last checkpoint that is kept.
 
     Args:
         ledger: whose journal recorded it.
@@ -66,7 +66,7 @@ def receipt_of(ledger: OpenLedger, game: str, *, name_of: str | None = None) -> 
 
 
 def _player_of(ledger: OpenLedger, entry: Stored, word: str) -> Person:
-    """The player that is meant, who played the game; who was merged into another since is asked for as recorded."""
+    """Return the player that is meant, who played the game; one who was merged since is looked up as recorded."""
     names = SealedNames(ledger.journal, ledger.people)
     person, facts = player_found(ledger.journal, names, word), facts_of(entry)
     players = [facts["white"], facts["black"]]
@@ -78,9 +78,9 @@ def _player_of(ledger: OpenLedger, entry: Stored, word: str) -> Person:
 
 
 def _name(ledger: OpenLedger, person: Person, head: TreeHead) -> dict[str, Any]:
-    """What proves a name: identity, name and salt, and the entry that committed to them, with its path."""
+    """Return the proof of a name: identity, name and salt, and the entry that committed to them, with its path."""
     sealed = sealings(ledger.journal.find, [person.player]).get(person.player, [])
-    # The newest first: whoever was renamed is called by the name that the last of these entries sealed.
+    # The newest first: a renamed player has the name that the last of these entries committed to.
     entry = next((entry for entry in reversed(sealed) if is_sealed(person, entry)), None)
     if entry is None or person.salt is None:
         raise UnknownNameError("name", person.name or "", f"no entry sealed it for player {person.player}")

@@ -1,9 +1,10 @@
 """The rows that are kept of tokens on a server: what of them this program cannot have written, or the journal denies.
 
-Tokens, their roles and revocations are entries of the journal, and proven there. What stands beside them proves
-nothing: sessions, and what was sent, come and go; the newest lines of the log may have been taken away without a trace;
-and whoever may record there may add rows like any other. So rows are held against what there is: the form in which they
-are written, numbers that count without a gap, and the entries that they name, or that took them along.
+Tokens, their roles and revocations are entries of the journal, and proven there. The other rows prove nothing:
+sessions and idempotency keys come and go; the newest lines of the log may have been removed without a trace; and
+people who may record there may add rows like any others. So rows are compared with the available facts: the form in
+which they are written, numbers that count without a gap, and the entries that they name, or that were recorded with
+them.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _COUNTED = ("tokens", "refusals")  # of these no row ever goes
 
 
 class TokensVerdict(NamedTuple):
-    """What was found of the rows that are kept of tokens.
+    """The findings about the stored rows of tokens.
 
     Attributes:
         faults: what this program cannot have written, or the journal denies; as sentences. The first 20 rows of each
@@ -79,7 +80,7 @@ def verify_tokens(address: str, schema: str) -> TokensVerdict:
     compared.
 
     Args:
-        address: of the database, for whoever may read the journal.
+        address: of the database, for a user who may read the journal.
         schema: of the journal.
 
     Raises:
@@ -140,14 +141,14 @@ class _TokenRows:
         return self._connection.execute(query.encode()).fetchall()
 
     def _of_the_schema(self) -> Iterator[str]:
-        """What it says of itself, and of which ledger it is."""
+        """Return what the schema states about itself, and its ledger."""
         about = self._rows(f"SELECT number, program, layout FROM {self._s}.about")
         if about != [(1, PROGRAM, LAYOUT)]:
             yield f"the table 'about' says {about} of it, in place of {[(1, PROGRAM, LAYOUT)]}"
         first = self._rows(f"SELECT body FROM {self._journal}.journal WHERE position = 1")
         leaves = [sha256(b"\x00" + body).digest() for (body,) in first]
         for _, ledger in self._keys:
-            # What is kept knows its ledger by the leaf of the first entry: that stands as long as the journal does.
+            # The rows identify their ledger by the leaf of the first entry, which never changes.
             if ledger not in leaves:
                 yield (
                     "its key is of another ledger, whose journal begins with another entry: nobody signs in, and "
@@ -193,7 +194,7 @@ class _TokenRows:
             same = (token.name, token.roles, token.hash.hex(), token.revoked_at)
             if same != (facts.get("person"), facts.get("roles"), facts.get("digest"), None):
                 yield f"token {token.number} is not the one that the journal took along, whose entry is what counts"
-        # With no row at all they may stand in the file of a machine, as those of an earlier release do.
+        # Without any row, tokens may be in the file of a machine, as those of an earlier release are.
         for number in sorted(along) if self._tokens else ():
             yield f"token {number} is not there, which the journal took along: nothing there is ever taken away"
 
@@ -207,7 +208,7 @@ class _TokenRows:
             facts = self._issued.get(entry, {})
             sealed = (token, hashes.get(token)) if entry is None else (facts.get("number"), facts.get("digest"))
             is_of = (token, digest) == sealed
-            # without rows the token of an earlier release may stand in the file of a machine
+            # without rows the token of an earlier release may be in the file of a machine
             if not is_of and (entry is not None or hashes):
                 issued = f"by entry {entry}" if entry is not None else "before"
                 yield f"{whose} is of another one than was issued {issued}: nobody is taken for its person by that"

@@ -1,8 +1,8 @@
 """Backups: a ledger copied as one consistent set while others write (``backup``), and put in place (``restore``).
 
-``disk`` knows the disk and says what belongs to a backup, ``making`` copies and proves, ``restoring`` proves again,
-tells what would be lost and decides, ``replacing`` moves files so that no mixture is ever seen. ``server_copies``
-copies a ledger between a server of PostgreSQL and files, in the form of rows that ``server_rows`` tells; by
+``disk`` handles the disk and lists the files of a backup, ``making`` copies and proves, ``restoring`` proves again,
+reports the possible losses and decides, ``replacing`` moves files so that no mixture is ever seen. ``server_copies``
+copies a ledger between a server of PostgreSQL and files, in the form of rows that ``server_rows`` defines; by
 ``whole_files`` a ledger on a server is proven and backed up as one in files is.
 """
 

@@ -1,4 +1,4 @@
-"""The files of a backup on the disk: copied with their hash, flushed, moved, and told by a manifest. No SQLite here.
+"""The files of a backup on the disk: copied with their hash, flushed, moved, listed in a manifest. No SQLite here.
 
 The manifest, ``backup.json``, says which files belong to a backup, their hashes, and the head that they prove. Its
 member ``sha256`` is the hash of all others, so that a manifest that was changed by accident is found. Whoever means to
@@ -62,7 +62,7 @@ def workshop(place: Path, unfinished: str | None = None) -> Iterator[None]:
     try:
         yield
     finally:
-        # The folder goes while the lock is held, so that nobody else's work in it is swept away.
+        # The folder goes while the lock is held, so that no other process's work in it is swept away.
         if unfinished is None or not (place / unfinished).exists():
             shutil.rmtree(place, ignore_errors=True)
         lock.release()
@@ -77,7 +77,7 @@ def permissions_of(path: Path) -> int:
 
 
 def make_empty(folder: Path, permissions: int = 0o777) -> None:
-    """Make *folder* anew, with nothing in it and at most these permissions; its owner has all."""
+    """Make *folder* again, empty and with at most these permissions; its owner has all."""
     with errors_named(folder):
         if folder.exists():
             shutil.rmtree(folder)
@@ -107,7 +107,8 @@ def copy(source: Path, target: Path, permissions: int, advance: Callable[[int, i
             done += len(block)
             with errors_named(target):
                 new.write(block)
-                # Written out here, so that what a full disk refuses is told of the new file and not of the old one.
+                # Written out here, so that the refusal of a full disk is reported for the new file and not for the old
+                # one.
                 new.flush()
             advance(done, size)
     return digest.hexdigest()
@@ -129,7 +130,7 @@ def flush(path: Path) -> None:
     if folder and os.name != "posix":
         return
     with errors_named(path):
-        # for reading is enough, but on Windows: what is flushed is the file, whoever wrote it
+        # for reading is enough, but on Windows: the file is flushed, regardless of its writer
         descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
         try:
             os.fsync(descriptor)
@@ -190,7 +191,7 @@ class CopiedFile:
 
 @attrs.frozen
 class Manifest:
-    """What a backup says of itself.
+    """A backup's description of itself.
 
     Attributes:
         made_at: when it was made, an instant in UTC.
@@ -214,14 +215,14 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         "head": str(manifest.head),
         "files": {role: attrs.asdict(file) for role, file in manifest.files.items()},
     }
-    # over the members and not over the file: how JSON is laid out is nobody's promise
+    # over the members and not over the file: the layout of JSON is not guaranteed
     members["sha256"] = _seal(members)
     with new_file(folder / NAME, USUAL) as file, errors_named(folder / NAME):
         file.write(orjson.dumps(members, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of the backup in *folder*.
+    """Return the manifest of the backup in *folder*.
 
     Raises:
         StorageError: there is none, or it is not what ``write_manifest`` wrote.
@@ -248,7 +249,7 @@ def _seal(members: Mapping[str, Any]) -> str:
 
 
 def _manifest(members: Mapping[str, Any]) -> Manifest:
-    """The typed form; any error means that it was not written by ``write_manifest``."""
+    """Return the typed form; any error means that ``write_manifest`` did not write it."""
     files = {role: CopiedFile(**members["files"][role]) for role in ROLES if role in members["files"]}
     for file in files.values():
         # a name of a file in the same folder, never a way to another one

@@ -2,8 +2,8 @@
 
 Each file is copied under one read snapshot, in the order views, journal, people. Views are written after the journal
 and people before it, so the copied views know no entry that the copied journal lacks, and the copied people know
-every player whom it names. A new name alone takes the place of another one in the people file when the journal has
-sealed it: where somebody was renamed between the two copies, both are made anew.
+every player whom the journal names. A new name replaces an old one in the people file only after the journal's
+commitment to it: if a player was renamed between the two copies, both are made again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ledger.runtime.long_work import Progress, collector_paused, silent
 
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
 SET = "set"  # the folder in a workshop where the files are made
-TRIES = 5  # to copy journal and people with nobody renamed between
+TRIES = 5  # to copy journal and people without a renaming between
 # In the order of keys ';' follows ':', so that these two enclose every new name.
 _RENAMINGS = "SELECT count(*) FROM journal WHERE key >= 'renamed:' AND key < 'renamed;'"
 
@@ -48,9 +48,9 @@ class Backup:
         folder: where it is.
         head: size and root of its journal, computed from the copied bytes.
         names: people whose name was compared with its commitment.
-        erased: people who had been erased.
-        views: how far the copied views have the journal folded in; None where the backup has no views.
-        left_out: why views that stand beside the journal are not in the backup, or nothing.
+        erased: erased people.
+        views: the position of the journal up to which the copied views are; None if the backup has no views.
+        left_out: why the views next to the journal are not in the backup, or nothing.
         bytes: size of all files.
     """
 
@@ -124,7 +124,7 @@ def _backup(source: Path, target: Path, made_at: str, progress: Progress, *, wit
         disk.write_manifest(made, kept)
         # All is on the disk before the folder has its name: a backup that is there after a power cut is whole.
         disk.flush_set(made)
-        # Asked again, for somebody may have put something there while all was copied and proven.
+        # Checked again, because files may have appeared there while all was copied and proven.
         _refuse_taken(target)
         disk.move(made, target)
         disk.flush(target.parent)
@@ -140,7 +140,7 @@ def _whole_path(path: str | Path) -> Path:
 
 
 def places(path: Path) -> dict[str, Path]:
-    """By role the files of the ledger whose journal is at *path*, whether they are there or not."""
+    """Return, by role, the files of the ledger whose journal is at *path*, existing or not."""
     return {"journal": path, "people": beside(path, "people"), "views": beside(path, "views")}
 
 
@@ -162,7 +162,7 @@ def _refuse_taken(target: Path) -> None:
 
 
 def _copy(source: Path, target: Path, progress: Progress) -> None:
-    """Copy a database under one read snapshot, whatever others write meanwhile."""
+    """Copy a database under one read snapshot, even if others write meanwhile."""
 
     def tell(_: int, remaining: int, total: int) -> None:
         progress(f"copy {source.name}", total - remaining, total)
@@ -173,7 +173,7 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
         original.execute("BEGIN")
         original.execute("SELECT count(*) FROM sqlite_master").fetchone()  # here the snapshot begins
         copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
-        # In steps, so that progress can be told; the snapshot above keeps them of one moment.
+        # In steps, so that progress can be reported; the read snapshot above keeps them consistent.
         original.copy_to(copy, pages=PAGES, progress=tell)
 
 
@@ -233,7 +233,7 @@ def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tupl
 
 
 def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:
-    """How far copied views are, or None and why they can be no part of the set, after taking them out of it."""
+    """Return the position of copied views, or None and why they cannot be in the set, after removing them from it."""
     copy = copies["views"]
     try:
         with (
@@ -253,7 +253,7 @@ def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:
 
 
 def _without_path(error: LedgerError) -> str:
-    """What an error says, without the place of a copy that is gone."""
+    """Return an error's message, without the place of a copy that is gone."""
     return str(error).removeprefix(f"{getattr(error, 'path', '')}: ")
 
 
@@ -261,7 +261,7 @@ def _without_path(error: LedgerError) -> str:
 
 
 def _described(copies: Mapping[str, Path]) -> dict[str, disk.CopiedFile]:
-    """What the manifest says of each file, after taking away what readers left beside them."""
+    """Return the manifest's description of each file, after removing the sidecar files of readers."""
     described = {}
     for role, copy in copies.items():
         # empty: nothing was written since the copies were closed

@@ -1,7 +1,8 @@
 """A ledger moved between files and a server: the same history in another place, and never two that are written.
 
-Nobody records while it is moved. The old place takes nothing more before the new one counts, and says where the ledger
-went; whoever is stopped between two steps moves it again, and what was copied by then is gone on from.
+Recording stops while it is moved. The old place refuses new entries before the new one counts, and states where the
+ledger went; if the move is interrupted between two steps, it is run again and continues after the rows copied so
+far.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class ServerMove:
 
     Attributes:
         head: the same in both places.
-        faults: what stands in the schemas that this program did not make, or is missing there; as sentences.
-        folder: with the files that were left.
+        faults: objects in the schemas that this program did not make, or that are missing there; as sentences.
+        folder: with the former files.
     """
 
     head: TreeHead
@@ -45,16 +46,16 @@ class ServerMove:
 
 @checked
 def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = silent) -> ServerMove:
-    """Move a ledger in files onto a server; the files are put aside.
+    """Move a ledger in files onto a server; the files go into a folder.
 
     Args:
         path: of the journal's file.
-        place: where to; the schemas are made, or were made by somebody who may.
+        place: where to; the schemas are made, or a user with that right made them before.
         progress: as of ``copy_to_server``.
 
     Raises:
-        StorageError: the server or a file refuses; where nothing else is said, the ledger stands where it was.
-        CorruptError: the files are false, or the server did not keep what it took.
+        StorageError: the server or a file refuses; unless it says otherwise, the ledger is where it was.
+        CorruptError: the files are false, or the server did not store what it received.
     """
     path = journal_file(path)
     if (there := server_of(path)) is not None:
@@ -62,28 +63,28 @@ def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = si
     with closing(sqlite.connect(path)) as connection:
         gone = connection.execute("SELECT name FROM sqlite_master WHERE name LIKE ?", (f"{_GONE}%",)).fetchone()
     head = _sent(path, place, progress) if gone is None else _arrived(path, place, gone[0])
-    # before the files go: whoever is stopped in between finds both, and is told what to do
+    # before the files go: an interrupted operator finds both, and the message with the next step
     SettingsFile(path).put(journal=place.address, schema=place.schema, durability=place.durability)
     return ServerMove(head, tuple(server_faults(place.address, place.schema)), _put_aside(path))
 
 
 def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
-    """Copy everything while nobody records, and let the file take nothing more."""
+    """Copy everything while recording stops, and make the file refuse new entries."""
     with closing(SqliteJournal(path)) as journal, journal.writing():
         head = copy_to_server(path, place.address, place.schema, progress=progress).head
         there, people = on_server(place)
         with closing(people), closing(there), there.writing():
-            pass  # whoever may not record there is told so now
-        # The root of the first entry alone: it tells this ledger from any other, and stays while the journal grows.
+            pass  # a user who may not record there gets the refusal now
+        # The root of the first entry alone: it identifies this ledger, and stays while the journal grows.
         tokens_to_server(path, journal.root_at(1), place, progress)
     # The lock of the journal is free for a moment between the two: what was recorded then is not on the server.
     with closing(sqlite.connect(path)) as connection, sqlite.immediate(connection):
-        # Read within the transaction that makes the guard: nobody can record between the look and the guard.
+        # Read within the transaction that makes the guard: no entry can be recorded between the look and the guard.
         last = connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0]
         if last != head.size:
             raise StorageError(str(path), "somebody recorded while it was moved: move it again; it stands where it was")
         # A guard in the file itself: a process that has it open, or another release, is refused as well. Its name says
-        # where the ledger went: whoever moves it again after being stopped reads that there, and so does the audit.
+        # where the ledger went: a second run after an interruption reads that there, and so does the audit.
         name = f"{_GONE}{place.shown}, schema {place.schema}".replace('"', "'")
         text = name.replace("'", "''")
         connection.execute(
@@ -93,13 +94,13 @@ def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
 
 
 def _arrived(path: Path, place: ServerPlace, name: str) -> TreeHead:
-    """The head of what arrived before whoever moved it was stopped; the file has taken nothing since."""
+    """Return the head of the rows that arrived before the move was interrupted; the file has accepted none since."""
     if name != f"{_GONE}{place.shown}, schema {place.schema}".replace('"', "'"):
         raise StorageError(str(path), f"{name}: it cannot be moved to another place from here")
     journal, people = on_server(place)
     with closing(people), closing(journal), closing(SqliteJournal(path, read_only=True)) as left:
         head = left.head()
-        # At the size of the file, not at the head: others may have recorded on the server since it stands there.
+        # At the size of the file, not at the head: others may have recorded on the server meanwhile.
         if journal.root_at(head.size) != head.root:
             raise StorageError(str(path), f"has the head {head}, which is no part of the journal on the server")
     return head
@@ -111,7 +112,7 @@ def _put_aside(path: Path) -> Path:
     while (folder := path.with_name(f"{path.stem}.moved-{number}")).exists():
         number += 1
     folder.mkdir(mode=0o700)
-    # the journal last: as long as it stands there it is the ledger
+    # the journal last: as long as it is there it is the ledger
     for file in (beside(path, "people"), beside(path, "tokens"), path):
         for ending in ("-wal", "-shm", "-journal", ""):
             if (part := Path(f"{file}{ending}")).exists():
@@ -122,13 +123,13 @@ def _put_aside(path: Path) -> Path:
 
 @checked
 def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
-    """Move a ledger on a server into files beside its views; the schemas stay, and take nothing more.
+    """Move a ledger on a server into files next to its views; the schemas stay, and accept no more entries.
 
     Returns:
         The head, which is the same in both places.
 
     Raises:
-        StorageError: it is in files already, a file stands in the way, or the server refuses.
+        StorageError: it is in files already, a file is in the way, or the server refuses.
     """
     path = journal_file(path)
     settings = SettingsFile(path)

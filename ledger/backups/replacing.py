@@ -1,8 +1,8 @@
 """Putting a proven set of files in the place of a ledger, so that no moment ever shows a mixture of two ledgers.
 
-The journal is what makes a ledger: it is moved away first and put in place last, so people and views never stand
-beside a journal that is not theirs. What is to be done is written into a plan before anything moves; where a process
-was stopped, ``undo`` brings back what stood there. Nothing is decided and nothing is proven here.
+The journal makes a ledger: it is moved away first and put in place last, so people and views are never next to a
+journal that is not theirs. A plan is written before any file moves; if a process was interrupted, ``undo`` restores
+the former files. This module decides nothing and proves nothing.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ledger.runtime.table_writer import wait_for_writer
 if TYPE_CHECKING:
     import sqlite3
 
-WAIT_SECONDS = 5.0  # for whoever has the ledger open to let go of it
+WAIT_SECONDS = 5.0  # for a process that has the ledger open to release it
 _BESIDE = ("", "-wal", "-shm", "-journal")
 
 Present = Mapping[str, "sqlite3.Connection | None"]  # by role; None where there is no file that can be read
 
 
 def standing(path: Path) -> list[Path]:
-    """The files that belong to the ledger at *path*, those that are there: journal, people, views, what is beside them.
+    """Return the existing files of the ledger at *path*: journal, people, views, and their sidecar files.
 
     A build of views that was stopped is among them: it would go on with another journal.
     """
@@ -52,13 +52,14 @@ def standing(path: Path) -> list[Path]:
 def alone(path: Path) -> Iterator[Present]:
     """Keep every other process away from the ledger at *path*, readers too.
 
-    A process that has it open would go on with the files that are moved away, and nobody would miss its entries.
+    A process that has it open would go on with the files that are moved away, and its entries would be lost
+    unnoticed.
 
     Raises:
         StorageError: another process has one of the files open.
     """
     with ExitStack() as stack:
-        # First the lock of whoever brings the views level: a build works in another file, which is not locked below.
+        # First the lock of a process that updates the views: a build works in another file, which is not locked below.
         lock = filelock.FileLock(f"{places(path)['views']}.lock", timeout=WAIT_SECONDS)
         with disk.errors_named(path):
             try:
@@ -113,10 +114,10 @@ def _release(present: Present) -> None:
 
 
 def put_in_place(place: Path, path: Path) -> None:
-    """Make the set in the workshop *place* the ledger at *path*, where none stands.
+    """Make the set in the workshop *place* the ledger at *path*, where there is none.
 
     Raises:
-        StorageError: something stands there by now, or a file cannot be moved; everything is as it was.
+        StorageError: a file is there by now, or one cannot be moved; everything is as it was.
     """
     _write_plan(place, None)
     try:
@@ -128,7 +129,7 @@ def put_in_place(place: Path, path: Path) -> None:
 
 
 def replace(place: Path, path: Path, present: Present) -> Path:
-    """Make the set in the workshop *place* the ledger at *path*, and keep the present files in a folder beside it.
+    """Make the set in the workshop *place* the ledger at *path*, and keep the present files in a folder next to it.
 
     Args:
         place: the workshop.
@@ -165,12 +166,12 @@ def replace(place: Path, path: Path, present: Present) -> Path:
                 if os.name != "posix":  # Windows moves no open file: who opens it before it moves stops the restore
                     _release(present)
                 # Each move is flushed before the next: a disk may keep new names in another order, and after a power
-                # cut the journal could stand here without its people.
+                # cut the journal could be here without its people.
                 disk.move(file, aside / file.name)
                 disk.flush(aside)
                 disk.flush(path.parent)
         _release(present)
-        # what SQLite keeps beside a file that is damaged
+        # SQLite's sidecar files of a damaged file
         for file in standing(path):
             disk.move(file, aside / file.name)
         disk.flush(aside)
@@ -187,7 +188,7 @@ def _put(place: Path, path: Path) -> None:
     _clear_empty(path)
     if there := standing(path):
         raise StorageError(str(there[0]), "was made by another process meanwhile; nothing was restored")
-    # last what makes a ledger of them: nobody opens people without it
+    # the journal last, which makes a ledger of them: people are not opened without it
     for role in ("people", "views", "journal"):
         file = places(path)[role]
         if (place / SET / file.name).exists():
@@ -214,7 +215,7 @@ def _write_plan(place: Path, aside: Path | None) -> None:
 
 
 def _read_plan(place: Path, path: Path) -> tuple[Path | None, list[str]]:
-    """The folder for the replaced files, where there are any, and the names of the new ones."""
+    """Return the folder for the replaced files, if there are any, and the names of the new ones."""
     try:
         with disk.errors_named(place / PLAN):
             plan = orjson.loads((place / PLAN).read_bytes())
@@ -228,7 +229,7 @@ def _read_plan(place: Path, path: Path) -> tuple[Path | None, list[str]]:
 
 
 def undo(place: Path, path: Path) -> bool:
-    """Bring back what stood at *path* before a restore that was stopped on its way.
+    """Bring back the files at *path* from before an interrupted restore.
 
     Returns:
         True where something was brought back; False where there was nothing to undo, for nothing had been moved or
@@ -237,8 +238,8 @@ def undo(place: Path, path: Path) -> bool:
     if not (place / PLAN).exists():
         return False
     aside, new = _read_plan(place, path)
-    # The journal is the first to go and the last to come: where it stands, all of one set does.
-    # One without a byte is none: SQLite makes it for whoever opens what was just moved away.
+    # The journal is moved away first and comes last: if it is there, all files of one set are. One without a byte is
+    # none: SQLite makes it for a program that opens a file just moved away.
     moved = not path.exists() or not path.stat().st_size
     if moved:
         _clear_empty(path)
@@ -246,7 +247,7 @@ def undo(place: Path, path: Path) -> bool:
             in_place = path.with_name(name)
             if not (place / SET / name).exists() and in_place.exists():
                 disk.move(in_place, place / SET / name)
-                for word in _BESIDE[1:]:  # of whoever looked at it there
+                for word in _BESIDE[1:]:  # sidecar files of a program that read it there
                     with disk.errors_named(in_place):
                         in_place.with_name(in_place.name + word).unlink(missing_ok=True)
     if aside is not None:
@@ -266,7 +267,7 @@ def undo(place: Path, path: Path) -> bool:
 def _bring_back(aside: Path, path: Path) -> None:
     """Move the replaced files to where they were, the journal last."""
     _clear_empty(path)
-    # Until the journal is back nobody takes the other files for a ledger.
+    # Until the journal is back no program takes the other files for a ledger.
     for file in sorted(aside.iterdir(), key=lambda file: (file.name == path.name, file.name)):
         if path.with_name(file.name).exists():
             raise StorageError(str(path.with_name(file.name)), f"is in the way; the file of before is {file}")
@@ -274,7 +275,7 @@ def _bring_back(aside: Path, path: Path) -> None:
 
 
 def _clear_empty(path: Path) -> None:
-    """Take away a file without a byte, as SQLite makes one for whoever opens what was just moved away."""
+    """Remove a file without a byte, as SQLite makes one for a program that opens a file just moved away."""
     for file in standing(path):
         if not file.stat().st_size:
             with disk.errors_named(file):

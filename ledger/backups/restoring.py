@@ -1,4 +1,4 @@
-"""Restoring a backup: copied beside the ledger's place, proven there as the audit proves, and then put in place.
+"""The restoring of a backup: it is copied next to the ledger's place, proven by the audit, then put in place.
 
 Before a ledger is replaced it is held against the proven copy: what would be lost, and who was erased since. The
 connections to the present files are those of ``replacing.alone``; either file may be damaged.
@@ -25,7 +25,7 @@ from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.merkle import leaf_hashes
 from ledger.journal.settings_file import server_of
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.people_layouts import REASONS_SINCE, layout
+from ledger.players.people_layouts import is_upgraded
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
@@ -52,14 +52,14 @@ _ERASED_REASONS = "SELECT commitment FROM reasons WHERE text IS NULL AND salt IS
 
 @attrs.frozen
 class Loss:
-    """What the ledger that stands there has and the backup has not.
+    """The entries of the present ledger that the backup lacks.
 
     Attributes:
-        entries: entries of the journal that stands there; None where it cannot be read, or there is none.
+        entries: entries of the present journal; None if it cannot be read, or there is none.
         backup: entries of the backup's journal.
         common: how many entries, from the first on, are the same in both.
-        beyond: by kind, the entries after those in the journal that stands there.
-        alarm: why the backup is not the ledger of the last checkpoint that is kept; None where it is, or none is kept.
+        beyond: by kind, the entries after those in the present journal.
+        alarm: why the backup is not the ledger of the last stored checkpoint; None if it is, or none is stored.
     """
 
     entries: int | None
@@ -70,17 +70,17 @@ class Loss:
 
     @property
     def is_earlier_state(self) -> bool:
-        """True when the backup is an earlier state of the ledger that stands there, or the same state."""
+        """True if the backup is an earlier state of the present ledger, or the same state."""
         return self.common == self.backup
 
 
 @attrs.frozen
 class Erased:
-    """Players who were erased in the ledger that stands there, but not yet in the backup.
+    """Players who were erased in the present ledger, but not yet in the backup.
 
     Attributes:
         players: their numbers.
-        unknown: True where the people who stand there cannot be read, so that nobody can tell.
+        unknown: True if the present people cannot be read.
         reasons: commitments to reasons of corrections that were erased likewise.
     """
 
@@ -90,7 +90,7 @@ class Erased:
 
 
 def loss(present: Present, copy: Path) -> Loss:
-    """Hold the journal that stands there against the proven *copy*, entry by entry."""
+    """Compare the present journal with the proven *copy*, entry by entry."""
     with closing(sqlite.connect(copy, read_only=True)) as proven:
         backup = int(proven.execute(_SIZE).fetchone()[0])
         journal = present["journal"]
@@ -105,7 +105,7 @@ def loss(present: Present, copy: Path) -> Loss:
 
 
 def _common(present: sqlite3.Connection, proven: sqlite3.Connection) -> int:
-    """How many entries from the first on are the same: bodies that hash to the proven leaves."""
+    """Return the number of equal entries from the first on: bodies that hash to the proven leaves."""
     common, bodies, leaves = 0, present.execute(_BODIES), proven.execute(_LEAVES)
     while rows := bodies.fetchmany(BLOCK):
         own = leaf_hashes([body for (body,) in rows])
@@ -120,13 +120,14 @@ def _common(present: sqlite3.Connection, proven: sqlite3.Connection) -> int:
 
 
 def erased(present: Present, copy: Path) -> Erased:
-    """Who, and which reason, was erased in the ledger that stands there, and is known in the *copy* of the backup.
+    """Return the players and reasons that were erased in the present ledger, and are known in the backup's *copy*.
 
-    Both tell of persons: the people file by a blank row, the journal by an entry (since there are such entries).
+    Both files record erased persons: the people file by a blank row, the journal by an entry (since such entries
+    exist).
 
     Args:
-        present: the files that stand there.
-        copy: the journal of the copy; its people stand beside it.
+        present: the present files.
+        copy: the journal of the copy; its people are next to it.
     """
     with (
         closing(sqlite.connect(copy, read_only=True)) as journal,
@@ -155,7 +156,7 @@ def erased(present: Present, copy: Path) -> Erased:
 
 
 def _recorded(journal: sqlite3.Connection | None) -> set[int]:
-    """Players of whom the journal that stands there says that they were erased; nobody where it cannot be read."""
+    """Return the players whose erasure the present journal records; none if it cannot be read."""
     try:
         keys = [] if journal is None else journal.execute(_ERASURES).fetchall()
         return {int(key.partition(":")[2]) for (key,) in keys}
@@ -165,7 +166,7 @@ def _recorded(journal: sqlite3.Connection | None) -> set[int]:
 
 def _reasons(people: sqlite3.Connection, query: str) -> set[str]:
     """Commitments to reasons; they are drawn once, so one in both files is the same reason."""
-    return {reason for (reason,) in people.execute(query)} if layout(people) >= REASONS_SINCE else set()
+    return {reason for (reason,) in people.execute(query)} if is_upgraded(people) else set()
 
 
 def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.Connection, *, by_people: bool) -> bool:
@@ -179,7 +180,7 @@ def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.
     return present_row == copy_row if present_row and copy_row else by_people
 
 
-RESTORE = "restore"  # who has somebody erased again
+RESTORE = "restore"  # the actor of repeated erasures
 EARLIER_VIEWS = "they are not of this program's read models and schemes"
 
 
@@ -191,15 +192,15 @@ class Restored:
         path: its journal.
         head: size and root of the journal, recomputed from its bytes.
         names: names compared with their commitments.
-        views: True where the backup's views came along; else the next command builds them.
+        views: True if the backup's views came along; else the next command builds them.
         left_out: why views that the backup has did not come along, or nothing.
         erased: players who had been erased since the backup was made, and were erased in it again.
-        erased_unknown: True where a ledger was replaced whose people cannot be read, so that those are not known.
-        replaced: the folder that holds the files that stood there before; None where none stood there.
+        erased_unknown: True if a ledger was replaced whose people cannot be read, so that those are not known.
+        replaced: the folder that holds the former files; None if there were none.
         reasons_erased: how many reasons of corrections had been erased since, and were erased in it again.
-        undone: True where an earlier restore had been stopped on its way, and was undone first.
-        alarm: why it is not the ledger of the last checkpoint that is kept for this place, so that it takes nothing
-            until the right file is back; None where it is, or where none is kept.
+        undone: True if an earlier restore had been interrupted, and was undone first.
+        alarm: why it is not the ledger of the last checkpoint stored for this place, so that it accepts nothing until
+            the right file is back; None if it is, or if none is stored.
     """
 
     path: Path
@@ -230,16 +231,16 @@ def restore(
 
     Args:
         folder: the backup.
-        path: where the journal goes; people and views go beside it.
-        replace: True allows that a ledger stands there; its files are moved into a folder beside it, never deleted.
-        since: a head kept outside; everything before it must be a prefix of the backup's journal.
-        with_views: False leaves the backup's views out, whatever became of them; the next command builds them.
-        approve: where a ledger stands there, told what that has and the backup has not, while all others are kept
-            away from it; an exception stops the restore with everything as it was.
+        path: where the journal goes; people and views go next to it.
+        replace: True allows an existing ledger; its files are moved into a folder next to it, never deleted.
+        since: a head stored elsewhere; everything before it must be a prefix of the backup's journal.
+        with_views: False leaves the backup's views out, even good ones; the next command builds them.
+        approve: receives the entries of an existing ledger that the backup lacks, while no other process may use it; an
+            exception stops the restore with everything as it was.
         progress: called with words on what is being done.
 
     Raises:
-        StorageError: files stand there and *replace* is False, another process has them open, a file of the backup is
+        StorageError: files exist there and *replace* is False, another process has them open, a file of the backup is
             missing or is not the one that was backed up, or the disk refuses.
         CorruptError: the backup is not a true ledger.
     """
@@ -256,7 +257,7 @@ def restore(
         )
     place = restoring(target)
     with disk.workshop(place, unfinished=RESTORE_PLAN):
-        # Before anything is refused: what a killed restore left half moved would be taken for a ledger that stands.
+        # Before any refusal: files that a killed restore left half moved would be taken for the present ledger.
         undone = replacing.undo(place, target)
         kept = disk.read_manifest(source)
         _refuse_standing(target, replace=replace, undone=undone)
@@ -316,7 +317,7 @@ def _stage(
         why, size = "its SHA-256 is not the one in the manifest", old.stat().st_size
         if size == file.bytes:
             permissions = disk.permissions_of(old) & (disk.PRIVATE if role == "people" else disk.USUAL)
-            # hashed while it is copied: what is put in place is what was compared, whatever becomes of the backup
+            # hashed while it is copied: the compared bytes are put in place, even if the backup changes
             if disk.copy(old, copy[role], permissions, partial(progress, f"copy {file.name}")) == file.sha256:
                 continue
         else:
@@ -326,7 +327,7 @@ def _stage(
 
 
 def _leave_out_views(copy: Path) -> str:
-    """Take out views that the next command would build anew anyway; why, or nothing."""
+    """Remove views that the next command would rebuild anyway; return why, or nothing."""
     if not copy.exists():
         return ""
     why = ""
@@ -344,7 +345,7 @@ def _leave_out_views(copy: Path) -> str:
 def _prove(
     source: Path, kept: disk.Manifest, copy: Path, since: TreeHead | None, progress: Progress
 ) -> tuple[TreeHead, int]:
-    """The whole audit of the copy; its head and how many names were compared."""
+    """Run the whole audit of the copy; return its head and how many names were compared."""
     try:
         verdict = audit(copy, since=since, progress=progress)
     except LedgerError as error:
@@ -376,7 +377,7 @@ def _erase(copy: Mapping[str, Path], gone: Erased) -> None:
 
 
 def _finish(copy: Mapping[str, Path]) -> None:
-    """Take away what readers left beside the copies, and have the disk keep these."""
+    """Remove the sidecar files of readers next to the copies, and flush these to the disk."""
     folder = copy["journal"].parent
     for file in folder.iterdir():
         if file not in copy.values():

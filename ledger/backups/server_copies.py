@@ -1,9 +1,9 @@
-"""A ledger copied whole between a server and the usual two files, row by row as it stands, and proven to be the same.
+"""The copy of a complete ledger between a server and the usual two files, row by row, proven to be equal.
 
-From a server everything is read in one snapshot and written as it is, true or not: the audit of the files then judges
-what the server holds. Onto a server goes only what the audit's reader has proven. What a copy into files had made when
-it was stopped is thrown away, and the next one starts clean; a copy onto a server that was stopped goes on after the
-rows that stand there, if they are the first ones of the files.
+Everything is read from a server in one snapshot and written unchanged, true or not: the audit of the files then
+judges the server's content. Only content that the audit's reader has proven goes onto a server. The remains of an
+interrupted copy into files are thrown away, and the next one starts clean. An interrupted copy onto a server
+continues after the rows that are there, if they are the first ones of the files.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 ROWS = 5_000  # that a file takes at once
 ROWS_A_COMMIT = 50_000  # that a stopped copy onto a server loses at most
-LOCK_SECONDS = 30  # how long a copy onto a server waits for somebody who writes there
+LOCK_SECONDS = 30  # how long a copy onto a server waits for another writer there
 ANOTHER = "another ledger stands there, or somebody wrote to it; give another schema"
 UNFIT = "something on the server changes what is recorded; have its operator look, and make the copy in another schema"
 SET = "set"  # the folder in a workshop where the files are made
@@ -72,7 +72,7 @@ SET = "set"  # the folder in a workshop where the files are made
 
 @attrs.frozen
 class Content:
-    """What a ledger holds, the same in files as on a server.
+    """The content of a ledger, the same in files as on a server.
 
     Attributes:
         rows: by table, how many.
@@ -96,13 +96,13 @@ class Content:
 
 @attrs.frozen
 class Arrival:
-    """The proof that a ledger stands on a server as it stood in files.
+    """The proof that a ledger on a server is equal to the one in files.
 
     Attributes:
-        head: size and root of the journal: worked out from the bytes of the file, and told by the server.
+        head: size and root of the journal: calculated from the bytes of the file, and stated by the server.
         content: read back from the server, and equal to that of the files.
         identity: of the journal on the server.
-        faults: what stands in the schemas that this program did not make, or is missing there; as sentences.
+        faults: objects in the schemas that this program did not make, or that are missing there; as sentences.
     """
 
     head: TreeHead
@@ -115,11 +115,11 @@ class Arrival:
 
 
 def copy_to_files(address: str, schema: str, path: str | Path, progress: Progress = silent) -> Content:
-    """Copy the ledger in a schema into new files: the journal at *path*, the people beside it.
+    """Copy the ledger in a schema into new files: the journal at *path*, the people next to it.
 
-    All rows are of one moment and stand in the files as they stand on the server, so that ``audit`` of the files names
-    what is false there. The files appear when they are whole. Whoever may read journal and names may do this; while it
-    lasts the server keeps the old bytes of who is erased meanwhile.
+    All rows are of one read snapshot and are written unchanged, so that ``audit`` of the files names the falsehoods
+    on the server. The files appear when they are complete. Everybody who may read journal and names may do this;
+    while it lasts the server keeps the old bytes of people who are erased meanwhile.
 
     Args:
         address: of the database.
@@ -128,7 +128,7 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
         progress: called with "copy TABLE", rows, and how many there are.
 
     Raises:
-        StorageError: a file stands there or cannot be made, or the server refuses.
+        StorageError: a file exists there or cannot be made, or the server refuses.
         CorruptError: there is a row that no file of a ledger can hold; it is named.
     """
     target = Path(path).absolute()
@@ -162,7 +162,7 @@ def _refuse_standing(files: Iterable[Path]) -> None:
 
 
 def _places(connection: Connection[Any], address: str, schema: str) -> tuple[SchemaPlace, SchemaPlace]:
-    """The two schemas of a ledger: the journal's and that of the names."""
+    """Return the two schemas of a ledger: the journal's and that of the names."""
     both = (schema, schema_of(schema))
     journal, names = (SchemaPlace(connection, each, f"{shown(address)}, schema {each}") for each in both)
     return journal, names
@@ -205,7 +205,7 @@ def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progr
 
 
 def take(file: sqlite3.Connection, place: SchemaPlace, table: TableToCopy, progress: Progress) -> int:
-    """Put the rows of a table on a server into a file's, in the place of what stands there; how many."""
+    """Replace the rows of a file's table by those of a server's; return their number."""
     total, done = count_on_server(place, table), 0
     insert = f"INSERT INTO {table.name}({table.listed}) VALUES ({', '.join('?' * len(table.columns))})"
     file.execute(f"DELETE FROM {table.name}")  # the secret that the file was made with
@@ -237,38 +237,38 @@ def copy_to_server(
     *,
     progress: Progress = silent,
 ) -> Arrival:
-    """Copy a ledger in files into a schema of a server, which is made, and prove that it stands there.
+    """Copy a ledger in files into a schema of a server, which is made, and prove that the copy is equal.
 
-    The files are audited as they are held, and what is copied is what was audited. Others may write to them meanwhile:
-    whoever moves a ledger keeps them from it, or compares the head afterwards. A copy that was stopped goes on after
-    the rows that stand in the schema; those are compared. Nobody else writes to the schema meanwhile.
+    The files are audited while they are held, and the audited bytes are copied. Others may write to them meanwhile:
+    the caller who moves a ledger prevents that, or compares the head afterwards. An interrupted copy continues after
+    the rows in the schema; those are compared. No other program may write to the schema meanwhile.
 
     Args:
-        path: the journal's file, with the people beside it.
-        address: of the database, for somebody who may make schemas and roles, or record where they are made already.
+        path: the journal's file, with the people next to it.
+        address: of the database, for a user who may make schemas and roles, or record if they exist already.
         schema: of the journal.
         progress: called with "journal" while it is audited, then with "copy TABLE".
 
     Raises:
-        StorageError: the server refuses, or in the schema stands another ledger, or more than in the files.
-        CorruptError: the files are false, or the server did not keep what it took.
+        StorageError: the server refuses, or the schema holds another ledger, or more than the files.
+        CorruptError: the files are false, or the server did not store what it received.
     """
     people_path = beside(path, "people")
     with closing(SqlitePeople(people_path)) as people:
-        secret = people.secret()  # a file of an earlier layout has one then, and all of the tables
+        secret = people.secret()  # a file of release 0.1.0 gets one, and all of the tables
     with ExitStack() as stack:
-        # first the journal: whoever writes begins with the people, so that these know everybody whom it names
+        # the journal first: a writer begins with the people, so that these know everybody whom it names
         files = [stack.enter_context(reader.snapshot(str(file))) for file in (path, people_path)]
         head = _audited(files[0], files[1], progress)
         # Made after the audit alone: of files that are false nothing is left on the server.
         make_schemas(ServerPlace(address, schema))
-        PostgresJournal(address, schema).close()  # what stands there must be of a ledger
+        PostgresJournal(address, schema).close()  # an existing schema must be of a ledger
         PostgresPeople(address, schema).close()
         session = stack.enter_context(closing(ServerSession(address)))
         places = _places(session.connection(), address, schema)
         with postgres.storage_errors(places[0].name), _writing_alone(*places):
             names = PostgresPeople(address, schema, session=lambda: session)
-            # they may have been made before, with another secret; it stays where rows stand there that follow from it
+            # they may have been made before, with another secret; it stays if there are rows that follow from it
             both = zip(places, (JOURNAL, NAMES), strict=True)
             if not any(count_on_server(place, table) for place, of in both for table in of if table is not SECRET):
                 names.take_secret(secret)
@@ -299,7 +299,8 @@ SELECT DISTINCT g.grantee::regrole::text FROM pg_class c CROSS JOIN aclexplode(c
 WHERE c.oid IN (%(journal)s::regclass, %(people)s::regclass) AND g.privilege_type = 'INSERT' AND g.grantee <> c.relowner
 AND NOT has_table_privilege(c.oid, 'INSERT')
 """
-# Locks of the session, not of a transaction: the rows are committed in many, and nobody may write between two of them.
+# Locks of the session, not of a transaction: the rows are committed in many, and other writers must wait between two of
+# them.
 _LOCK = (
     "SELECT pg_advisory_lock(%(journal)s::regclass::oid::bigint), pg_advisory_lock(%(people)s::regclass::oid::bigint)"
 )
@@ -337,7 +338,7 @@ def _sent(files: Sequence[Snapshot], places: Sequence[SchemaPlace], progress: Pr
 
 
 def _send(file: Snapshot, place: SchemaPlace, table: TableToCopy, progress: Progress) -> tuple[int, str]:
-    """Send the rows of one table that do not stand there; number and digest of all."""
+    """Send the rows of one table that are missing there; return number and digest of all."""
     total, done = count_in_file(file.connection, table), count_on_server(place, table)
     if done > total:
         raise StorageError(
@@ -369,7 +370,7 @@ def send_some(place: SchemaPlace, table: TableToCopy, waiting: Iterator[Piece], 
     """
     added, target = 0, f"{quoted(place.schema)}.{table.name}"
     with place.connection.transaction(), place.connection.cursor() as cursor:
-        if table is TEXTS:  # which nobody writes but by the function
+        if table is TEXTS:  # which is written only by the function
             cursor.execute(f"CREATE TEMPORARY TABLE arriving (LIKE {target}) ON COMMIT DROP".encode())
             target = "pg_temp.arriving"
         statement = f"COPY {target}({table.listed}) FROM STDIN (FORMAT binary)".encode()
@@ -384,14 +385,14 @@ def send_some(place: SchemaPlace, table: TableToCopy, waiting: Iterator[Piece], 
         if table is TEXTS:
             keep = f"SELECT {quoted(place.schema)}.keep_texts(array_agg(sha256), array_agg(zstd)) FROM {target}"
             ((taken,),) = cursor.execute(keep.encode()).fetchall()
-        # A trigger or a rule of somebody else may leave rows out without an error: the server's own count tells.
+        # A foreign trigger or rule may leave rows out without an error: the server's own count shows it.
         if taken != added:
             raise CorruptError(place.name, 0, f"took {taken} of {added} rows into {table.name}: {UNFIT}")
     return added
 
 
 def _difference(file: Snapshot, place: SchemaPlace, table: TableToCopy) -> str:
-    """What is to be said of rows that stand on a server and are not the first ones of the files."""
+    """Return a report of rows on a server that are not the first ones of the files."""
     pairs = zip(rows_of_server(place, table), rows_of_file(file.connection, table), strict=False)
     row = next((there[0] for there, here in pairs if there != here), "unknown")
     what = "the secret differs" if table is SECRET else f"from row {row} on table {table.name} differs"

@@ -1,8 +1,8 @@
 """The rows of a ledger on a server or in files, in one form: what is sent, compared and put into a digest.
 
-A row has the form of PostgreSQL's binary COPY, whichever place it is read from: so a digest of a server's table is one
-of the bytes that the server sends, and a file's table with the same rows has the same one. Rows are read by queries of
-their own and not by the stores, so that nothing is shown otherwise than it stands.
+A row has the form of PostgreSQL's binary COPY, whichever place it is read from. So a digest of a server's table is
+one of the bytes that the server sends, and a file's table with the same rows has the same one. Rows are read by
+queries of their own and not by the stores, so that they are shown exactly as they are stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BLOCK = 5_000  # rows of a file that are read at once
 
 
 class TableToCopy(NamedTuple):
-    """A table that stands on a server as in a file.
+    """A table that is on a server as in a file.
 
     Attributes:
         name: of the table.
@@ -112,7 +112,7 @@ class Digest:
         self._hash.update(data)
 
     def text(self) -> str:
-        """Of the rows so far, in hexadecimal."""
+        """Return the digest of the rows so far, in hexadecimal."""
         whole = self._hash.copy()
         whole.update(COPY_END)
         return whole.hexdigest()
@@ -122,7 +122,7 @@ class Digest:
 
 
 def rows_of_file(connection: sqlite3.Connection, table: TableToCopy) -> Iterator[tuple[Any, ...]]:
-    """The rows of a file's table in order of the key, whoever is shown otherwise."""
+    """Yield the rows of a file's table in order of the key, for every reader unchanged."""
     # of ``main``: a view ``temp.people``, which hides who is being erased, would go before the table
     query = f"SELECT {table.listed} FROM main.{table.name} ORDER BY {table.ordered}"
     cursor = connection.execute(query)
@@ -134,12 +134,12 @@ def rows_of_file(connection: sqlite3.Connection, table: TableToCopy) -> Iterator
 
 
 def count_in_file(connection: sqlite3.Connection, table: TableToCopy) -> int:
-    """How many rows a file's table has."""
+    """Return the number of rows of a file's table."""
     return int(connection.execute(f"SELECT count(*) FROM main.{table.name}").fetchone()[0])
 
 
 def digest_of_file(connection: sqlite3.Connection, table: TableToCopy, path: str) -> str:
-    """The digest of a file's table."""
+    """Return the digest of a file's table."""
     digest = Digest()
     for piece in pieces(table, rows_of_file(connection, table), path):
         digest.add(piece.data)
@@ -164,7 +164,7 @@ class SchemaPlace(NamedTuple):
 
 
 def _query(schema: str, table: TableToCopy) -> bytes:
-    # a column that somebody gave another type is read as what it should be
+    # a column whose type was changed is read as the right type
     columns = ", ".join(f"{name}::{kind}" for name, kind in zip(table.columns, table.types, strict=True))
     # PostgreSQL takes a bare name in ORDER BY for the column that comes out, which may have been converted
     order = ", ".join(f"rows.{name}" for name in table.key)
@@ -173,20 +173,20 @@ def _query(schema: str, table: TableToCopy) -> bytes:
 
 
 def rows_of_server(place: SchemaPlace, table: TableToCopy) -> Iterator[tuple[Any, ...]]:
-    """The rows of a server's table in order of the key, within the caller's transaction."""
+    """Yield the rows of a server's table in order of the key, within the caller's transaction."""
     with place.connection.cursor() as cursor, cursor.copy(_query(place.schema, table)) as copy:
         copy.set_types(table.types)
         yield from copy.rows()
 
 
 def count_on_server(place: SchemaPlace, table: TableToCopy) -> int:
-    """How many rows a server's table has."""
+    """Return the number of rows of a server's table."""
     row = place.connection.execute(f"SELECT count(*) FROM {quoted(place.schema)}.{table.name}".encode()).fetchone()
     return int(row[0]) if row else 0
 
 
 def digest_of_server(place: SchemaPlace, table: TableToCopy) -> str:
-    """The digest of a server's table: of the bytes that the server sends."""
+    """Return the digest of a server's table: of the bytes that the server sends."""
     whole = sha256()
     with place.connection.cursor() as cursor, cursor.copy(_query(place.schema, table)) as copy:
         for data in copy:

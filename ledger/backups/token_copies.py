@@ -1,4 +1,4 @@
-"""What is kept of tokens, copied with a ledger that moves: one transaction onto a server, one file that appears whole.
+"""The stored rows of tokens, moved with a ledger: one transaction onto a server, one file that appears complete.
 
 It is in no backup. With a ledger that moves it goes along, for tokens of an earlier release prove who acts, and who
 would be asked for none where they were left behind; sessions go on, and what was sent is known.
@@ -34,7 +34,7 @@ from ledger.runtime.long_work import Progress
 
 
 def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Progress) -> None:
-    """Copy what is kept of tokens beside the journal at *path* onto a server; what stands there already stays.
+    """Copy the stored rows of tokens next to the journal at *path* onto a server; existing rows stay.
 
     Args:
         path: of the journal's file.
@@ -43,7 +43,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
         progress: as of ``copy_to_server``.
 
     Raises:
-        StorageError: the file or the server refuses, or there stand those of another ledger.
+        StorageError: the file or the server refuses, or there are those of another ledger.
     """
     source = TokensFile(beside(path, "tokens"), lambda: first)
     if not source.exists():
@@ -68,13 +68,13 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
 
 
 def _send_all(file: sqlite.sqlite3.Connection, path: str, there: SchemaPlace, progress: Progress) -> None:
-    # whoever writes there waits, and finds the key then
+    # other writers there wait, and find the key then
     there.connection.execute(lock_of(there.schema).encode())
     key = list(rows_of_file(file, KEY_OF_TOKENS))
     if standing := [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]:
         if standing != key:  # what they are is a secret
             raise StorageError(there.name, "holds the tokens of another ledger; give another schema")
-        return  # all of it came in one transaction, before whoever moved it was stopped
+        return  # all of it came in one transaction, before the move was interrupted
     for table in TOKENS:
         digest, done = Digest(), 0
         # no text of PostgreSQL has a NUL
@@ -91,10 +91,10 @@ def _send_all(file: sqlite.sqlite3.Connection, path: str, there: SchemaPlace, pr
 
 
 def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progress) -> None:
-    """Copy what is kept of tokens on a server into the file beside the journal at *path*, which appears whole.
+    """Copy a server's stored rows of tokens into the file next to the journal at *path*, which appears complete.
 
     Raises:
-        StorageError: the server refuses, or another file stands in the way.
+        StorageError: the server refuses, or another file is in the way.
     """
     target = TokensFile(beside(path, "tokens"), lambda: first)
     with closing(postgres.connect(place.address)) as connection:
@@ -106,7 +106,7 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
             key = [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]
             if not key:
                 return  # nothing was ever written there
-            # A file that stands there must be what an earlier move took along, or what this one was stopped at.
+            # An existing file must be the copy of an earlier move, or of this one before it was interrupted.
             if target.exists():
                 with closing(sqlite.connect(target.path, read_only=True)) as file:
                     stands = list(rows_of_file(file, KEY_OF_TOKENS))

@@ -23,18 +23,18 @@ _HELD = "held"  # the file of a copy that its process keeps locked
 
 @contextmanager
 def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool = True) -> Iterator[Path]:
-    """The journal's file of a ledger, with all that belongs to it beside it, for as long as the block lasts.
+    """Yield the journal's file of a ledger, with the other files next to it, for as long as the block lasts.
 
-    Of a ledger on a server it is a copy in a folder of its own beside the views, row by row as they stand there; the
-    folder, which nobody else may enter, goes afterwards, or, where the process is killed before, with the next copy.
+    For a ledger on a server it is an exact copy, row by row, in a folder of its own next to the views. Other users
+    may not enter the folder. It is deleted afterwards or, if the process is killed before, with the next copy.
 
     Args:
         path: of the ledger.
-        progress: told how far the copy is.
+        progress: receives the progress of the copy.
         with_views: whether the views are wanted, too.
 
     Raises:
-        StorageError: the server refuses, a file cannot be made, or a journal stands in a file and on a server.
+        StorageError: the server refuses, a file cannot be made, or a journal is in a file and on a server.
         CorruptError: there is a row that no file of a ledger can hold.
     """
     path = journal_file(path)
@@ -43,7 +43,7 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
         yield path
         return
     prefix = f"{path.stem}.copy-"
-    # Copies of processes that were killed: there are names in them, which nobody would erase there.
+    # Copies of processes that were killed: they hold names, which no erasure would reach there.
     for lock in path.parent.glob(f"{glob.escape(prefix)}*/{_HELD}"):
         # another process is at work on it, or it is another user's
         with suppress(OSError, filelock.Timeout):
@@ -63,7 +63,7 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
             ):
                 source.copy_to(target)
         copy_to_files(place.address, place.schema, copy, progress)
-        # They are looked for beside the journal: of a copy that stands elsewhere the audit would know none.
+        # The audit looks for them next to the journal: for a copy elsewhere it would find none.
         checkpoints = CheckpointFiles(path).place
         if checkpoints.exists():
             SettingsFile(copy).put(checkpoints=str(checkpoints.absolute()))

@@ -61,10 +61,9 @@ _seen_clocks: set[str] = set()
 class Movetext(NamedTuple):
     """The main line of one game.
 
-    ``clocks`` is empty or as long as ``moves``, ``""`` where a move has none; what follows the clock is
-    left on it. ``results`` holds the result words in order. ``double`` tells of ``++`` on the last move.
-    ``trouble`` is an offset into the text and what stands there. ``kept`` is the text to keep (see
-    ``with_clocks``).
+    ``clocks`` is empty or as long as ``moves``, ``""`` if a move has none; text after the clock is left on it.
+    ``results`` holds the result words in order. ``double`` marks a ``++`` on the last move. ``trouble`` is an offset
+    into the text and the text there. ``kept`` is the text to keep (see ``with_clocks``).
     """
 
     moves: list[str]
@@ -124,7 +123,7 @@ def read_movetext(text: str) -> Movetext:
     bare = _COMMENT.sub(" ", text) if "{" in text else text
     if "$" in bare or "!" in bare or "?" in bare:
         bare = _NOISE.sub(" ", bare)
-    # A number may stand close to its move, as in ``1.e4``.
+    # A number may be close to its move, as in ``1.e4``.
     words = [word for word in bare.replace(".", ". ").split() if word not in _NUMBERS]
     results = [words.pop()] if words and words[-1] in RESULTS else []
     if not _all_match(words):
@@ -198,7 +197,7 @@ def _walk(text: str) -> Movetext:
                     moves.append(move)
                     clocks.append("")
                     double = part.endswith("++")
-                # A sign of check or mate that stands apart belongs to the move before it.
+                # A sign of check or mate after a blank belongs to the move before it.
                 elif part in {"++", "#", "mate"} and moves and moves[-1][-1] not in "+#":
                     moves[-1] += "#" if part != "++" else "+"
                     double = part == "++"

@@ -39,7 +39,7 @@ _STEPS = {"N": KNIGHT, "K": KING}
 
 
 class IllegalMoveError(ValueError):
-    """Why a move cannot be played; never leaves this room, ``replayed`` says which move it was."""
+    """The reason why a move cannot be played; it stays inside this package: ``replayed`` names the move."""
 
 
 def play(position: Position, san: str) -> None:
@@ -60,7 +60,7 @@ def play(position: Position, san: str) -> None:
         case castling if castling in (SHORT, LONG):
             _castle(position, 1 if castling == LONG else 0)
         case word if word == NULL:
-            # ``--`` is of annotators, no move of the Laws: after it the side not to move would stand in check
+            # ``--`` is a word of annotators, no move of the Laws: after it the side not to move would be in check
             if position.is_check():
                 raise IllegalMoveError("nobody may pass in check")
             _turn(position, NO_SQUARE, quiet=position.quiet + 1)
@@ -83,7 +83,7 @@ def _play(position: Position, move: Written) -> None:
     # Of a pawn it may be another square than the target: in passing (Laws, article 3.7).
     captured = _pawn_captures(position, move) if move.piece == "P" else target
     origin = _origin(position, move, piece, captured)
-    # A move of a pawn and a capture begin the count of the fifty moves anew (FIDE Laws of Chess, article 9.3).
+    # A move of a pawn and a capture restart the count of the fifty moves (FIDE Laws of Chess, article 9.3).
     is_quiet = move.piece != "P" and there == EMPTY
     squares[captured], squares[origin] = EMPTY, EMPTY
     squares[target] = piece if not move.promotion else move.promotion if white else move.promotion.lower()
@@ -101,7 +101,7 @@ def _play(position: Position, move: Written) -> None:
 
 
 def _pawn_captures(position: Position, move: Written) -> int:
-    """The square that is emptied by a pawn's move to its target: that, or the one behind it in passing."""
+    """Return the square that is emptied by a pawn's move to its target: that, or the one behind it in passing."""
     target, white = move.target, position.white
     on_last = target // 8 == (7 if white else 0)
     if on_last != bool(move.promotion):
@@ -135,7 +135,7 @@ def _may_reach(position: Position, target: int) -> bool:
 
 
 def _origin(position: Position, move: Written, piece: str, captured: int) -> int:
-    """Where the piece comes from that goes to the target."""
+    """Return the square from which the piece goes to the target."""
     able = _able(position, move, piece, captured)
     # A piece that is pinned cannot go there, so that the move need not say which of two is meant (PGN, 8.2.3.4).
     safe = [square for square in able if position.is_safe(square, move.target, captured)]
@@ -188,7 +188,7 @@ def _pawns(position: Position, move: Written, pawn: str, captured: int) -> list[
     before = target + back
     if not 0 <= before < 64:
         return []
-    # the nearer pawn stands in the way of the one behind it
+    # the nearer pawn blocks the one behind it
     if squares[before] == pawn:
         return [before]
     # by two squares from where pawns begin alone (Laws, article 3.7.2): to the fourth rank, of Black the fifth
@@ -229,12 +229,12 @@ def _castle(position: Position, side: int) -> None:
 
 
 def _between(first: int, last: int) -> Squares:
-    """The squares from *first* to *last* on a rank, both with them."""
+    """Return the squares from *first* to *last* on a rank, both with them."""
     return tuple(range(min(first, last), max(first, last) + 1))
 
 
 def moves_of(movetext: str) -> list[str]:
-    """The moves of the main line, in algebraic notation.
+    """Return the moves of the main line, in algebraic notation.
 
     Raises:
         MalformedError: something in the text is no move, or a variation never ends.
@@ -246,7 +246,7 @@ def moves_of(movetext: str) -> list[str]:
 
 
 def replayed(moves: Iterable[str], start: str = START) -> Position:
-    """The position after the moves.
+    """Return the position after the moves.
 
     Args:
         moves: in algebraic notation.
@@ -267,7 +267,7 @@ def replayed(moves: Iterable[str], start: str = START) -> Position:
 
 
 def final_position(movetext: str, start: str = START) -> Position:
-    """The last position of a game.
+    """Return the last position of a game.
 
     Args:
         movetext: moves with or without numbers, comments, variations, marks and result.

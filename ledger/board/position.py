@@ -1,4 +1,4 @@
-"""A position: what stands where, who is to move, who may still castle; read from FEN and written as FEN.
+"""A position: its pieces, the side to move and the rights to castle; read from FEN and written as FEN.
 
 Also the squares, with the ways of the pieces over an empty board as tables, and moves as they are written: standard
 algebraic notation (PGN standard, section 8.2.3) and its long form, in parts. How moves are played is in ``playing``. No
@@ -53,7 +53,7 @@ def _near(steps: Iterable[tuple[int, int]]) -> tuple[Squares, ...]:
 STRAIGHT, ASLANT = _rays(_STRAIGHT), _rays(_ASLANT)
 # For each square: the squares that a king, a knight reaches from there.
 KING, KNIGHT = _near((*_STRAIGHT, *_ASLANT)), _near(_JUMPS)
-# For each square: where a pawn stands that attacks it.
+# For each square: the squares of pawns that attack it.
 WHITE_PAWN, BLACK_PAWN = _near(((1, -1), (-1, -1))), _near(((1, 1), (-1, 1)))
 
 
@@ -89,7 +89,7 @@ class Position:
         """Read a position from FEN; the two counts at its end may be left out.
 
         Raises:
-            MalformedError: it is none; each fault is told.
+            MalformedError: it is none; every fault is reported.
         """
         self.squares = [EMPTY] * 64
         self.white = True
@@ -149,7 +149,7 @@ class Position:
             white = letter.isupper()
             home, king = 0 if white else 56, self.kings[white]
             rooks = self._rooks_at_home(white=white)
-            # A king that stands anywhere else has moved; where on its rank it stands, Chess960 leaves open.
+            # A king on any other square has moved; Chess960 leaves open which square of its rank it begins on.
             if king // 8 != home // 8:
                 rooks = []
             if letter in "Kk":
@@ -188,14 +188,14 @@ class Position:
         return any(squares[place] == king for place in KING[square])
 
     def is_check(self) -> bool:
-        """True where the side to move stands in check."""
+        """True if the side to move is in check."""
         return self.is_attacked(self.kings[self.white], by_white=not self.white)
 
     def is_safe(self, origin: int, target: int, captured: int) -> bool:
         """True where the own king is not attacked once a piece has gone from *origin* to *target*.
 
         Args:
-            origin: where the piece stands.
+            origin: the square of the piece.
             target: where it goes.
             captured: the square that is emptied by it; *target* but for a capture in passing.
         """
@@ -253,7 +253,7 @@ class Written(NamedTuple):
     """The parts of a written move.
 
     Attributes:
-        piece: ``PNBRQK``; ``P`` where no letter stands before it.
+        piece: ``PNBRQK``; ``P`` without a letter.
         file: that the piece comes from, 0 to 7; None where the move does not say.
         rank: that it comes from, 0 to 7; None where the move does not say.
         target: the square that it goes to.
@@ -269,13 +269,13 @@ class Written(NamedTuple):
 
 @lru_cache(maxsize=_REMEMBERED)
 def bare(san: str) -> str:
-    """The move without what says that it gives check or mate."""
+    """Return the move without its sign of check or mate."""
     return san.rstrip("+#")
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def written(san: str) -> Written | None:
-    """The parts of a move other than a castling or a null move; None where it is not written in this notation.
+    """Return the parts of a move other than a castling or a null move; None if it is not written in this notation.
 
     Args:
         san: such as ``Nbxd7+``, ``e8=Q`` or, in the long form, ``Nb8-d7``. Whether it says that it captures, checks

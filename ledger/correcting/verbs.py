@@ -3,9 +3,9 @@
 A verb is a row of ``VERBS``: the words that it needs and may have. Names are looked up, values are read by the schema
 of their field; the change itself is written by ``drafts``.
 
-In a file each row is a verb with its words; all faults are told at once, each with its line. It is CSV with a header,
-its cells parted by commas, semicolons or tabs; a column is called like the word that it holds, with ``verb`` for the
-verb. Blank rows are passed over.
+In a file each row is a verb with its words; all faults are reported at once, each with its line. It is CSV with a
+header, its cells separated by commas, semicolons or tabs; a column has the name of its word, and ``verb`` is the verb.
+Blank rows are skipped.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ _CHOICES: Mapping[str, type[StrEnum]] = {
     "brings": Brings,
 }
 RESULTS = ("1-0", "1/2-1/2", "0-1", "*")
-# Beside the result. Who played is for somebody to decide, and moves are no field of a correction.
+# Apart from the result. A person must decide who played, and moves are no field of a correction.
 FIELDS_OF_GAME = (
     "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "sequence", "rated", "pool",
     "white_rating", "black_rating",
@@ -232,7 +232,7 @@ WORDS = tuple(dict.fromkeys(w for verb in VERBS.values() for w in (*verb.needed,
 
 @attrs.frozen
 class Verbs:
-    """What reads the verbs of one ledger.
+    """The verbs of one ledger: they read changes from words.
 
     Attributes:
         drafts: what writes changes.
@@ -258,211 +258,269 @@ class Verbs:
         problems += [f"{verb} takes no {name}" for name in stray]
         if problems:
             raise MalformedError(problems)
-        # the name is one of the table above: nothing else of this class can be asked for so
-        read: Callable[[Words], Change] = getattr(self, f"_{verb.replace('-', '_')}")
-        return read(filled)
+        return _MEANINGS[verb](self.drafts, filled)
 
-    def _result(self, words: Words) -> Change:
-        outcome, termination, half_moves = _ending(words)
-        fields: dict[str, Any] = {"outcome": outcome.value}
-        if termination is not None:
-            fields["termination"] = termination.value
-        if "half_moves" in words:
-            fields["half_moves"] = half_moves
-        return self.drafts.replace(self.drafts.game(words["game"]), fields)
 
-    def _game(self, words: Words) -> Change:
-        return self._field(self.drafts.game(words["game"]), words)
+def _result(drafts: Drafts, words: Words) -> Change:
+    outcome, termination, half_moves = _ending(words)
+    fields: dict[str, Any] = {"outcome": outcome.value}
+    if termination is not None:
+        fields["termination"] = termination.value
+    if "half_moves" in words:
+        fields["half_moves"] = half_moves
+    return drafts.replace(drafts.game(words["game"]), fields)
 
-    def _void(self, words: Words) -> Change:
-        return self.drafts.annul(self.drafts.game(words["game"]))
 
-    def _reinstate(self, words: Words) -> Change:
-        return self.drafts.restore(self.drafts.game(words["game"]))
+def _game(drafts: Drafts, words: Words) -> Change:
+    return _field(drafts, drafts.game(words["game"]), words)
 
-    def _reassign(self, words: Words) -> Change:
-        game = self.drafts.game(words["game"])
-        return self.drafts.reassign(game, self._number(words["player"]), self._number(words["to"]))
 
-    def _swap_colours(self, words: Words) -> Change:
-        key = self.drafts.game(words["game"])
-        facts = self.drafts.fact(key).facts
-        outcome, termination = _MIRRORED[Outcome(facts["outcome"])], None
-        if words.get("to"):
-            outcome, termination = _outcome_and_ending(_result_word(words["to"]), words["to"], None)
-        exchanged = {"white": "black", "black": "white", "white_rating": "black_rating", "black_rating": "white_rating"}
-        # a proposal holds what it changes: two equal ratings are no change
-        fields = {name: facts.get(other) for name, other in exchanged.items() if facts.get(name) != facts.get(other)}
-        if outcome != facts["outcome"]:
-            fields["outcome"] = outcome.value
-        if termination is not None:
-            fields["termination"] = termination.value
-        return self.drafts.replace(key, fields)
+def _void(drafts: Drafts, words: Words) -> Change:
+    return drafts.annul(drafts.game(words["game"]))
 
-    def _late(self, words: Words) -> Change:
-        outcome, termination, half_moves = _ending(words)
-        pool, round_ = self._pool(words), words.get("round")
-        white, black = self._number(words["white"]), self._number(words["black"])
-        facts = [outcome.value, words["ended"], words.get("tournament"), round_]
-        return self.drafts.add(
-            GameRecorded(
-                game=words.get("key") or self._late_key(pool, (white, black), facts),
-                pool=pool,
-                white=white,
-                black=black,
-                outcome=outcome,
-                termination=termination or Termination.UNKNOWN,
-                half_moves=half_moves,
-                started_at=words.get("started"),
-                ended_at=words["ended"],
-                tournament=words.get("tournament"),
-                round=round_,
-                rated=True,
-            )
+
+def _reinstate(drafts: Drafts, words: Words) -> Change:
+    return drafts.restore(drafts.game(words["game"]))
+
+
+def _reassign(drafts: Drafts, words: Words) -> Change:
+    game = drafts.game(words["game"])
+    return drafts.reassign(game, _number(drafts, words["player"]), _number(drafts, words["to"]))
+
+
+def _swap_colours(drafts: Drafts, words: Words) -> Change:
+    key = drafts.game(words["game"])
+    facts = drafts.fact(key).facts
+    outcome, termination = _MIRRORED[Outcome(facts["outcome"])], None
+    if words.get("to"):
+        outcome, termination = _outcome_and_ending(_result_word(words["to"]), words["to"], None)
+    exchanged = {"white": "black", "black": "white", "white_rating": "black_rating", "black_rating": "white_rating"}
+    # a proposal holds what it changes: two equal ratings are no change
+    fields = {name: facts.get(other) for name, other in exchanged.items() if facts.get(name) != facts.get(other)}
+    if outcome != facts["outcome"]:
+        fields["outcome"] = outcome.value
+    if termination is not None:
+        fields["termination"] = termination.value
+    return drafts.replace(key, fields)
+
+
+def _late(drafts: Drafts, words: Words) -> Change:
+    outcome, termination, half_moves = _ending(words)
+    pool, round_ = _pool(drafts, words), words.get("round")
+    white, black = _number(drafts, words["white"]), _number(drafts, words["black"])
+    facts = [outcome.value, words["ended"], words.get("tournament"), round_]
+    return drafts.add(
+        GameRecorded(
+            game=words.get("key") or _late_key(drafts, pool, (white, black), facts),
+            pool=pool,
+            white=white,
+            black=black,
+            outcome=outcome,
+            termination=termination or Termination.UNKNOWN,
+            half_moves=half_moves,
+            started_at=words.get("started"),
+            ended_at=words["ended"],
+            tournament=words.get("tournament"),
+            round=round_,
+            rated=True,
         )
+    )
 
-    def _late_key(self, pool: str, players: tuple[int, int], facts: Sequence[str | None]) -> str:
-        """The key of a late game that has none: of the players' identities, so that other ledgers give the same."""
-        ledger = self.drafts.ledger
-        # Earlier releases made it of their numbers, which differ between ledgers; a game that stands so keeps its key.
-        old = f"late:{_hash([pool, *players, *facts])[:16]}"
-        if ledger.journal.find([f"game:{old}"]):
-            return old
-        persons = ledger.people.by_number(players)
-        # Who was erased has no identity left: the number stands for it.
-        identities = [persons[player].identity or player if player in persons else player for player in players]
-        # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
-        # 9).
-        plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
-        return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
 
-    def _bye(self, words: Words) -> Change:
-        brings = words["brings"]
-        if brings not in set(Brings):
-            raise MalformedError([f"brings must be one of {[word.value for word in Brings]}, got {brings!r}"])
-        return self.drafts.add(
-            RoundWithoutGame(
-                pool=self._pool(words),
-                tournament=words["tournament"],
-                edition=words["edition"],
-                round=_whole(words, "round"),
-                player=self._number(words["player"]),
-                brings=Brings(brings),
-                half_points=_whole(words, "half_points"),
-            )
+def _late_key(drafts: Drafts, pool: str, players: tuple[int, int], facts: Sequence[str | None]) -> str:
+    """The key of a late game that has none: of the players' identities, so that other ledgers give the same."""
+    ledger = drafts.ledger
+    # Earlier releases made it of their numbers, which differ between ledgers; such a game keeps its key.
+    old = f"late:{_hash([pool, *players, *facts])[:16]}"
+    if ledger.journal.find([f"game:{old}"]):
+        return old
+    persons = ledger.people.by_number(players)
+    # An erased player has no identity left: the number takes its place.
+    identities = [persons[player].identity or player if player in persons else player for player in players]
+    # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
+    # 9).
+    plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
+    return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
+
+
+def _bye(drafts: Drafts, words: Words) -> Change:
+    brings = words["brings"]
+    if brings not in set(Brings):
+        raise MalformedError([f"brings must be one of {[word.value for word in Brings]}, got {brings!r}"])
+    return drafts.add(
+        RoundWithoutGame(
+            pool=_pool(drafts, words),
+            tournament=words["tournament"],
+            edition=words["edition"],
+            round=_whole(words, "round"),
+            player=_number(drafts, words["player"]),
+            brings=Brings(brings),
+            half_points=_whole(words, "half_points"),
         )
+    )
 
-    def _annul(self, words: Words) -> Change:
-        if words["which"] not in set(Which):
-            raise MalformedError([f"which must be one of {[which.value for which in Which]}, got {words['which']!r}"])
-        player = self._number(words["player"])
-        return self.drafts.annul_games(player, Which(words["which"]), words.get("from"), words.get("until"))
 
-    def _close(self, words: Words) -> Change:
-        return self.drafts.close_account(self._number(words["player"]), words["from"])
+def _annul(drafts: Drafts, words: Words) -> Change:
+    if words["which"] not in set(Which):
+        raise MalformedError([f"which must be one of {[which.value for which in Which]}, got {words['which']!r}"])
+    player = _number(drafts, words["player"])
+    return drafts.annul_games(player, Which(words["which"]), words.get("from"), words.get("until"))
 
-    def _standing(self, words: Words) -> Change:
-        if words["to"] not in set(Standing):
-            raise MalformedError([f"to must be one of {[word.value for word in Standing]}, got {words['to']!r}"])
-        player = self._number(words["player"])
-        change = PlayerChanged(player=player, effective_at=words["from"], standing=Standing(words["to"]))
-        return self.drafts.add(change)
 
-    def _rating(self, words: Words) -> Change:
-        past = Past(
-            rating=words["to"],
-            games=_whole(words, "games"),
-            deviation=words.get("deviation"),
-            volatility=words.get("volatility"),
-            highest=words.get("highest"),
-            k_factor=words.get("k"),
-            source=words.get("list"),
-            since=words.get("from"),
+def _close(drafts: Drafts, words: Words) -> Change:
+    return drafts.close_account(_number(drafts, words["player"]), words["from"])
+
+
+def _standing(drafts: Drafts, words: Words) -> Change:
+    if words["to"] not in set(Standing):
+        raise MalformedError([f"to must be one of {[word.value for word in Standing]}, got {words['to']!r}"])
+    player = _number(drafts, words["player"])
+    change = PlayerChanged(player=player, effective_at=words["from"], standing=Standing(words["to"]))
+    return drafts.add(change)
+
+
+def _rating(drafts: Drafts, words: Words) -> Change:
+    past = Past(
+        rating=words["to"],
+        games=_whole(words, "games"),
+        deviation=words.get("deviation"),
+        volatility=words.get("volatility"),
+        highest=words.get("highest"),
+        k_factor=words.get("k"),
+        source=words.get("list"),
+        since=words.get("from"),
+    )
+    return drafts.add(past.seed(_number(drafts, words["player"]), _pool(drafts, words)))
+
+
+def _declared(drafts: Drafts, words: Words) -> Change:
+    return drafts.declare(_number(drafts, words["player"]), _whole(words, "to") or 0, words["from"])
+
+
+def _born(drafts: Drafts, words: Words) -> Change:
+    year = _whole(words, "to") or 0
+    return drafts.add(BirthYearLearnt(player=_number(drafts, words["player"]), birth_year=year))
+
+
+def _merge(drafts: Drafts, words: Words) -> Change:
+    return drafts.merge(_number(drafts, words["player"]), _number(drafts, words["into"]))
+
+
+def _unmerge(drafts: Drafts, words: Words) -> Change:
+    return drafts.part(_number(drafts, words["player"]))
+
+
+def _void_tournament(drafts: Drafts, words: Words, *, restore: bool = False) -> Change:
+    return drafts.tournament(
+        _pool(drafts, words), words["tournament"], restore=restore, since=words.get("from"), until=words.get("until")
+    )
+
+
+def _reinstate_tournament(drafts: Drafts, words: Words) -> Change:
+    return _void_tournament(drafts, words, restore=True)
+
+
+def _adopt(drafts: Drafts, words: Words) -> Change:
+    carry = words.get("carry")
+    if carry not in {None, *Carry}:
+        raise MalformedError([f"carry must be one of {[way.value for way in Carry]}, got {carry!r}"])
+    settings = _value(SchemeAdopted, "settings", words.get("settings") or "{}")
+    return drafts.add(
+        SchemeAdopted(
+            pool=_pool(drafts, words),
+            scheme=words["scheme"],
+            settings=settings,
+            effective_from=words["from"],
+            carry=None if carry is None else Carry(carry),
+            conversion=conversion_in(words.get("map", "").split()),
         )
-        return self.drafts.add(past.seed(self._number(words["player"]), self._pool(words)))
+    )
 
-    def _declared(self, words: Words) -> Change:
-        return self.drafts.declare(self._number(words["player"]), _whole(words, "to") or 0, words["from"])
 
-    def _born(self, words: Words) -> Change:
-        year = _whole(words, "to") or 0
-        return self.drafts.add(BirthYearLearnt(player=self._number(words["player"]), birth_year=year))
+def _close_run(drafts: Drafts, words: Words) -> Change:
+    return drafts.add(RatingRunClosed(pool=_pool(drafts, words), as_of=words["ended"]))
 
-    def _merge(self, words: Words) -> Change:
-        return self.drafts.merge(self._number(words["player"]), self._number(words["into"]))
 
-    def _unmerge(self, words: Words) -> Change:
-        return self.drafts.part(self._number(words["player"]))
-
-    def _void_tournament(self, words: Words, *, restore: bool = False) -> Change:
-        return self.drafts.tournament(
-            self._pool(words), words["tournament"], restore=restore, since=words.get("from"), until=words.get("until")
+def _open_tournament(drafts: Drafts, words: Words) -> Change:
+    kind = words.get("format")
+    if kind not in {None, *Format}:
+        raise MalformedError([f"format must be one of {[word.value for word in Format]}, got {kind!r}"])
+    return drafts.add(
+        TournamentOpened(
+            pool=_pool(drafts, words),
+            tournament=words["tournament"],
+            starts_at=words["started"],
+            ends_at=words["ended"],
+            format=None if kind is None else Format(kind),
+            entrants=_whole(words, "entrants"),
+            rounds=_whole(words, "rounds"),
         )
+    )
 
-    def _reinstate_tournament(self, words: Words) -> Change:
-        return self._void_tournament(words, restore=True)
 
-    def _adopt(self, words: Words) -> Change:
-        carry = words.get("carry")
-        if carry not in {None, *Carry}:
-            raise MalformedError([f"carry must be one of {[way.value for way in Carry]}, got {carry!r}"])
-        settings = _value(SchemeAdopted, "settings", words.get("settings") or "{}")
-        return self.drafts.add(
-            SchemeAdopted(
-                pool=self._pool(words),
-                scheme=words["scheme"],
-                settings=settings,
-                effective_from=words["from"],
-                carry=None if carry is None else Carry(carry),
-                conversion=conversion_in(words.get("map", "").split()),
-            )
-        )
+def _close_tournament(drafts: Drafts, words: Words) -> Change:
+    return drafts.add(
+        TournamentClosed(pool=_pool(drafts, words), tournament=words["tournament"], ended_at=words["ended"])
+    )
 
-    def _close_run(self, words: Words) -> Change:
-        return self.drafts.add(RatingRunClosed(pool=self._pool(words), as_of=words["ended"]))
 
-    def _open_tournament(self, words: Words) -> Change:
-        kind = words.get("format")
-        if kind not in {None, *Format}:
-            raise MalformedError([f"format must be one of {[word.value for word in Format]}, got {kind!r}"])
-        return self.drafts.add(
-            TournamentOpened(
-                pool=self._pool(words),
-                tournament=words["tournament"],
-                starts_at=words["started"],
-                ends_at=words["ended"],
-                format=None if kind is None else Format(kind),
-                entrants=_whole(words, "entrants"),
-                rounds=_whole(words, "rounds"),
-            )
-        )
+def _fact(drafts: Drafts, words: Words) -> Change:
+    return _field(drafts, words["fact"], words)
 
-    def _close_tournament(self, words: Words) -> Change:
-        return self.drafts.add(
-            TournamentClosed(pool=self._pool(words), tournament=words["tournament"], ended_at=words["ended"])
-        )
 
-    def _fact(self, words: Words) -> Change:
-        return self._field(words["fact"], words)
+def _take_back(drafts: Drafts, words: Words) -> Change:
+    return drafts.annul(words["fact"])
 
-    def _take_back(self, words: Words) -> Change:
-        return self.drafts.annul(words["fact"])
 
-    def _put_back(self, words: Words) -> Change:
-        return self.drafts.restore(words["fact"])
+def _put_back(drafts: Drafts, words: Words) -> Change:
+    return drafts.restore(words["fact"])
 
-    def _undo(self, words: Words) -> Change:
-        return self.drafts.undo(_whole(words, "proposal") or 0)
 
-    def _field(self, key: str, words: Words) -> Change:
-        cls = self.drafts.fact(key).cls
-        return self.drafts.replace(key, {words["field"]: _value(cls, words["field"], words["to"])})
+def _undo(drafts: Drafts, words: Words) -> Change:
+    return drafts.undo(_whole(words, "proposal") or 0)
 
-    def _pool(self, words: Words) -> str:
-        return words.get("pool") or self.drafts.ledger.first_pool()
 
-    def _number(self, player: str) -> int:
-        return self.drafts.ledger.player_as_told(player).player
+def _field(drafts: Drafts, key: str, words: Words) -> Change:
+    cls = drafts.fact(key).cls
+    return drafts.replace(key, {words["field"]: _value(cls, words["field"], words["to"])})
+
+
+def _pool(drafts: Drafts, words: Words) -> str:
+    return words.get("pool") or drafts.ledger.first_pool()
+
+
+def _number(drafts: Drafts, player: str) -> int:
+    return drafts.ledger.player_as_told(player).player
+
+
+_MEANINGS: Mapping[str, Callable[[Drafts, Words], Change]] = {
+    "result": _result,
+    "game": _game,
+    "void": _void,
+    "reinstate": _reinstate,
+    "reassign": _reassign,
+    "swap-colours": _swap_colours,
+    "late": _late,
+    "bye": _bye,
+    "annul": _annul,
+    "close": _close,
+    "standing": _standing,
+    "rating": _rating,
+    "declared": _declared,
+    "born": _born,
+    "merge": _merge,
+    "unmerge": _unmerge,
+    "void-tournament": _void_tournament,
+    "reinstate-tournament": _reinstate_tournament,
+    "adopt": _adopt,
+    "close-run": _close_run,
+    "open-tournament": _open_tournament,
+    "close-tournament": _close_tournament,
+    "fact": _fact,
+    "take-back": _take_back,
+    "put-back": _put_back,
+    "undo": _undo,
+}  # by verb, the function that reads its words
 
 
 def conversion_in(maps: Sequence[str]) -> tuple[ConversionRange, ...] | None:
@@ -487,7 +545,7 @@ def _hash(facts: Sequence[str | int | None]) -> str:
 
 
 def _ending(words: Words) -> tuple[Outcome, Termination | None, int | None]:
-    """Result, ending if one is told, and number of half-moves; all faults at once, that of the day of the end too."""
+    """Return result, ending if one is given, and half-moves; all faults at once, that of the last day included."""
     problems: list[str] = []
 
     def read(meaning: Callable[[], Read], begin: str = "") -> Read | None:
@@ -518,13 +576,13 @@ def _result_word(text: str) -> str:
 
 
 def _outcome_and_ending(word: str, text: str, termination: Termination | None) -> tuple[Outcome, Termination | None]:
-    """The outcome of a result, and how the game ended where that is told by *termination* or by the result."""
+    """Return the outcome of a result, and how the game ended if *termination* or the result says so."""
     if word in {"*", "-"}:
         return Outcome.NONE, termination
     outcome = Outcome(word.removeprefix("+"))
     if not word.startswith("+"):
         return outcome, termination
-    # A plus marks a forfeit, which is never rated (RULES 1.8): where nobody tells an ending it was not played.
+    # A plus marks a forfeit, which is never rated (RULES 1.8): without an ending the game was not played.
     if termination not in {None, Termination.UNKNOWN, Termination.UNPLAYED}:
         what = f"a forfeit, {text!r}, was never played"
         raise MalformedError([f"termination {termination}: {what}; correct one of the two"])
@@ -548,7 +606,7 @@ def _whole(words: Words, name: str) -> int | None:
 
 
 def _value(cls: type[Event], field: str, text: str) -> Any:
-    """What a text means as the value of a field; the empty text is a blank.
+    """Return the value of a field that a text means; the empty text is a blank.
 
     Raises:
         UnknownNameError: a fact of that kind has no such field.
@@ -611,12 +669,12 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[FileFault]
             problems = [f"no column {name!r}; {choice_of(name, COLUMNS)}" for name in header if name not in COLUMNS]
             twice = sorted({name for name in header if header.count(name) > 1})
             problems += [f"column {name!r} stands twice" for name in twice]
-        else:  # likely no file of corrections at all: to name each of its columns would help nobody
+        else:  # likely no file of corrections at all: a list of its columns would not help
             problems = [f"the header has no column 'verb'; the columns are {list(COLUMNS)}"]
         faults = [FileFault(1, problem) for problem in problems]
         filled = (cells for cells in reader if any(cell.strip() for cell in cells))
         for number, cells in enumerate(filled if not faults else (), 1):
-            if number > MOST_ROWS:  # with faults or without: to tell what is wrong with millions takes hours
+            if number > MOST_ROWS:  # with faults or without: to check millions takes hours
                 raise MalformedError([f"line {reader.line_num}: more than {MOST_ROWS:,} rows: part the file"])
             _read(verbs, reader.line_num, header, cells, rows, faults)
     except csv.Error as error:
@@ -641,9 +699,9 @@ def _read(
 
 
 def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]:
-    """A batch that would make games what a file tells of them, and the differences that no batch can settle.
+    """A batch that would change games to what a file says, and the differences that no batch can settle.
 
-    Of those somebody must find out first who played, or which moves were made; or a value begins as a formula of a
+    A person must first find out who played, or which moves were made; or a value begins as a formula of a
     spreadsheet does, in which a batch is likely to be looked through.
 
     Args:
@@ -671,7 +729,7 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
 
 
 def at_lines(rows: Sequence[Row], refusals: Sequence[Refusal]) -> list[FileFault]:
-    """What the gate refuses, by the lines of the file."""
+    """Return the judge's refusals, by the lines of the file."""
     return [
         # what is said of the whole proposal, number 0, has no line of its own
         FileFault(rows[refusal.number - 1].line if refusal.number else 1, f"{refusal.rule}: {refusal.message}")

@@ -1,1 +1,1 @@
-"""What may be said: words, instants, periods, events, their canonical bytes and JSON schemas. No I/O."""
+"""The vocabulary of the ledger: words, instants, periods, events, their canonical bytes and JSON schemas. No I/O."""

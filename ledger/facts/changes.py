@@ -1,6 +1,6 @@
-"""What a correction may change: one class for every verb, with the fields that each verb needs. No event lives here.
+"""The changes that a correction may make: one class for every verb, with its fields. It defines no events.
 
-What a change makes of the facts is the game book's business; whether it may follow what is there, that of its gate.
+The game book applies a change to the facts; its gate decides whether the change may follow what is recorded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ledger.facts.event_fields import (
     text_field,
 )
 
-KEY_OF_FACT_PATTERN = r"[a-z]+:[!-~]{1,2000}"  # the longest holds a tournament's name as it stands in an URL
+KEY_OF_FACT_PATTERN = r"[a-z]+:[!-~]{1,2000}"  # the longest holds a tournament's name in the form of a URL
 KIND_PATTERN = r"[a-z]+(?:-[a-z]+)*/[1-9][0-9]?"
 FIELD_PATTERN = r"[a-z][a-z_]{0,31}"
 BLANK = ""  # a field that says nothing: no field of an event may be the empty text
@@ -36,7 +36,7 @@ _DEEPEST = 3  # settings and conversions are objects within the facts
 
 
 class Verb(StrEnum):
-    """What is done to a fact, to the games of a player or tournament, to a person, or to a decision."""
+    """The action on a fact, on the games of a player or tournament, on a person, or on a decision."""
 
     REPLACE = "replace"  # some fields of a fact
     ANNUL = "annul"  # a fact, as if it had never been recorded; of a game: void it
@@ -51,10 +51,10 @@ class Verb(StrEnum):
 
 
 class Which(StrEnum):
-    """Which games of a player are annulled."""
+    """The games of a player that are annulled."""
 
     ALL = "all"  # as if the player had never played them
-    LOSSES = "losses"  # of the opponents: what they won or drew stands
+    LOSSES = "losses"  # of the opponents: their wins and draws remain
 
 
 class Taken(NamedTuple):
@@ -79,7 +79,7 @@ FIELDS: Mapping[Verb, Taken] = {
 
 
 def _values_field(doc: str) -> Any:
-    """A field of plain values by the names of an event's fields; the empty text stands for a blank."""
+    """Return a field of plain values by the names of an event's fields; the empty text represents a blank."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, Mapping) or not value:
@@ -102,8 +102,8 @@ def _values_field(doc: str) -> Any:
 
 
 def _leaves(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Each value that is neither object nor list, with its path."""
-    # Deeper ones come out as they are and are refused: nothing walks down a document of somebody else without an end.
+    """Yield each value that is neither object nor list, with its path."""
+    # Deeper ones are returned as they are and are refused: a foreign document cannot make this recursion endless.
     if depth <= _DEEPEST and isinstance(value, Mapping):
         for name, inner in value.items():
             if type(name) is not str or not name.isascii() or not name.isprintable() or len(name) > 32:
@@ -151,7 +151,7 @@ class Change:
         problems += [f"{self.do} takes no {name}" for name in sorted(names - {*taken.needed, *taken.allowed})]
         if self.do is Verb.REPLACE and not problems:
             expects, facts = dict(self.expects or {}), dict(self.facts or {})
-            # a proposal is stale where something else stands than it expects, so that nothing is replaced unseen
+            # a proposal is stale if the current value differs from the expected one, so that nothing is replaced unseen
             if expects.keys() != facts.keys():
                 problems.append(f"replace expects and gives the same fields, got {sorted(expects)} and {sorted(facts)}")
         if problems:
@@ -159,7 +159,7 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """What it concerns, as one word: two changes of one subject are about the same thing."""
+        """The fact or person concerned, as one word: two changes of one subject are about the same thing."""
         match self.do:
             case Verb.MERGE | Verb.PART:
                 return f"person:{self.player}"
@@ -173,19 +173,19 @@ class Change:
                 return str(self.fact)
 
     def plain(self) -> dict[str, Any]:
-        """The fields that it has, as they are written."""
+        """Return its fields as they are written."""
         values = {field.name: getattr(self, field.name) for field in attrs.fields(Change)}
         words = {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
         return {name: value for name, value in sorted(words.items()) if value is not None}
 
 
 def games_at(pool: str | None, tournament: str | None) -> str:
-    """The subject of changes of all games of a tournament."""
+    """Return the subject of changes of all games of a tournament."""
     return f"games-at:{pool}:{tournament}"
 
 
 def changes_field(doc: str) -> Any:
-    """A field of at least one change and at most ``MOST_CHANGES``."""
+    """Return a field of at least one change and at most ``MOST_CHANGES``."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         good = type(value) is tuple and 0 < len(value) <= MOST_CHANGES and all(isinstance(c, Change) for c in value)
@@ -211,7 +211,7 @@ def _schema_of(verb: Verb) -> dict[str, Any]:
 
 
 def change_of(plain: Mapping[str, Any]) -> Change:
-    """The change that ``Change.plain`` wrote."""
+    """Return the change that ``Change.plain`` wrote."""
     words: Mapping[str, type[StrEnum]] = {"do": Verb, "which": Which}
     fields: dict[str, Any] = {name: words[name](value) if name in words else value for name, value in plain.items()}
     return Change(**fields)

@@ -45,7 +45,7 @@ RECORDED_AT_LENGTH = 24
 
 
 def _without(fields: frozenset[str], facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts of an older kind as they stand; it has none of the fields that came later."""
+    """Return the facts of an older kind unchanged; it has none of the fields that came later."""
     # No release ever wrote such bytes: read as the new kind, they would be a second spelling of one fact.
     if late := sorted(fields & facts.keys()):
         raise ValueError(f"no field {late[0]!r} in this kind")
@@ -77,7 +77,7 @@ class Entry:
 
 
 def _objects(value: Any, kind: Any) -> tuple[Any, ...]:
-    """A list of objects of one class; every fault names the place in the list."""
+    """Return a list of objects of one class; every fault names the place in the list."""
     if type(value) is not list:
         raise ValueError(f"expected a list of objects, got {value!r}")
     cls = get_args(kind)[0]
@@ -158,7 +158,7 @@ def _structure(kind: str) -> Callable[[Mapping[str, Any], Any], Event]:
 
 
 class _Written(NamedTuple):
-    """How the facts of a kind are read: their names in canonical order, and whether some of them have keys inside."""
+    """The layout of the facts of a kind: their names in canonical order, and whether some of them have keys inside."""
 
     names: tuple[str, ...]
     read: Callable[[Event], tuple[Any, ...]]
@@ -178,7 +178,7 @@ _WRITTEN = {kind: _Written.of(kind) for kind in EVENTS}
 
 # ``attrs.asdict`` looks at each value for classes within: four times the cost of reading the fields by ``attrgetter``.
 def _stored(event: Event) -> dict[str, Any]:
-    """The fields that are written, in canonical order. A built event has passed its checks: it lies in the subset."""
+    """Yield the fields that are written, in canonical order. A built event has passed its checks."""
     written = _WRITTEN[type(event)]
     plain = {name: value for name, value in zip(written.names, written.read(event), strict=True) if value is not None}
     if type(event) is SchemeAdopted and event.conversion is not None:
@@ -190,13 +190,13 @@ def _stored(event: Event) -> dict[str, Any]:
 
 
 def facts(event: Event) -> bytes:
-    """The canonical bytes of an event's facts, without its key field."""
+    """Return the canonical bytes of an event's facts, without its key field."""
     # orjson writes dicts alone; settings may be any other mapping.
     return orjson.dumps(_stored(event), option=_WRITTEN[type(event)].option, default=dict)
 
 
 def facts_mapping(event: Event) -> dict[str, Any]:
-    """An event's facts as plain values, its key field included, optional fields that are absent left out."""
+    """Return an event's facts as plain values with its key field; absent optional fields are left out."""
     plain = {name: str(value) if isinstance(value, StrEnum) else value for name, value in _stored(event).items()}
     if event.KEY_FIELD:
         plain = {event.KEY_FIELD: getattr(event, event.KEY_FIELD), **plain}
@@ -212,10 +212,11 @@ def _is_actor(actor: str) -> bool:
 def seal_actor(actor: str) -> str:
     """*actor* as JSON text with its quotation marks.
 
-    What is read is judged less strictly: journals of earlier releases may hold names with what nobody sees.
+    Entries that are read are checked less strictly: journals of earlier releases may hold names with invisible
+    characters.
 
     Raises:
-        MalformedError: not 1 to 128 characters of plain NFC text, a character that nobody sees, or a token.
+        MalformedError: not 1 to 128 characters of plain NFC text, an invisible character, or a token.
     """
     if not _is_actor(actor):
         shown = without_tokens(actor) if type(actor) is str else actor
@@ -231,14 +232,14 @@ def _head(actor: str) -> bytes:
     return b'{"actor":%b,"facts":' % seal_actor(actor).encode()
 
 
-@lru_cache(maxsize=64)  # the entries of a transaction end alike
+@lru_cache(maxsize=64)  # the entries of a transaction end in the same way
 def _tail(kind: str, recorded_at: str) -> bytes:
-    """What follows the facts, with room for the key and the position."""
+    """Return the text that follows the facts, with room for the key and the position."""
     return b',"key":%%b,"kind":"%b","position":%%d,"recorded_at":"%b"}' % (kind.encode(), recorded_at.encode())
 
 
 def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, facts_bytes: bytes) -> bytes:
-    """The body of an entry around facts that are canonical bytes already.
+    """Return the body of an entry around facts that are canonical bytes already.
 
     Raises:
         MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
@@ -250,7 +251,7 @@ def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, f
 
 
 def body_of(position: int, recorded_at: str, actor: str, event: Event) -> bytes:
-    """The body of an event's entry: what ``assemble`` makes of the event's facts.
+    """Return the body of an event's entry: ``assemble`` applied to the event's facts.
 
     Raises:
         MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
@@ -285,7 +286,7 @@ def structure_event(kind: object, facts_given: object, path: str = "$.facts") ->
 
 
 def _faults(cls: type[Event], facts_read: Mapping[str, Any], path: str) -> list[str]:
-    """Every fault of the given fields, each with its place; building the class would stop at the first."""
+    """Yield every fault of the given fields, each with its place; building the class would stop at the first."""
     fields = attrs.fields_dict(cls)
     problems = [f"unknown field, expected one of {sorted(fields)} @ {path}.{n}" for n in facts_read if n not in fields]
     for name, field in fields.items():
@@ -304,14 +305,14 @@ def _faults(cls: type[Event], facts_read: Mapping[str, Any], path: str) -> list[
 
 
 def _class_of(kind: object) -> type[Event] | None:
-    """The class that a stored kind is read as, old kinds included."""
+    """Return the class that reads a stored kind; old kinds are included."""
     while isinstance(kind, str) and kind in UPCASTS:
         kind = UPCASTS[kind][0]
     return BY_KIND.get(kind) if isinstance(kind, str) else None
 
 
 def _event_of(kind: object, key: str, facts_read: object) -> Event:
-    """The event of a stored entry: a key field stands in the key only."""
+    """Return the event of a stored entry; only the key holds the key field."""
     cls = _class_of(kind)
     if cls is not None and cls.KEY_FIELD and isinstance(facts_read, dict):
         if cls.KEY_FIELD in facts_read:
@@ -360,7 +361,7 @@ def decode(body: bytes) -> Entry:
         if name in plain and not holds(plain[name]):
             problems.append(f"expected {expected}, got {plain[name]!r} @ $.{name}")
     if isinstance(plain.get("key"), str) and "facts" in plain and "kind" in plain:
-        # looked at even where something else is wrong, so that all faults are told at once
+        # checked even if something else is wrong, so that all faults are reported at once
         try:
             event = _event_of(plain["kind"], plain["key"], plain["facts"])
         except MalformedError as error:
@@ -369,7 +370,7 @@ def decode(body: bytes) -> Entry:
             problems.append(f"expected {event.key!r}, got {plain['key']!r} @ $.key")
     if problems:
         raise MalformedError(problems)
-    # orjson takes the last of two equal keys, and other blanks and escapes: the bytes alone tell the one spelling
+    # orjson takes the last of two equal keys, and other blanks and escapes: only the bytes show the one spelling
     if orjson.dumps(plain, option=orjson.OPT_SORT_KEYS) != body:
         raise MalformedError(["not canonical: a repeated field, another order, other blanks or escapes @ $"])
     return Entry(position=plain["position"], recorded_at=plain["recorded_at"], actor=plain["actor"], event=event)
@@ -380,7 +381,7 @@ def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
         # UTF-8 has no bytes for them
         if any("\ud800" <= character <= "\udfff" for character in value):
             problems.append(f"text must not hold lone surrogates, got {value!r} @ {path}")
-        # two spellings of a name that nobody can tell apart would be two facts
+        # two spellings of a name that look the same would be two facts
         elif not unicodedata.is_normalized("NFC", value):
             problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
     elif isinstance(value, int):
@@ -401,7 +402,7 @@ def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
 
 
 def canonical(value: Mapping[str, Any]) -> bytes:
-    """The one spelling of *value* in bytes (RFC 8785 within the subset above).
+    """Return the one spelling of *value* in bytes (RFC 8785 within the subset above).
 
     Raises:
         MalformedError: something in it lies outside the subset; every fault is listed.

@@ -47,7 +47,7 @@ _Unsuspected: type[GameRecorded] = attrs.make_class(
 
 
 def suspects(frame: DataFrame) -> Series:
-    """Which rows may not make a ``game-recorded/1`` (Boolean): all that make none, and perhaps others.
+    """Mark the rows that may not make a ``game-recorded/1`` (Boolean): all that make none, and perhaps others.
 
     Whole columns are compared with the JSON Schema of each field; ``build_events`` says what is wrong with single rows.
 
@@ -60,7 +60,7 @@ def suspects(frame: DataFrame) -> Series:
 
 
 def build_events(frame: DataFrame, suspected: Series) -> Iterator[GameRecorded | str]:
-    """Each row as the event class takes it: the event, or in words why it is none.
+    """Yield for each row the event that the event class builds, or the fault in words if it builds none.
 
     The events are for the rules to judge; what writes them is ``bodies``.
 
@@ -98,16 +98,16 @@ def _doubt(frame: DataFrame, name: str, field: attrs.Attribute[Any]) -> Expr:
 
 
 def facts(frame: DataFrame) -> Series:
-    """The canonical bytes of each row's facts, as text. The rows must make events."""
+    """Return the canonical bytes of each row's facts, as text. The rows must make events."""
     return frame.select(pl.concat_str(_parts(frame, "{", "}")).alias("facts"))["facts"]
 
 
 def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
-    """What makes the facts when joined, with *head* and *tail* around the members."""
+    """Return the parts that make the facts when joined, with *head* and *tail* around the members."""
     parts: list[Expr] = []
-    # what stands between the values so far and the next
+    # separator between the values so far and the next
     written = head
-    # The key of the entry carries the key of the game, which so stands nowhere twice.
+    # The key of the entry carries the key of the game, so that the facts do not repeat it.
     for name in sorted(set(_FIELDS) - {"game"}):
         missing = frame[name].null_count()
         if missing == len(frame) and missing:
@@ -152,14 +152,14 @@ _KEYS: Mapping[type[Event], str] = {
 
 
 def player_suspects(frame: DataFrame, kind: type[Event]) -> Series:
-    """Which rows hold a value that the event class may refuse (Boolean); of the columns that are fields of its."""
+    """Mark the rows with a value that the event class may refuse (Boolean); only the class's own fields are checked."""
     fields = {field.name: field for field in attrs.fields(kind) if field.name in frame.columns}
     doubts = [_doubt(frame, name, field) for name, field in fields.items()]
     return frame.select(pl.any_horizontal(*doubts).fill_null(value=False).alias("suspect"))["suspect"]
 
 
 def player_keys(frame: DataFrame, kind: type[Event]) -> Series:
-    """The key of each row's event."""
+    """Return the key of each row's event."""
     since = pl.col("effective_at").fill_null("start") if kind is RatingSeeded else pl.lit("")
     parts = _KEYS[kind].replace("{pool}", "{}").replace("{player}", "{}").replace("{since}", "{}")
     columns = [pl.col("pool"), pl.col("player"), since] if kind is RatingSeeded else [pl.col("player")]
@@ -167,7 +167,7 @@ def player_keys(frame: DataFrame, kind: type[Event]) -> Series:
 
 
 def player_facts(frame: DataFrame, kind: type[Event]) -> Series:
-    """The canonical bytes of each row's facts, as text; columns that the frame lacks are absent."""
+    """Return the canonical bytes of each row's facts, as text; columns that the frame lacks are absent."""
     return frame.select(pl.concat_str(pl.lit("{"), *_members(frame, kind), pl.lit("}")).alias("facts"))["facts"]
 
 
@@ -179,7 +179,7 @@ def _members(frame: DataFrame, kind: type[Event]) -> list[Expr]:
     members: list[Expr] = []
     for name in present:
         quote = "" if name in _NUMBERS else '"'
-        # before the first field that every row has stands a comma behind each value, after it one before each
+        # up to the first field that every row has, a comma follows each value; after it a comma precedes each
         before, after = ("", ",") if name < first else ("", "") if name == first else (",", "")
         value = pl.col(name).cast(pl.String)
         if name == "source":

@@ -1,4 +1,4 @@
-"""How the fields of events are made: what each may be, its words and its JSON Schema, said together.
+"""The fields of events: each is declared once with its values, its description and its JSON Schema.
 
 A function for each kind of field, and the patterns and limits that they share. No event is defined here.
 """
@@ -18,6 +18,7 @@ from ledger.facts.instants import INSTANT_FORMS, instant_ms
 
 MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
 MAX_PLAYER = 2**31 - 1
+MAX_RATING = 5_000  # points, of a rating that a source shows
 MAX_ROUND = 10_000  # of a tournament
 MAX_HALF_MOVES = 20_000  # the longest possible game under the 75-move rule has fewer than 18,000 half-moves
 KEY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/+-]{0,95}"
@@ -46,7 +47,7 @@ def field_of(
     absent: str = "",
     converter: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """A field of an event.
+    """Return a field of an event.
 
     Args:
         doc: what it is, with its unit.
@@ -67,7 +68,7 @@ def field_of(
             if value is not None:
                 check(event, attribute, value)
 
-        # None is "not told" in Python alone: in an entry the field is left out
+        # None means "not stated" in Python alone: in an entry the field is left out
         return attrs.field(default=None, validator=check_present, converter=converter, metadata=metadata)
     return attrs.field(validator=check, converter=converter, metadata=metadata)
 
@@ -82,7 +83,7 @@ def fail(attribute: attrs.Attribute[Any], expected: str, value: object) -> None:
 
 
 def pattern_field(doc: str, pattern: str, *, optional: bool = False) -> Any:
-    """A field of text that matches a pattern whole."""
+    """Return a field of text that matches a pattern completely."""
     # without it \d takes the digits of every script
     compiled = re.compile(pattern, re.ASCII)
 
@@ -108,7 +109,7 @@ def is_plain_text(value: str, limit: int) -> bool:
 
 
 def text_faults(field: str, text: object, limit: int) -> list[str]:
-    """What is wrong with a text that must be plain, if anything; it ends in the name of its field."""
+    """Return the fault of a text that must be plain, if it has one; the fault ends in the name of its field."""
     if isinstance(text, str) and is_plain_text(text, limit):
         return []
     start = text[:limit] if isinstance(text, str) else text
@@ -119,7 +120,7 @@ def text_faults(field: str, text: object, limit: int) -> list[str]:
 
 
 def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
-    """A field of plain text of 1 to *limit* characters."""
+    """Return a field of plain text of 1 to *limit* characters."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str or not is_plain_text(value, limit):
@@ -136,7 +137,7 @@ def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
 
 
 def integer_field(doc: str, low: int, high: int, *, optional: bool = False, absent: str = "") -> Any:
-    """A field of whole numbers from *low* to *high*."""
+    """Return a field of whole numbers from *low* to *high*."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not int or not low <= value <= high:  # ``isinstance`` would take True for 1
@@ -146,7 +147,7 @@ def integer_field(doc: str, low: int, high: int, *, optional: bool = False, abse
 
 
 def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
-    """A field of an instant, as precise as it is known."""
+    """Return a field of an instant, as precise as it is known."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str:
@@ -165,7 +166,7 @@ def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
 
 
 def one_of_field(doc: str, choices: type[StrEnum], *, optional: bool = False, absent: str = "") -> Any:
-    """A field of one member of an enumeration, which its word gives as well."""
+    """Return a field of one member of an enumeration, which its word gives as well."""
     members = {member.value: member for member in choices}
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -180,7 +181,7 @@ def one_of_field(doc: str, choices: type[StrEnum], *, optional: bool = False, ab
 
 
 def flag_field(doc: str) -> Any:
-    """A field that is true or false."""
+    """Return a field that is true or false."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not bool:
@@ -190,7 +191,7 @@ def flag_field(doc: str) -> Any:
 
 
 def settings_field(doc: str) -> Any:
-    """A field of settings by name: whole numbers, switches, decimals as text."""
+    """Return a field of settings by name: whole numbers, switches, decimals as text."""
     name, decimal = re.compile(NAME_PATTERN, re.ASCII), re.compile(DECIMAL_PATTERN, re.ASCII)
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:

@@ -22,6 +22,7 @@ from ledger.facts.event_fields import (
     KEY_PATTERN,
     MAX_HALF_MOVES,
     MAX_PLAYER,
+    MAX_RATING,
     MAX_ROUND,
     MAX_WHOLE,
     NAME_PATTERN,
@@ -42,7 +43,7 @@ from ledger.facts.words import USUALLY_BRINGS, Brings, Carry, Format, Outcome, S
 
 @attrs.frozen
 class _Fact:
-    """What the events share: the name of the field that the key carries whole, of those where it does."""
+    """The common part of events: the name of the field that the key carries complete, if there is one."""
 
     KEY_FIELD: ClassVar[str | None] = None
 
@@ -84,7 +85,7 @@ def _conversion(doc: str, *, absent: str) -> Any:
 
 @attrs.frozen(kw_only=True)
 class PlayerRegistered(_Fact):
-    """A player joins. The name stands outside the journal; only a salted commitment to it is sealed here."""
+    """A player joins. The name stands outside the journal; only a salted commitment to it is committed to here."""
 
     KIND: ClassVar[str] = "player-registered/1"
 
@@ -92,7 +93,7 @@ class PlayerRegistered(_Fact):
     joined_at: str = instant_field("when the player joined")
     standing: Standing = one_of_field("standing with the site on joining", Standing)
     commitment: str = pattern_field("HMAC-SHA256 of identity and name under the player's salt", SHA256_PATTERN)
-    declared_rating: int | None = integer_field("rating declared on joining, points", 0, 5000, optional=True)
+    declared_rating: int | None = integer_field("rating declared on joining, points", 0, MAX_RATING, optional=True)
     birth_year: int | None = integer_field("year of birth", 1700, 2200, optional=True)
 
     @property
@@ -110,7 +111,7 @@ class PlayerChanged(_Fact):
     player: int = integer_field("number of the player", 1, MAX_PLAYER)
     effective_at: str = instant_field("from when the change holds")
     standing: Standing = one_of_field("standing from then on", Standing)
-    declared_rating: int | None = integer_field("rating declared from then on, points", 0, 5000, optional=True)
+    declared_rating: int | None = integer_field("rating declared from then on, points", 0, MAX_RATING, optional=True)
 
     @property
     def key(self) -> str:
@@ -120,7 +121,7 @@ class PlayerChanged(_Fact):
 
 @attrs.frozen(kw_only=True)
 class PlayerRenamed(_Fact):
-    """A player's name is spelt right, or attached to a number. Like the first one it stands outside the journal."""
+    """A player's name is corrected, or attached to a number. The name is stored outside the journal."""
 
     KIND: ClassVar[str] = "player-renamed/1"
 
@@ -136,7 +137,7 @@ class PlayerRenamed(_Fact):
 
 @attrs.frozen(kw_only=True)
 class BirthYearLearnt(_Fact):
-    """A player's year of birth, where registration did not tell it; it holds for all games, those before it too."""
+    """A player's year of birth, if registration lacked it; it holds for all games, earlier ones too."""
 
     KIND: ClassVar[str] = "birth-year-learnt/1"
 
@@ -199,8 +200,8 @@ class GameRecorded(_Fact):
     )
     rated: bool = flag_field("whether the players asked for a rated game")
     text: str | None = pattern_field("SHA-256 of the movetext kept beside the journal", SHA256_PATTERN, optional=True)
-    white_rating: int | None = integer_field("White's rating shown by the source, points", 0, 5000, optional=True)
-    black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, 5000, optional=True)
+    white_rating: int | None = integer_field("White's rating shown by the source, points", 0, MAX_RATING, optional=True)
+    black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, MAX_RATING, optional=True)
 
     @property
     def key(self) -> str:
@@ -210,7 +211,7 @@ class GameRecorded(_Fact):
 
 @attrs.frozen(kw_only=True)
 class GameSupplemented(_Fact):
-    """What a further telling of a game adds: fields that were blank or less precise. It contradicts nothing."""
+    """The new details in a further report of a game: fields that were blank or less precise. It contradicts nothing."""
 
     KIND: ClassVar[str] = "game-supplemented/1"
 
@@ -227,8 +228,8 @@ class GameSupplemented(_Fact):
         "place within day and round, as the source numbers or lists its games", 1, MAX_WHOLE, optional=True
     )
     text: str | None = pattern_field("SHA-256 of the movetext kept beside the journal", SHA256_PATTERN, optional=True)
-    white_rating: int | None = integer_field("White's rating shown by the source, points", 0, 5000, optional=True)
-    black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, 5000, optional=True)
+    white_rating: int | None = integer_field("White's rating shown by the source, points", 0, MAX_RATING, optional=True)
+    black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, MAX_RATING, optional=True)
 
     @property
     def key(self) -> str:
@@ -240,8 +241,8 @@ class GameSupplemented(_Fact):
 class SchemeAdopted(_Fact):
     """A pool is rated by a scheme with the settings given here.
 
-    What a ledger records names every setting, with the versions of scheme and arithmetic, so that a new default never
-    rates an old ledger otherwise. Where a setting is not named, whoever records it adds the scheme's default.
+    A recorded adoption names every setting, with the versions of scheme and arithmetic, so that a new default never
+    changes how an old ledger is rated. If a setting is missing, the recorder adds the scheme's default.
     """
 
     KIND: ClassVar[str] = "scheme-adopted/2"
@@ -336,7 +337,7 @@ class RoundWithoutGame(_Fact):
         """Refuse points of another number for what is not allotted.
 
         Raises:
-            MalformedError: they stand there.
+            MalformedError: the settings contain some.
         """
         if self.half_points is not None and self.brings is not Brings.ALLOTTED:
             words = f"half_points go with what is allotted, not with {self.brings.value!r}: leave them out"
@@ -344,7 +345,7 @@ class RoundWithoutGame(_Fact):
 
     @property
     def worth(self) -> int:
-        """What the round brings, half points."""
+        """The points of the round, in half points."""
         return USUALLY_BRINGS[self.brings] if self.half_points is None else self.half_points
 
     @property
@@ -376,12 +377,12 @@ class ClockAccepted(_Fact):
 
 # -- corrections -----------------------------------------------------------------------------------------------------
 
-# What a change may be is said in ``changes``. Reasons are free text that may name people: it stands beside the journal,
-# and its salted digest here.
+# The module ``changes`` defines the changes. Reasons are free text that may name people: they are stored outside the
+# journal, which holds their salted digests.
 
 
 class Decision(StrEnum):
-    """What becomes of a proposal."""
+    """The result of a proposal."""
 
     APPROVED = "approved"
     REJECTED = "rejected"
@@ -389,7 +390,7 @@ class Decision(StrEnum):
 
 
 def proposal_key(proposal: int, part: int = 1) -> str:
-    """The key of the entry of a proposal: ``proposal:NUMBER@PART``."""
+    """Return the key of the entry of a proposal: ``proposal:NUMBER@PART``."""
     return f"proposal:{proposal}@{part}"
 
 
@@ -448,7 +449,7 @@ class CorrectionDecided(_Fact):
         return f"decision:{self.proposal}"
 
 
-# -- what a ledger tells the world, and the rules it gives itself ----------------------------------------------------
+# -- publications, and the rules of the ledger itself ------------------------------------------------------------
 
 FOUR_EYES = "four-eyes"  # the policy that corrections, and what reaches into the past, need two people
 
@@ -474,7 +475,7 @@ class PolicySet(_Fact):
 
 @attrs.frozen(kw_only=True)
 class ListPublished(_Fact):
-    """A rating list was shown to the world: its numbers are kept beside the journal, by their digest."""
+    """A rating list was published: its numbers are stored outside the journal, by their digest."""
 
     KIND: ClassVar[str] = "list-published/1"
 
@@ -511,21 +512,20 @@ class PersonErased(_Fact):
 
 # -- tokens ----------------------------------------------------------------------------------------------------------
 
-# A token is 256 random bits, so that its salted digest lets nobody find it by trying. The names of its person and of
-# who issues it stand here as actors do, and are never erased: whoever does not want that is given a token under another
-# name.
-# All keys of these events are from the first on and before the other: ";" follows ":" in ASCII, so that the index of
-# the keys answers.
+# A token is 256 random bits, so that its salted digest cannot be found by trying. The names of its holder and of its
+# issuer are stored here like those of other actors, and are never erased: a person who objects gets a token under
+# another name. All keys of these events lie between the first and the last prefix: ";" follows ":" in ASCII, so that
+# the index of the keys answers.
 KEYS, AFTER_KEYS = "token:", "token;"
 
 
 class Role(StrEnum):
-    """What a token lets its person do."""
+    """The rights of a token's holder."""
 
-    RECORDER = "recorder"  # record facts; asked for where somebody holds it
+    RECORDER = "recorder"  # record facts; required only if a person holds this role
     CORRECTOR = "corrector"  # propose corrections, and take one's own back
     APPROVER = "approver"  # approve and reject proposals, set policies, publish lists, issue and revoke tokens
-    AUDITOR = "auditor"  # nothing but being named: whoever may read the files may audit
+    AUDITOR = "auditor"  # no right, only a name: everybody who may read the files may audit
 
 
 ROLES_OF: Mapping[Decision, Role] = {
@@ -539,7 +539,7 @@ _WHO = "position of the entry that issued the token of the person who does this"
 
 @attrs.frozen(kw_only=True)
 class TokenIssued(_Fact):
-    """A person gets a token. Once somebody is an approver, an approver's token issues it; a lost one is reset."""
+    """A person gets a token. Once there is an approver, an approver's token issues it; a lost one is reset."""
 
     KIND: ClassVar[str] = "token-issued/1"
 

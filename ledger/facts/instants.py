@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Precision(StrEnum):
-    """How much of an instant is known."""
+    """The precision of an instant: the parts of it that are known."""
 
     YEAR = "year"
     MONTH = "month"
@@ -81,7 +81,7 @@ def instant_end_ms(text: str) -> int:
     start = instant_ms(text)
     how = precision(text)
     if how is Precision.YEAR:
-        # Nothing after the year 9999 can be written: of the last year the first moment stands for its end.
+        # Nothing after the year 9999 can be written: the first instant of the last year represents its end.
         return instant_ms(f"{int(text) + 1:04}") - 1 if text < "9999" else start
     if how is Precision.MONTH:
         year, month = int(text[:4]), int(text[5:7])
@@ -90,12 +90,12 @@ def instant_end_ms(text: str) -> int:
 
 
 def precision(text: str) -> Precision:
-    """How much of a well-formed instant is known."""
+    """Return the precision of a well-formed instant."""
     return PRECISION_BY_LENGTH[len(text)]
 
 
 def instant_text(ms: int, precision: Precision = Precision.MILLISECOND) -> str:
-    """The instant *ms* milliseconds after 1970 at the given precision; a zero fraction is not written."""
+    """Return the instant *ms* milliseconds after 1970 at the given precision; a zero fraction is not written."""
     moment = _EPOCH + timedelta(milliseconds=ms)
     if precision is Precision.YEAR:
         return f"{moment.year:04}"

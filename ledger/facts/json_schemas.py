@@ -28,7 +28,7 @@ _TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}"
 
 
 def entry_schema(kind: str) -> dict[str, Any]:
-    """The schema of a whole entry of a kind, one that is no longer written included."""
+    """Return the schema of a whole entry of a kind; kinds that are no longer written are included."""
     # of an old kind the fields of today's class but those that came later, which none of its entries may have
     cls, later = OLD_KINDS[kind] if kind in OLD_KINDS else (BY_KIND[kind], frozenset())
     properties = {
@@ -60,7 +60,7 @@ def entry_schema(kind: str) -> dict[str, Any]:
 
 
 def facts_schema(cls: type[Event], later: Collection[str] = ()) -> dict[str, Any]:
-    """The schema of the facts as they are stored: without the field that the key carries, and those that came later."""
+    """Return the schema of the stored facts: without the field that the key carries, and those that came later."""
     left_out = {cls.KEY_FIELD, *later}
     fields = sorted((field for field in attrs.fields(cls) if field.name not in left_out), key=lambda field: field.name)
     return {
@@ -72,7 +72,7 @@ def facts_schema(cls: type[Event], later: Collection[str] = ()) -> dict[str, Any
 
 
 def documents() -> dict[str, str]:
-    """Every schema as the text of a file, by file name: ``game-recorded-1.json``, ..."""
+    """Return every schema as the text of a file, by file name: ``game-recorded-1.json``, ..."""
     return {
         f"{kind.replace('/', '-')}.json": json.dumps(entry_schema(kind), indent=2, ensure_ascii=False) + "\n"
         for kind in (*BY_KIND, *OLD_KINDS)
@@ -88,10 +88,10 @@ def _described(doc: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _key_schema(cls: type[Event]) -> dict[str, Any]:
-    """The key's form: a word and, where it carries a field, exactly what that field may be."""
+    """Return the form of the key: a word and, if it carries a field, exactly the values of that field."""
     rest = "[!-~]+"
     if cls.KEY_FIELD:
-        # Without the anchors of the pattern, for in the key a word and a colon stand before it.
+        # Without the anchors of the pattern, because a word and a colon precede it in the key.
         rest = attrs.fields_dict(cls)[cls.KEY_FIELD].metadata["schema"]["pattern"][1:-1]
     form = cleandoc(cls.key.__doc__ or "").replace("`", "").rstrip(".")
     return {
@@ -116,22 +116,22 @@ BESIDE = "beside"
 
 
 def documented(doc: str, **limits: Any) -> Any:
-    """A field of a class that is exported: what it means, with its unit; *limits* are words of JSON Schema."""
+    """Return a field of an exported class with its description and unit; *limits* are words of JSON Schema."""
     return attrs.field(metadata={"doc": doc, "limits": limits})
 
 
 def beside() -> Any:
-    """A field whose class has fields that stand beside the others, not in an object of their own; None: they do not."""
+    """Return a field whose class's fields join the others instead of an object of their own; None: absent."""
     return attrs.field(default=None, metadata={BESIDE: True})
 
 
 def key_of(field: attrs.Attribute[Any]) -> str:
-    """What a field is called in JSON: its name, without the underscore that keeps ``class_`` from being a keyword."""
+    """Return the name of a field in JSON: without the underscore that keeps ``class_`` from being a keyword."""
     return field.name.removesuffix("_")
 
 
 def class_schema(cls: type[Any], title: str) -> dict[str, Any]:
-    """The schema of a document that ``attrs.asdict`` makes of an object of *cls*.
+    """Return the schema of a document that ``attrs.asdict`` makes of an object of *cls*.
 
     Args:
         cls: an attrs class whose fields are ``documented``; so are those of the classes that it is made of.
@@ -170,7 +170,7 @@ def _object(cls: type[Any], parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _type(hint: Any, parts: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an annotation; classes go into *parts*, by name."""
+    """Return the schema of an annotation; classes go into *parts*, by name."""
     if hint in _PLAIN:
         return _PLAIN[hint]
     origin, arguments = get_origin(hint), get_args(hint)

@@ -1,7 +1,7 @@
 """Rating periods: which one a game belongs to, and when it closes. Calendar arithmetic in UTC; no rating, no I/O.
 
-A period is a number of calendar months or of days, or what lies between two closed rating runs. Its *closing* is its
-last millisecond. The same rules stand twice, for one game and for columns of many.
+A period is a number of calendar months or of days, or the time between two closed rating runs. Its *closing* is its
+last millisecond. The rules are written twice, for one game and for columns of many.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _WEEK_SHIFT = 3  # 1970-01-01 was a Thursday: periods of seven days begin on Mon
 
 
 class Calendar(NamedTuple):
-    """How time is cut into periods.
+    """The division of time into periods.
 
     Attributes:
         days: length in days; 0 for calendar months.
         months: length in calendar months, where days is 0.
         first_month: a month of the year, 1 to 12, in which a period begins.
-        by_runs: periods end where rating runs were closed, whatever the lengths say.
+        by_runs: periods end where rating runs were closed, regardless of the lengths.
         by_event: a tournament lies whole in the period in which it ended.
         gap: with by_event, more days than this without a game end an edition of a tournament.
         longest: with by_event, days that a tournament may last; the games of a longer one lie where they ended.
@@ -82,7 +82,7 @@ def _month_period(month: Any, calendar: Calendar) -> Any:
 
 
 def closing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
-    """The last millisecond of a period; ``OPEN`` for what no run has closed yet."""
+    """Return the last millisecond of a period; ``OPEN`` if no run has closed it yet."""
     if calendar.by_runs:
         return runs[period] if period < len(runs) else OPEN
     if calendar.days:
@@ -96,14 +96,14 @@ def closing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
 
 
 def beginning(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int | None:
-    """The first millisecond of a period; None for what lies before the first closed run."""
+    """Return the first millisecond of a period; None if the period lies before the first closed run."""
     if calendar.by_runs:
         return runs[period - 1] + 1 if period else None
     return closing(period - 1, calendar) + 1
 
 
 def listing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
-    """The last millisecond before the ratings of a period come into force; ``OPEN`` for what no run has closed yet."""
+    """Return the last millisecond before a period's ratings come into force; ``OPEN`` if no run has closed it yet."""
     last = closing(period, calendar, runs)
     # No instant after 9999 can be written: what would come into force then never does.
     return last if last == OPEN else min(last + int(calendar.in_force) * DAY_MS, OPEN)
@@ -126,12 +126,12 @@ def numbers(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
 
 
 def closings(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
-    """The last millisecond of the period of each instant of an int64 array."""
+    """Return the last millisecond of the period of each instant of an int64 array."""
     return _of_each(closing, ended_ms, calendar, runs)
 
 
 def listings(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
-    """The ``listing`` of the period of each instant of an int64 array."""
+    """Return the ``listing`` of the period of each instant of an int64 array."""
     return _of_each(listing, ended_ms, calendar, runs)
 
 

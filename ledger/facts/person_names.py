@@ -1,14 +1,14 @@
 """Names and identities of people as they are compared: names without case, accents, order of their words, blanks.
 
-A name stands in each file otherwise: ``Carlsen, Magnus``, ``MAGNUS CARLSEN``, ``Carlsen M.``. What is told here is
-which names may be spellings of the same name; whether they are the same person is for others to judge. No I/O.
+Files spell one name in several ways: ``Carlsen, Magnus``, ``MAGNUS CARLSEN``, ``Carlsen M.``. This module decides
+which names may be spellings of the same name; other modules decide whether they are the same person. No I/O.
 
-Names of people who act stand in the journal in clear: what they may be, and which of them may be one person's, is told
-here, too.
+The journal holds the names of acting people in clear. This module also checks their form, and which of them may be
+one person's.
 
-How identities are spelt, and who gave them, is one rule for every source, so that nobody becomes two: what stands
-before the colon says who gave the identity. Names and the user names of servers are without regard to the case of
-letters; of all others, which may be any code, each spelling is another player.
+One rule for every source spells identities and names their registers, so that no person becomes two: the text before
+the colon names the register. The case of letters does not count in names and in user names of servers. Every other
+identity may be any code, and each spelling of it is another player.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class FoldedName:
 
     @property
     def keys(self) -> set[str]:
-        """What names have in common that differ in case, accents, order of their words, or blanks alone."""
+        """The common form of names that differ only in case, accents, order of their words, or blanks."""
         words = self.words
         if not words:
             return set()
-        # Without a comma the first word may be the surname: put behind the others, it stands where others write it.
+        # Without a comma the first word may be the surname: put last, it is where other sources write it.
         surname_behind = self.after + self.before if self.after else words[1:] + words[:1]
         return {" ".join(sorted(words)), "".join(words), "".join(surname_behind)}
 
@@ -95,7 +95,7 @@ class FoldedName:
 
 
 def folded(name: str) -> FoldedName:
-    """A name in words without case and accents; hyphens and points divide words, apostrophes do not."""
+    """Return a name in words without case and accents; hyphens and points divide words, apostrophes do not."""
     text = name.lower()
     if not text.isascii():
         text = unicodedata.normalize("NFKD", name).casefold().translate(_WITHOUT_ACCENTS)
@@ -125,7 +125,7 @@ def may_be(name: FoldedName, other: FoldedName) -> bool:
 
 
 def _take(parts: list[str], other_parts: list[str]) -> list[str]:
-    """What two lists have in common, which is taken out of both."""
+    """Remove the common members of two lists from both, and return them."""
     common = []
     # over a copy, for the list itself loses what is taken
     for part in tuple(parts):
@@ -136,23 +136,23 @@ def _take(parts: list[str], other_parts: list[str]) -> list[str]:
     return common
 
 
-# Characters that nobody sees (Default_Ignorable_Code_Point), and the blank of Braille. Said here, not asked of the
-# tables of Unicode, which grow: what a decision of old is worth must not depend on the Python that reads it.
+# Invisible characters (Default_Ignorable_Code_Point), and the blank of Braille. They are listed here because the tables
+# of Unicode grow: the validity of an old decision must not depend on the Python that reads it.
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-# A token, whole or a piece of it: typed as a name it would stand in clear for ever.
+# A token or a piece of it: typed as a name it would be in the journal in clear for ever.
 _TOKEN = re.compile(r"rlt_[A-Za-z0-9_-]{8,}")
-# The same, and the word of a session at the desk, which stands for a token while it lasts.
+# The same, and the word of a session at the desk, which represents a token while it lasts.
 _SECRET = re.compile(r"(rl[ts])_[A-Za-z0-9_-]{8,}")
 
 
 def same_person(name: str, other: str) -> bool:
     """Return whether two names of people who act are of one person.
 
-    Case and width of letters do not count, nor blanks, nor characters that nobody sees: journals of earlier releases
-    may hold such.
+    Case and width of letters do not count, nor blanks, nor invisible characters: journals of earlier releases may
+    hold such.
     """
     return _seen(name) == _seen(other)
 
@@ -204,7 +204,7 @@ def _seen(name: str) -> str:
 
 
 def actor_faults(name: str) -> list[str]:
-    """What is wrong with the name of a person who acts, besides not being plain text: what nobody sees, and tokens."""
+    """Yield the faults of an acting person's name, besides not being plain text: invisible characters and tokens."""
     if name.isascii() and "rlt_" not in name:  # nearly all are
         return []
     if _TOKEN.search(name):
@@ -233,7 +233,7 @@ def without_person(text: str, names: Collection[str]) -> str:
 
 
 def may_be_called(called: str, names: Collection[str]) -> bool:
-    """Return whether a word is one of some names, whatever its case, accents, blanks and the order of its words."""
+    """Return whether a word is one of some names, regardless of case, accents, blanks and the order of its words."""
     keys = folded(called).keys
     return any(called == name or look_alike(called, name) or keys & folded(name).keys for name in names)
 
@@ -243,7 +243,7 @@ FIDE = "fide"
 
 
 def spelt(identity: str) -> str:
-    """The identity as it is recorded: names in Unicode NFC, single blanks, case folded; FIDE numbers without zeros."""
+    """Return the identity as it is recorded: names in NFC, single blanks, case folded; FIDE numbers without zeros."""
     plain = identity.isascii() and identity.islower() and identity[-1] != " "
     # nearly all are
     if plain and "  " not in identity and ": " not in identity and not identity.startswith("fide:0"):
@@ -265,13 +265,13 @@ def without_case(name: str) -> str:
 
 
 def register_of(identity: str) -> str:
-    """Who gave an identity: a register or a server; empty for a bare name, which nobody gave."""
+    """Return the register or server of an identity; empty for a bare name."""
     namespace = identity.partition(":")[0]
     return "" if namespace == "name" else namespace
 
 
 def are_apart(identity: str, other: str) -> bool:
-    """Whether one register or server gave both identities: it gives each person one, so that they are two people.
+    """Return whether one register or server gave both identities: it gives each person one, so they are two people.
 
     Two spellings of one, under which an earlier release registered two players, are no two.
     """
@@ -280,7 +280,7 @@ def are_apart(identity: str, other: str) -> bool:
 
 
 def number_fault(identity: str) -> str | None:
-    """What is wrong with an identity of digits alone, which would be taken for a player's number; None otherwise."""
+    """Return the fault of an identity of digits alone, which would be taken for a player's number; None otherwise."""
     if not identity.isdecimal():
         return None
     return f"may not be digits alone, for players have numbers here, got {identity!r}; write 'id:{identity}'"

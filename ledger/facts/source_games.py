@@ -1,4 +1,4 @@
-"""What every importer hands on: games and players as their sources tell of them, and what was not taken and why.
+"""The result of every importer: games and players as their sources report them, and the rejected rows with reasons.
 
 Players are still *identities* (``lichess:ann``, ``fide:1503014``, ``name:carlsen,m``); the ledger gives numbers.
 No I/O.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import attrs
@@ -18,10 +19,15 @@ KEPT_FAULTS = 10_000  # of one file; the others are counted
 MAX_MESSAGE = 1_000  # characters of a fault
 PLAIN_KEY = r"[A-Za-z0-9._-]{1,32}:[0-9a-f]{24}"  # a source and half a SHA-256 of facts
 OUR_PLAIN_KEY = r"(?:csv|hand|pgn|trf):[0-9a-f]{24}"  # those that earlier releases recorded so, or sent on
-# A fault quotes what stands in somebody else's file, where a value may be of any length and depth.
+# A fault quotes a foreign file, where a value may be of any length and depth.
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 60
 _SHOWN.maxlevel = 2
+
+
+def plain_key(source: str, facts: str) -> str:
+    """Return a key in the form ``PLAIN_KEY``."""
+    return f"{source}:{sha256(facts.encode()).hexdigest()[:24]}"
 
 
 class SourceGame(NamedTuple):
@@ -43,17 +49,17 @@ class SourceGame(NamedTuple):
     black_name: str
     outcome: str
     termination: str
-    half_moves: int | None
-    started_at: str | None
     ended_at: str
-    tournament: str | None
-    round: str | None
-    rated: bool
-    white_rating: int | None
-    black_rating: int | None
-    speed: str | None
-    variant: str
-    text: str | None
+    started_at: str | None = None
+    half_moves: int | None = None
+    tournament: str | None = None
+    round: str | None = None
+    rated: bool = True
+    white_rating: int | None = None
+    black_rating: int | None = None
+    speed: str | None = None
+    variant: str = "standard"
+    text: str | None = None
     is_made: bool = False
     sequence: int | None = None
 
@@ -85,7 +91,7 @@ class FileFault(NamedTuple):
 
 @attrs.define(kw_only=True)
 class FaultsFound:
-    """What was found wrong with a file so far.
+    """The faults of a file so far.
 
     Attributes:
         faults: the first ``KEPT_FAULTS``.
@@ -134,12 +140,12 @@ def bounded(message: str) -> str:
 
 
 TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", "volatility", "highest", "k_factor")
-# What tells of a rating alone. Games and a K-factor stand in lists of federations beside players without one, too.
+# Fields that imply a rating. Games and a K-factor do not: federations list them for players without a rating, too.
 NEED_A_RATING = ("deviation", "volatility", "highest")
 
 
 def player_schema() -> Mapping[str, Any]:
-    """The columns of a frame of source players, as Polars types.
+    """Return the columns of a frame of source players, as Polars types.
 
     ``line`` of the file; ``identity`` and ``name``, never null; ``standing`` (null: full), ``birth_year``; ``since``,
     an instant; ``rating``, decimals as text, null for who has none; and with a rating ``games``, ``deviation``,

@@ -1,7 +1,8 @@
 """Two tellings of one game: what the second adds to the first, or where it contradicts it. Plain facts in and out.
 
-A telling may leave fields blank, may not know how the game ended, and may know an instant less precisely. Whatever of
-two tellings comes first, both together say the same. Whether two tellings are of one game is not decided here.
+A submission may leave fields blank, may not know how the game ended, and may know an instant less precisely. The
+order of two submissions does not change what they state together. Other modules decide whether two submissions are
+of one game.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from ledger.facts.words import Termination
 LONGEST_MS = 12 * 3_600_000  # no game on clocks lasts longer, milliseconds
 _SECOND = 20  # characters of an instant that is known to the second
 _CONFLICT = object()
-# Lichess says less in its PGN than in its JSON (lila, PgnDump): who left the game has lost by "Time forfeit" there, as
-# who overstepped the time has, and a game to which somebody never came is "Abandoned". The finer word holds, whichever
-# comes first; without it the two exports of one game would contradict each other.
+# Lichess states less in its PGN than in its JSON (lila, PgnDump): a player who left the game has lost by "Time forfeit"
+# there, like one who overstepped the time, and a game that a player never joined is "Abandoned". The finer word holds,
+# whichever comes first; without it the two exports of one game would contradict each other.
 _FINER_OF_LICHESS: Mapping[frozenset[Any], str] = {
     frozenset((Termination.TIME.value, Termination.ABANDONMENT.value)): Termination.ABANDONMENT.value,
     frozenset((Termination.ABANDONMENT.value, Termination.UNPLAYED.value)): Termination.UNPLAYED.value,
@@ -28,7 +29,7 @@ _LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1
 
 
 class Compared(NamedTuple):
-    """What a further telling of a game comes to.
+    """The result of comparing a further submission of a game with the recorded facts.
 
     Attributes:
         conflict: the first field, in alphabetical order, that says something else; None where none does.
@@ -40,7 +41,7 @@ class Compared(NamedTuple):
 
 
 def compared(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> Compared:
-    """Hold a further telling of a game against what is known of it.
+    """Compare a further submission of a game with the recorded facts.
 
     Args:
         stored: the facts that are known, in the fields of ``game-recorded/1`` as plain values, without the key.
@@ -57,12 +58,12 @@ def compared(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = 
 
 
 def contradictions(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> dict[str, Any]:
-    """All fields, in alphabetical order, of which a further telling says something else, with what it says."""
+    """Return all fields, in alphabetical order, that a further submission contradicts, with its values."""
     return {field: further.get(field) for field, both in _both(stored, further, game) if both is _CONFLICT}
 
 
 def _both(stored: Mapping[str, Any], further: Mapping[str, Any], game: str) -> Iterator[tuple[str, Any]]:
-    """The fields in which two tellings differ, with what both say together."""
+    """Yield the fields in which two submissions differ, with their combined value."""
     for field in sorted(stored.keys() | further.keys()):
         before, now = stored.get(field), further.get(field)
         if before == now:
@@ -76,13 +77,13 @@ def _both(stored: Mapping[str, Any], further: Mapping[str, Any], game: str) -> I
 
 
 def tournament_key(event: str) -> str:
-    """The name under which games of one tournament stand: for one of Lichess, its identifier there."""
+    """Return the name that groups the games of one tournament: for one of Lichess, its identifier there."""
     match = _LICHESS_EVENT.search(event)
     return f"lichess:{match[1]}" if match else event
 
 
 def _joined(field: str, before: Any, now: Any) -> Any:
-    """What both say together of a field, ``_CONFLICT`` where they say different things."""
+    """Return the combined value of a field, ``_CONFLICT`` if the submissions contradict each other."""
     if field in BLANKS[GameRecorded] and (before is None or now is None):
         return now if before is None else before
     if field == "sequence":
@@ -98,7 +99,7 @@ def _joined(field: str, before: Any, now: Any) -> Any:
 
 
 def _finer(first: str, second: str) -> str | None:
-    """The more precise of two instants of which one lies within the other; None where neither does."""
+    """Return the more precise of two instants of which one lies within the other; None if neither does."""
     for coarse, fine in ((first, second), (second, first)):
         # 19:30:00Z says no more than 19:30:00.250Z, nor less
         if fine.startswith(coarse.removesuffix("Z")):
@@ -107,7 +108,7 @@ def _finer(first: str, second: str) -> str | None:
 
 
 def _end(stored: Mapping[str, Any], further: Mapping[str, Any]) -> Any:
-    """When the game ended, as far as both tellings know."""
+    """Return the end of the game, as far as both submissions know it."""
     # A source that knows the beginning alone gives it for the end too; and a date without a beginning may be that of
     # the day on which the game began. Two players begin one game in a second: of two ends of that game the earlier one
     # holds, for an end that was reckoned from clocks comes out too late where a side took half of its time only, and

@@ -1,7 +1,7 @@
 """The words of the field as types: outcomes, terminations, standings, receipts, tree heads. No I/O, no JSON.
 
-Also which results, ways of ending and numbers of half-moves go together, asked of what is typed by hand: what a source
-tells is recorded as it is told, and a correction may not make a game contradict itself.
+The module also checks which results, terminations and numbers of half-moves go together. It asks this of what is
+typed manually: a source's report is recorded as it is, and a correction may not make a game contradict itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ledger.errors import MalformedError
 
 
 class Outcome(StrEnum):
-    """Who won, always named by colour. ``NONE``: the game ended without a result (``*``)."""
+    """The result of a game, always named by colour. ``NONE``: the game ended without a result (``*``)."""
 
     WHITE = "white"
     DRAW = "draw"
@@ -31,11 +31,11 @@ HALF_POINTS: Mapping[str, int | None] = {Outcome.WHITE: 2, Outcome.DRAW: 1, Outc
 """White's half points by outcome."""
 
 LOSER: Mapping[str, int] = {Outcome.WHITE: 2, Outcome.DRAW: 0, Outcome.BLACK: 1, Outcome.NONE: 0}
-"""Who lost by outcome: 0 nobody, 1 White, 2 Black."""
+"""The loser by outcome: 0 none, 1 White, 2 Black."""
 
 
 class Termination(StrEnum):
-    """How a game ended (PGN standard 9.8.1 and the status words of Lichess and chess.com, made one list)."""
+    """The ways in which games end (PGN standard 9.8.1, the status words of Lichess and chess.com, as one list)."""
 
     CHECKMATE = "checkmate"
     RESIGNATION = "resignation"
@@ -57,12 +57,12 @@ TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Te
 
 
 def time_loss(outcome: str, termination: str) -> int:
-    """Who lost by overstepping the time: 0 nobody, 1 White, 2 Black."""
+    """Return the side that overstepped the time: 0 neither, 1 White, 2 Black."""
     return LOSER[outcome] if termination == Termination.TIME else 0
 
 
 def moves_number(text: str) -> int:
-    """A number that stands for a movetext: the first 8 bytes of its SHA-256, which is given in hexadecimal, signed."""
+    """Return the number that represents a movetext: the first 8 bytes of its hexadecimal SHA-256, signed."""
     return int.from_bytes(bytes.fromhex(text[:16]), signed=True)  # as SQLite and Arrow hold 64 bits
 
 
@@ -76,7 +76,7 @@ class Standing(StrEnum):
 
 
 class Brings(StrEnum):
-    """What a round without a game brings a player: the letters H F U Z of FIDE's reports, or a blank."""
+    """The points of a round without a game: the letters H F U Z of FIDE's reports, or a blank."""
 
     HALF = "half"  # a bye that was asked for, half a point
     FULL = "full"  # a point that is not for want of an opponent
@@ -96,15 +96,15 @@ USUALLY_BRINGS: Mapping[str, int] = {
 
 
 class Carry(StrEnum):
-    """What players bring along where a pool's scheme changes."""
+    """The state that players keep when a pool's scheme changes."""
 
     KEEP = "keep"  # the rating and the number of games
-    RESTART = "restart"  # nothing: everybody begins anew
+    RESTART = "restart"  # no state: all players begin again
     CONVERT = "convert"  # the rating by a stated linear map, and the number of games
 
 
 class Format(StrEnum):
-    """How a tournament is paired."""
+    """The pairing system of a tournament."""
 
     ALL_PLAY_ALL = "all-play-all"
     SWISS = "swiss"
@@ -117,7 +117,7 @@ _ROUND = re.compile(r"(\d{1,6})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?", re.ASCII)
 
 
 def round_order(text: str | None) -> int:
-    """A number that sorts rounds as people do: ``2`` before ``10``, ``3.1`` before ``3.2``; unknown rounds first.
+    """Return a number that sorts rounds as people do: ``2`` before ``10``, ``3.1`` before ``3.2``; unknown first.
 
     Up to three numbers divided by full stops count; anything else ("Final", missing) gives 0.
     """
@@ -131,7 +131,7 @@ def round_order(text: str | None) -> int:
 
 @lru_cache(maxsize=4096)  # most games share their tournament with the one before
 def tournament_code(name: str | None) -> int:
-    """A number that stands for the name of a tournament where only numbers can: 0 for none, else 53 bits of SHA-256.
+    """Return a number for a tournament's name, for tables of numbers: 0 for none, else 53 bits of SHA-256.
 
     It follows from the name alone. Of ten million names, two share a number in one ledger of two hundred.
     """
@@ -140,13 +140,13 @@ def tournament_code(name: str | None) -> int:
 
 
 class Receipt(NamedTuple):
-    """What the journal answers to an accepted entry.
+    """The journal's answer to an accepted entry.
 
     Attributes:
         position: place in the journal, from 1; of the first recording where this was a repeat.
         key: the entry's own identity.
         leaf: SHA-256 leaf hash of the entry, 32 bytes.
-        duplicate: True when the same fact stood there already; nothing was written then.
+        duplicate: True if the same fact was recorded already; then nothing is written.
         note: what whoever recorded it should look at, such as a game that takes the rating of a list away; mostly None.
     """
 
@@ -214,7 +214,7 @@ _RESULTS: Mapping[str, str] = {
 
 
 def result_fault(outcome: str, termination: str) -> str | None:
-    """Why a game of this result cannot have ended so; None where it can.
+    """Return the reason why a game of this result cannot have ended so; None if it can.
 
     A draw by time is one: who had the time left could not have mated (FIDE Laws 6.9).
     """
@@ -226,18 +226,18 @@ def result_fault(outcome: str, termination: str) -> str | None:
 
 
 def rules_itself_out(facts: Mapping[str, Any]) -> bool:
-    """Whether no game has this ``outcome``, this ``termination`` and so many ``half_moves``, which may be missing."""
+    """Return whether no game has this ``outcome``, ``termination`` and number of ``half_moves`` (may be missing)."""
     ending = facts["termination"]
     return bool(result_fault(facts["outcome"], ending) or length_fault(ending, facts.get("half_moves")))
 
 
 def becomes_drawn_by_time(before: str | None, outcome: str, termination: str) -> bool:
-    """Whether a game that was not drawn would be a draw by time by its new result alone, which somebody has to say."""
+    """Return whether a game becomes a draw by time by its new result alone, which a person must confirm."""
     return outcome == Outcome.DRAW and termination == Termination.TIME and before != Outcome.DRAW
 
 
 def length_fault(termination: str, half_moves: int | None) -> str | None:
-    """Why a game of so many half-moves cannot have ended so; None where it can, or where nobody knows how many."""
+    """Return why a game of so many half-moves cannot have ended so; None if it can or the length is unknown."""
     if half_moves is None:
         return None
     if termination == Termination.UNPLAYED and half_moves:

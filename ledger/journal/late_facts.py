@@ -8,11 +8,8 @@ journal is asked whether four eyes are on, under its write lock.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import orjson
 
-from ledger.errors import RejectedError
 from ledger.facts.events import (
     FOUR_EYES,
     BirthYearLearnt,
@@ -32,51 +29,18 @@ from ledger.journal.rules import ACCEPTED, facts_of, recorded_ms
 
 KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps
 NEEDS_A_PROPOSAL = "needs-a-proposal"
-_COMMANDS = {
-    SchemeAdopted: "scheme adopt",
-    RatingRunClosed: "close-run",
-    TournamentOpened: "open-tournament",
-    TournamentClosed: "close-tournament",
-    PlayerChanged: "player set",
-    RatingSeeded: "player set",
-    BirthYearLearnt: "player set",
-}
 _BEGINNING = "the beginning"
 
 
-def check_reach(event: Event, find: Find, now_ms: int, latest: Callable[[], int]) -> None:
-    """Refuse what needs a second person.
-
-    Args:
-        event: a new fact.
-        find: looks keys up in the journal as it stood before this transaction.
-        now_ms: when it is recorded, milliseconds since 1970.
-        latest: gives ``latest_ms`` of its transaction, asked only where it may decide.
-
-    Raises:
-        RejectedError: ``needs-a-proposal``.
-    """
-    if type(event) not in _COMMANDS:  # nearly all facts: nothing is looked up for them
-        return
-    since = reaches_back_to(event, now_ms) or reaches_back_to(event, latest())
-    if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find):
-        raise RejectedError(
-            NEEDS_A_PROPOSAL,
-            event.key,
-            f"four eyes are on, and this reaches back to {since}; propose it with '{_COMMANDS[type(event)]} "
-            "--propose', for somebody else to approve",
-        )
-
-
 def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = None) -> int:
-    """The latest time that anything was recorded under, but for entries of which it was said that a clock was wrong.
+    """Return the latest time of an entry, but for entries whose clock was accepted as wrong.
 
-    Whoever sets a clock back, and has it accepted, says so of the last entry alone: those before it keep their day.
+    The acceptance of a clock concerns the last entry alone: those before it keep their day.
 
     Args:
-        journal: what was recorded.
+        journal: the recorded entries.
         now_ms: when the next transaction is recorded, milliseconds since 1970.
-        accepted: the acceptance of a clock that it begins with, if any; the journal has it not yet.
+        accepted: the acceptance of a clock with which that transaction begins, if any.
     """
     entries = [int(key.partition(":")[2]) for key in journal.keys(*ACCEPTED)]
     entries += [] if accepted is None else [accepted.entry]
@@ -85,7 +49,7 @@ def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = No
 
 
 def reaches_back_to(event: Event, now_ms: int) -> str | None:
-    """From when a fact rates again what was before today; None of one that does not."""
+    """Return from when a fact changes ratings of before today; None if it does not."""
     today_ms = now_ms - now_ms % DAY_MS
     match event:
         case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
@@ -104,26 +68,15 @@ def reaches_back_to(event: Event, now_ms: int) -> str | None:
             return None
 
 
-def _comes_with_the_player(event: Event, find: Find) -> bool:
-    """Whether a fact is of a player who is registered in the same transaction: nothing of the player was rated yet."""
-    # Not by the instant, by which the audit must go, for it sees no transactions: several of them bear one instant
-    # where the clock is behind the last entry, and games of the player may have been rated meanwhile.
-    match event:
-        case PlayerChanged(player=player) | RatingSeeded(player=player) | BirthYearLearnt(player=player):
-            return not find([f"player:{player}"])
-        case _:
-            return False
-
-
 def are_four_eyes_on(find: Find) -> bool:
-    """Whether the journal's last setting of four eyes has them on."""
+    """Return whether the journal's last setting of four eyes has them on."""
     settings = policy_entries(find, FOUR_EYES)
     last = max(settings, key=lambda stored: stored.position, default=None)
     return last is not None and facts_of(last)["settings"].get("on") is True
 
 
 def policy_entries(find: Find, policy: str) -> list[Stored]:
-    """What was set of a policy; its settings are numbered without gaps."""
+    """Return the settings of a policy, which are numbered without gaps."""
     stored: dict[str, Stored] = {}
     while True:
         first = len(stored) + 1
@@ -134,5 +87,5 @@ def policy_entries(find: Find, policy: str) -> list[Stored]:
 
 
 def next_number(find: Find, policy: str) -> int:
-    """The number of the next setting of a policy."""
+    """Return the number of the next setting of a policy."""
     return len(policy_entries(find, policy)) + 1

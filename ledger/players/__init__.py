@@ -1,1 +1,1 @@
-"""Who is who: the people file and its names, sealed by the journal; numbering, renaming, forgetting. No rating here."""
+"""The players: the people file and its names, committed to by the journal; numbering, renaming, forgetting."""

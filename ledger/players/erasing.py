@@ -1,8 +1,8 @@
-"""A person is forgotten: the row becomes blank, the journal says that somebody was erased, and no byte is left.
+"""The erasure of a person: the row becomes blank, the journal records the erasure, and no byte is left.
 
-In this order, so that whoever is stopped on the way leaves the person known and nothing recorded, or a blank row of
-which the next one who may write makes the entry. An entry that says so holds for good: a name that an older copy of
-the people file brings back is shown to nobody and goes again. How rows wait is the business of ``people``.
+In this order, so that an interruption leaves the person known and nothing recorded, or a blank row of which the next
+writer makes the entry. An entry that says so holds for good: a name that an older copy of the people file brings
+back is hidden and goes again. The module ``people`` defines how rows wait.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def erase_all(
 ) -> bool:
     """Forget who these players are, for good: the numbers of one person, or of several.
 
-    What is recorded already is not recorded again; numbers that nobody registered are not recorded at all.
+    An erasure that is recorded already is not recorded again; those of unregistered numbers are not recorded at all.
 
     Args:
         journal: where it is recorded.
@@ -37,7 +37,7 @@ def erase_all(
 
     Raises:
         MalformedError: the actor is no word that the journal may hold.
-        RejectedError: ``clock-behind``; nobody was forgotten.
+        RejectedError: ``clock-behind``; no player was forgotten.
         StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
     """
     count = None  # of how many something was known
@@ -67,7 +67,7 @@ def erase_all(
 
 
 def _unrecorded(writer: Writer, actors: Mapping[int, str]) -> dict[int, str]:
-    """Those registered players among these of whom the journal does not say yet that they are erased."""
+    """Return those registered players among these whose erasure the journal does not record yet."""
     registered = writer.find([registration_key(player) for player in actors])
     recorded = writer.find([erasure_key(player) for player in actors])
     return {
@@ -87,10 +87,10 @@ def _record(writer: Writer, actors: Mapping[int, str], now_ms: int) -> None:
 def settle(
     lock: AbstractContextManager[Writer], journal: Journal, people: People, patience: float, clock_ms: Callable[[], int]
 ) -> None:
-    """Bring erasures to their end that waited, and forget again who was erased and stands there.
+    """Complete pending erasures, and forget erased players who are in the file again.
 
     Args:
-        lock: a write transaction on the journal, so that nobody is being erased elsewhere.
+        lock: a write transaction on the journal, so that no other process erases meanwhile.
         journal: the journal.
         people: the people file.
         patience: seconds to wait for those who read the people file.
@@ -101,7 +101,7 @@ def settle(
         StorageError: a file refuses.
     """
     with lock as writer:
-        # First: whoever comes to wait by this is brought to the end with the others.
+        # First: players who come to wait by this are completed with the others.
         erase_reappeared(journal, people)
         waiting = people.erasures.rows()
         if unrecorded := _unrecorded(writer, waiting):
@@ -116,7 +116,7 @@ def settle_if_possible(journal: StoredJournal, people: People, clock_ms: Callabl
 
     So it is where the files are open for reading only.
     """
-    # names that cannot be read are shown to nobody
+    # unreadable names are never shown
     with suppress(LedgerError):
         back = reappeared_after_erasure(journal, people)
         if back or people.erasures.rows():

@@ -13,7 +13,7 @@ from ledger.runtime.ledger_files import whole
 
 
 def lost_names(journal: Journal, path: str | Path) -> int:
-    """How many registered players have no row in the people file at *path*, which may be missing itself.
+    """Return how many registered players have no row in the people file at *path*, which may be missing itself.
 
     Raises:
         StorageError: people in it are not whom the journal registered, or only its log is left.
@@ -29,12 +29,12 @@ def lost_names(journal: Journal, path: str | Path) -> int:
 def accept_lost_names(journal: Journal, path: str | Path) -> int:
     """Go on without the names that are lost: their players count as erased; games and ratings stay.
 
-    A people file that is missing is made anew. Returns the number of players whose names were lost.
+    A missing people file is made again. Returns the number of players whose names were lost.
 
     Raises:
         StorageError: as ``lost_names``; nothing was written.
     """
-    with journal.writing():  # nobody registers a player meanwhile
+    with journal.writing():  # no player is registered meanwhile
         if Path(path).exists():
             with closing(SqlitePeople(path)) as people:
                 return go_on_without(journal, people)
@@ -45,8 +45,8 @@ def accept_lost_names(journal: Journal, path: str | Path) -> int:
 
 
 def _refuse_log_alone(path: str | Path) -> None:
-    """A new file would take the log of the missing one for its own."""
-    # SQLite folds in whatever log bears the name of the file
+    """Refuse a log without its file: a new file would take it for its own."""
+    # SQLite folds in any log that has the name of the file
     for ending in ("-wal", "-journal"):
         log = Path(f"{path}{ending}")
         if log.exists() and log.stat().st_size:

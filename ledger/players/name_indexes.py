@@ -1,9 +1,9 @@
-"""Two indexes of the names that stand beside the people: whole names, whatever the case of letters, and parts of names.
+"""Two indexes of the names, stored with the people: whole names, regardless of case, and parts of names.
 
-An index follows from the names: the first who asks in a store of many people makes it, each later one adds who came
-since, so that recording players costs nothing more. Renaming and erasing take the old name out of it in their own
-transaction. Where it cannot be written, or lacks players, the names themselves are read. A store without it is whole.
-What is the same in every store is told here, that is who is found, and in which order.
+An index follows from the names. The first question in a store of many people makes it, each later one adds the
+people who came since, so that recording players costs nothing more. Renaming and erasing remove the old name from it
+in their own transaction. If it cannot be written, or lacks players, the names themselves are read. A store without
+it is complete. This module holds the common part of every store: which players are found, and in which order.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FEW = 2_000  # names that are read each time rather than brought into the index
 
 
 def fold(name: str) -> str:
-    """A name as it is compared: in small letters, with single blanks."""
+    """Return a name as it is compared: in small letters, with single blanks."""
     return " ".join(name.lower().split())
 
 
 def in_words(name: str) -> str:
-    """A name as the index of parts has it: its words without case and accents, divided by blanks."""
+    """Return a name as the index of parts has it: its words without case and accents, divided by blanks."""
     return " ".join(folded(name).words)
 
 
@@ -46,23 +46,23 @@ class NameIndex(ABC):
     @staticmethod
     @abstractmethod
     def form(name: str) -> str:
-        """What the index holds of a name."""
+        """Return the index's form of a name."""
 
     @abstractmethod
     def reached(self) -> int:
-        """The highest number in the index; 0 where there is none, or the store is too old to have one."""
+        """Return the highest number in the index; 0 if there is none, or the store is too old to have one."""
 
     @abstractmethod
     def _writing(self, patience: float) -> AbstractContextManager[None]:
-        """A write transaction on the store that waits so many seconds for others."""
+        """Open a write transaction on the store that waits so many seconds for others."""
 
     @abstractmethod
     def _later(self, player: int, most: int) -> list[tuple[int, str]]:
-        """Number and name of those who are stored after a number, in order of the numbers, whoever is shown."""
+        """Yield number and stored name of the players after a number, in order of the numbers."""
 
     @abstractmethod
     def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        """The same of some players."""
+        """Yield number and stored name of some players."""
 
     @abstractmethod
     def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
@@ -73,7 +73,7 @@ class NameIndex(ABC):
         """Take players out of the index, within the write transaction."""
 
     def take_out(self, players: Sequence[int]) -> None:
-        """Take names out of the index, within the caller's transaction; who is named still enters anew.
+        """Remove names from the index, within the caller's transaction; players who still have a name enter again.
 
         Args:
             players: numbers of those whose rows are changed already.
@@ -87,7 +87,7 @@ class NameIndex(ABC):
             self._enter((player, self.form(name)) for player, name in rows)
 
     def lacks_many(self) -> bool:
-        """Whether so many names are not in the index that whoever asks it reads many."""
+        """Return whether the index lacks so many names that each question reads many."""
         return len(self._later(self.reached(), _FEW + 1)) > _FEW
 
     def bring_up(self) -> None:
@@ -95,18 +95,18 @@ class NameIndex(ABC):
         with suppress(LedgerError):
             while self.lacks_many():
                 with self._writing(_PATIENCE):
-                    # Asked anew within the transaction: another process may have brought the index further, and a
-                    # player stands in it once.
+                    # Read again within the transaction: another process may have extended the index, and a player is in
+                    # it once.
                     rows = self._later(self.reached(), _CHUNK)
                     self._enter((player, self.form(name)) for player, name in rows)
 
 
 class NameFolds(NameIndex):
-    """Who bears which whole name in one store."""
+    """The players who have a whole name, in one store."""
 
     @staticmethod
     def form(name: str) -> str:
-        """The folded name."""
+        """Return the folded name."""
         return fold(name)
 
     @abstractmethod
@@ -115,7 +115,7 @@ class NameFolds(NameIndex):
 
     @abstractmethod
     def _indexed(self, forms: Sequence[str]) -> Iterable[int]:
-        """The numbers of all who bear one of these folded names, as the index has it."""
+        """Return the numbers of all who have one of these folded names, as the index has it."""
 
     @abstractmethod
     def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
@@ -123,14 +123,14 @@ class NameFolds(NameIndex):
 
     @abstractmethod
     def _pending(self) -> Iterable[int]:
-        """The players for whom names wait, which may be shown as theirs already."""
+        """Return the players with pending names, which may be shown as theirs already."""
 
     def everybody(self) -> dict[str, list[int]]:
-        """By folded name, the numbers of all who bear it, ascending; all names are read."""
+        """Return, by folded name, the numbers of all who have it, ascending; all names are read."""
         return _by_name(self._names(0))
 
     def bearers(self, names: Iterable[str]) -> dict[str, list[int]]:
-        """The same of some names, folded; names that nobody bears are left out."""
+        """Return, by folded name, the numbers of all who have one of some names; other names are left out."""
         forms = list(names)
         reached = self.reached()
         rows = self._names(reached)
@@ -154,7 +154,7 @@ class NameSearch(NameIndex):
 
     @staticmethod
     def form(name: str) -> str:
-        """The words of the name."""
+        """Return the words of the name."""
         # They are folded before they enter the index, so that it need not fold them by rules of its own.
         return in_words(name)
 
@@ -164,10 +164,10 @@ class NameSearch(NameIndex):
 
     @abstractmethod
     def _holding(self, words: Sequence[str]) -> list[NameMatch]:
-        """Whose words the index says hold all of these, each of three letters or more; as they are shown."""
+        """Return the shown players whose words in the index hold all of these, each of three letters or more."""
 
     def find(self, part: str) -> list[NameMatch]:
-        """Who has a name with all words of *part* in it, or parts of words; case and accents do not count.
+        """Return the players who have a name with all words of *part* in it, or parts of words; case does not count.
 
         Names that begin with *part* come first, each in the order of the names.
 

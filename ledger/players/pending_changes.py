@@ -39,7 +39,7 @@ class PendingNames(ABC):
 
     @abstractmethod
     def rows(self) -> list[Pending]:
-        """All of them, in order of the players."""
+        """Return all pending names, in order of the players."""
 
     def begin(self, player: int, number: int, name: str) -> Pending:
         """Keep a name, durably, before the journal seals it; an earlier one of the player goes."""
@@ -53,11 +53,11 @@ class PendingNames(ABC):
 
     @abstractmethod
     def give(self, pending: Pending) -> None:
-        """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
+        """Give the name to its player, unless that is done already or the player was erased; the row stays."""
 
     @abstractmethod
     def drop(self, pending: Pending) -> None:
-        """Take the row away, unless another one stands there by now."""
+        """Delete the row, unless another one has replaced it."""
 
     @abstractmethod
     def show(self, sealed: Sequence[Pending]) -> None:
@@ -69,11 +69,11 @@ class PendingErasures(ABC):
 
     @abstractmethod
     def rows(self) -> dict[int, str]:
-        """By player, who had the player forgotten."""
+        """Return, by player, the person who requested the erasure."""
 
     @abstractmethod
     def standing(self, players: Iterable[int]) -> list[int]:
-        """Those of these players of whom more is stored than the number, in their order, whoever is shown."""
+        """Return those of these players of whom more than the number is stored, in order, however they are shown."""
 
     @abstractmethod
     def begin(self, players: Iterable[int], actor: str) -> int:
@@ -89,4 +89,4 @@ class PendingErasures(ABC):
 
     @abstractmethod
     def drop(self, players: Iterable[int]) -> None:
-        """Nothing is left to be done for these players."""
+        """Delete the rows of these players, whose erasure is complete."""

@@ -1,9 +1,9 @@
-"""Who the players are: what a store of names must do, and the rules that are the same in every store of them.
+"""The players' names: the contract of a store of names, and the rules that are the same in every store of them.
 
-It is the only place where personal data lives, beside the journal and never in it, so that it can be erased. The
-journal holds numbers and, for each, a salted commitment to the identity and the name given here. Erasing a row leaves
-the commitment without meaning; editing or swapping names breaks it. No rating, no game lives here. The store in a file
-of SQLite is in ``sqlite_people``, that on a server in ``postgres_people``.
+It is the only place where personal data lives, next to the journal and never in it, so that it can be erased. The
+journal holds numbers and, for each, a salted commitment to the identity and the name given here. Erasing a row
+leaves the commitment without meaning; editing or swapping names breaks it. No rating, no game lives here. The store
+in a file of SQLite is in ``sqlite_people``, that on a server in ``postgres_people``.
 
 The contract (``tests.contracts.people_contract`` runs it over any store):
 
@@ -11,9 +11,9 @@ The contract (``tests.contracts.people_contract`` runs it over any store):
   vanish: who is erased stays as a number without identity, name and salt;
 * ``number`` keeps all newcomers durably, or none. Where the store shares its transactions with a journal in which a
   write transaction is open, both MUST be committed together, or neither;
-* what a write answered for MUST stand in the store when its transaction is over; otherwise it MUST raise an error;
+* a confirmed write MUST be in the store when its transaction is over; otherwise the write MUST raise an error;
 * one writer at a time; a second one MUST wait, never fail because another was faster, and never give the same number;
-* readers MUST see only committed rows, and MUST NOT wait for writers, but while ``clean`` writes everything anew;
+* readers MUST see only committed rows, and MUST NOT wait for writers, except while ``clean`` rewrites everything;
 * names are compared by the code points of their letters: no collation of the store MUST decide who is found, or who
   comes first;
 * when ``clean`` is over and true, no byte of what was erased MUST be left in what the store reads answers from; where
@@ -46,19 +46,19 @@ class People(ABC):
 
     Attributes:
         path: the place as messages name it; never with a password.
-        refusal: why nothing may be written, where whoever opened it found out.
+        refusal: why nothing may be written, if it was found out at opening.
         pending: names that are about to be given.
         erasures: players who are about to be forgotten.
         reasons: those of corrections, which may name people.
         search: by parts of names.
-        folds: by whole names, whatever the case of letters.
+        folds: by whole names, regardless of case.
     """
 
-    # What is said where somebody else still reads what is to be forgotten; what that is follows.
+    # The words for another process that still reads rows to be forgotten; its name follows.
     STILL_READ: ClassVar[str]
-    # What brings back the names as they were last, where something that is older or foreign stands.
+    # The way to bring back the latest names in place of an older or foreign file.
     RESTORE: ClassVar[str]
-    # What puts all of them out of the way, with what stands beside them; None where nobody can.
+    # The command that removes all of them with their sidecar files; None if there is none.
     SET_ASIDE: ClassVar[str | None]
 
     path: str
@@ -76,7 +76,7 @@ class People(ABC):
 
     @abstractmethod
     def _writing(self, patience: float | None = None) -> AbstractContextManager[None]:
-        """One write transaction, committed when the block ends without an error.
+        """Open one write transaction, committed when the block ends without an error.
 
         Args:
             patience: seconds to wait for other writers; by default as long as ever.
@@ -87,13 +87,13 @@ class People(ABC):
 
     @abstractmethod
     def version(self) -> int:
-        """A number that changes when somebody else has written since it was last asked for."""
+        """Return a number that changes when another process has written since the last call."""
 
     # -- the secret ------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def secret(self) -> bytes:
-        """The secret under which the ledger makes keys of facts, 32 bytes; a store of an earlier layout is given one.
+        """Return the secret under which the ledger makes keys of facts, 32 bytes; a file of release 0.1.0 gets one.
 
         Raises:
             StorageError: it has none and cannot be written, or lost its own.
@@ -101,7 +101,7 @@ class People(ABC):
 
     @abstractmethod
     def secret_to_try(self) -> bytes:
-        """The secret, or in a store without one some other: for what is tried and not kept."""
+        """Return the secret, or in a store without one another: for dry runs."""
 
     @abstractmethod
     def take_secret(self, secret: bytes) -> None:
@@ -116,7 +116,7 @@ class People(ABC):
     def number(
         self, named: Mapping[str, str], joined_at: str, confirm: Callable[[Sequence[Person]], None] = lambda _: None
     ) -> dict[str, Person]:
-        """The persons behind these identities; those not met before get the next numbers, in the given order.
+        """Return the persons behind these identities; new ones get the next numbers, in the given order.
 
         Args:
             named: identity -> name to show.
@@ -134,7 +134,7 @@ class People(ABC):
                 if self.version() != version:  # another process may have been faster
                     persons = self.by_identity(list(named))
                     fresh = [identity for identity in named if identity not in persons]
-                first = self._highest() + 1
+                first = self.highest() + 1
                 # several spellings of one identity are one newcomer, under the name that comes first
                 names: dict[str, str] = {}
                 for identity in fresh:
@@ -172,7 +172,7 @@ class People(ABC):
 
     def _insert(self, persons: Sequence[Person]) -> None:
         """Keep new rows, all of them or none."""
-        # A trigger of somebody else can swallow rows without an error.
+        # A foreign trigger can swallow rows without an error.
         taken = self._take_in(persons) if persons else 0
         if taken != len(persons):
             raise StorageError(self.path, f"took {taken} of {len(persons)} new rows: run 'audit'; nothing was recorded")
@@ -180,10 +180,6 @@ class People(ABC):
     @abstractmethod
     def _take_in(self, persons: Sequence[Person]) -> int:
         """Add rows within the write transaction; how many it took."""
-
-    @abstractmethod
-    def _highest(self) -> int:
-        """The highest number that has a row, within the write transaction; 0 where there is none."""
 
     @abstractmethod
     def counts(self) -> tuple[int, int]:
@@ -194,16 +190,24 @@ class People(ABC):
         """
 
     @abstractmethod
+    def highest(self) -> int:
+        """Return the highest number that has a row; 0 if there is none. One look-up."""
+
+    @abstractmethod
+    def rows_between(self, first: int, last: int) -> int:
+        """Return how many of the numbers from one to another have a row, and stand in the index on identities."""
+
+    @abstractmethod
     def numbers(self) -> set[int]:
-        """Every number that has a row, erased or not."""
+        """Return every number that has a row, erased or not."""
 
     @abstractmethod
     def has_nameless(self) -> bool:
-        """Whether somebody was erased, or a name lost: one look-up."""
+        """Return whether a player was erased, or a name lost: one look-up."""
 
     @abstractmethod
     def nameless(self) -> list[int]:
-        """The numbers of all who were erased, or whose names were lost."""
+        """Return the numbers of all who were erased, or whose names were lost."""
 
     # -- names -----------------------------------------------------------------------------------------------------
 
@@ -229,13 +233,13 @@ class People(ABC):
 
     @abstractmethod
     def _beyond(self, player: int, most: int, *, highest_first: bool) -> list[Person]:
-        """The next ones after a number who have a salt, upwards or downwards."""
+        """Return the next ones after a number who have a salt, upwards or downwards."""
 
     def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
-        """Those of these identities that are known, in whatever spelling; one that stands so goes first."""
+        """Return the known ones of these identities, in any spelling; an exact spelling goes first."""
         rows = self._spelt_so({*identities, *map(spelt, identities)})
         unmet = [identity for identity in identities if identity not in rows and spelt(identity) not in rows]
-        # Only where somebody is unmet: for the older spellings all identities are looked through.
+        # Only if a player is new: for the older spellings all identities are looked through.
         older = self._older_spellings() if unmet else {}
         further = {identity: older[spelt(identity)] for identity in unmet if spelt(identity) in older}
         if further:
@@ -247,10 +251,10 @@ class People(ABC):
 
     @abstractmethod
     def _spelt_so(self, identities: set[str]) -> dict[str, Person]:
-        """By identity, who stands under just these spellings."""
+        """Return, by identity, the players with exactly these spellings."""
 
     def _older_spellings(self) -> Mapping[str, str]:
-        """Identities that were recorded before there was a rule: as it spells them, and as they stand."""
+        """Return identities from before the rule of spelling: in its spelling, and in their own."""
         if self._older is None:
             older: dict[str, str] = {}
             for identity in self._otherwise_spelt():
@@ -261,13 +265,13 @@ class People(ABC):
 
     @abstractmethod
     def _otherwise_spelt(self) -> Iterable[str]:
-        """The identities that may be spelt otherwise than the rule says, in order of the numbers."""
+        """Return the identities that may be spelt otherwise than the rule says, in order of the numbers."""
         # Those with capitals of English, two blanks, one behind the colon, characters beyond ASCII, a FIDE number that
-        # begins with zeros: nearly nobody's.
+        # begins with zeros: very few.
 
     @abstractmethod
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
-        """Those of these players that are known, in order of the numbers."""
+        """Return the known ones of these players, in order of the numbers."""
 
     def named(self, word: str) -> list[Person]:
         """Everybody whose identity or name is *word*, or failing that the same but for upper and lower case.
@@ -277,25 +281,25 @@ class People(ABC):
         if not is_storable(word):
             return []
         bearers = None
-        # nobody else bears it, or one that is written much like it
+        # no player has it, or one that is written much like it
         if not self.folds.lacks_many():
             bearers = self.folds.bearers([fold(word)]).get(fold(word), [])
         persons = self._bearing(word, bearers) or self._bearing(word, bearers, any_case=True)
-        if not persons and word.lower().startswith(f"{FIDE}:"):  # zeros may stand before the number, here or there
+        if not persons and word.lower().startswith(f"{FIDE}:"):  # zeros may precede the number, here or there
             persons = list(self.by_identity([word]).values())
         return persons
 
     @abstractmethod
     def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:
-        """In order of the numbers, whose identity is *word*, or the name of one of the *bearers*; None: of anybody.
+        """Return, by number, the players with *word* as identity, or as the name of one of the *bearers*; None: any.
 
         With *any_case* English letters may be capitals on either side.
         """
 
     def like(self, word: str) -> list[str]:
-        """Up to three names or identities that may be meant by *word*, which nobody bears; the nearest first.
+        """Return up to three existing names or identities near the unknown *word*; the nearest first.
 
-        In a store of many people only those are compared that begin alike or hold the whole word. Numbers are like
+        In a store of many people only those are compared that begin like it or hold the whole word. Numbers are like
         each other without meaning each other.
         """
         if word.rpartition(":")[2].isdigit():
@@ -317,7 +321,7 @@ class People(ABC):
 
     @abstractmethod
     def _names_like(self, word: str, most: int) -> list[tuple[str, str]]:
-        """Those of them who begin as *word* does, whatever the case of an English letter, or whose name holds it."""
+        """Return the ones that begin as *word* does, regardless of English case, or whose name holds it."""
 
     def _out_of_indexes(self, players: Sequence[int]) -> None:
         """Take former names out of the indexes, within the write transaction that changed the rows."""
@@ -332,10 +336,10 @@ class People(ABC):
 
     @abstractmethod
     def clean(self) -> bool:
-        """Leave nothing in the store but the rows as they are, whoever wrote it: it is written anew.
+        """Leave nothing in the store but the present rows, from any writer: rewrite it.
 
         Returns:
-            False where somebody else is reading, so that old bytes stay.
+            False if another process is reading, so that old bytes stay.
 
         Raises:
             StorageError: the store refuses.
@@ -362,4 +366,4 @@ class People(ABC):
 
     @abstractmethod
     def copies(self) -> str:
-        """What may still tell who was erased, and until when: part of a sentence, as "copies of it may still tell"."""
+        """Return the copies that may still show an erased person, and until when: part of a sentence of the command."""

@@ -10,7 +10,7 @@ SECRET_BYTES = 32
 
 
 def missing(player: int) -> str:
-    """What a player is called whom the journal registered and the people file does not hold: nobody erased the name."""
+    """Return the label of a player whom the journal registered and the people file lacks: the name was not erased."""
     return f"(not in the people file) {player}"
 
 
@@ -20,10 +20,8 @@ class Person(NamedTuple):
     def __repr__(self) -> str:
         # Without the salt, by which names can be tried against a commitment: a text of an error goes into logs.
         salt = "None" if self.salt is None else "..."
-        return (
-            f"Person(player={self.player!r}, identity={self.identity!r}, name={self.name!r}, salt={salt}, "
-            f"joined_at={self.joined_at!r})"
-        )
+        fields = f"player={self.player!r}, identity={self.identity!r}, name={self.name!r}, salt={salt}"
+        return f"{type(self).__name__}({fields}, joined_at={self.joined_at!r})"
 
     player: int
     identity: str | None
@@ -39,10 +37,10 @@ class Person(NamedTuple):
 
 def commitment(salt: bytes, identity: str, name: str) -> str:
     """HMAC-SHA256, in hexadecimal, of ``identity ‖ 0x00 ‖ name`` (UTF-8) under the player's salt."""
-    # 0x00 stands in no name: no two pairs of identity and name run together into the same bytes
+    # no name holds 0x00: no two pairs of identity and name run together into the same bytes
     return hmac.digest(salt, f"{identity}\x00{name}".encode(), "sha256").hex()
 
 
 def new_secret() -> bytes:
-    """A secret for one ledger."""
+    """Return a secret for one ledger."""
     return secrets.token_bytes(SECRET_BYTES)

@@ -1,9 +1,9 @@
-"""The schema of names on a server of PostgreSQL: tables, roles, functions, and what has no place beside them.
+"""The schema of names on a server of PostgreSQL: tables, roles and functions, and the detection of foreign objects.
 
-The names stand in a schema of their own, ``SCHEMA_names``, with three roles that may not log in and are granted to
-those who may: the owner, to whom all belongs; the writer, who keeps, renames and erases; the reader. Nobody but the
-owner may take away rows of people. The server keeps no statistics of any column here: the commonest values and the
-bounds of the others would be names, readable for whoever may read the statistics, and there after an erasure.
+The names are in a schema of their own, ``SCHEMA_names``, with three roles that may not log in and are granted to
+those who may: the owner, to whom all belongs; the writer, who stores, renames and erases; the reader. Only the owner
+may delete rows of people. The server has no statistics of any column here: the commonest values and the bounds of
+the others would be names, readable for everybody who may read the statistics, and there after an erasure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LAYOUT = 1
 PROGRAM = "names of a rating ledger"
-# The tables that hold what may be erased, each written anew in the order of its primary key.
+# The tables whose rows may be erased, each rewritten in the order of its primary key.
 WITH_NAMES = ("people", "renaming", "reasons", "people_folds", "people_search")
 _TEXT = 'text COLLATE "C"'  # by code points, as everywhere; no other rule decides who comes first
 _TABLES = f"""
@@ -48,7 +48,8 @@ CREATE INDEX people_folds_by_name ON {{s}}.people_folds(name);
 CREATE TABLE {{s}}.people_search(player bigint PRIMARY KEY, words {_TEXT} NOT NULL, trigrams bigint[] NOT NULL);
 CREATE INDEX people_search_by_trigram ON {{s}}.people_search USING gin (trigrams);
 """
-# VACUUM FULL is for owners alone and stands in no function; CLUSTER writes the same anew, and can be lent to a writer.
+# VACUUM FULL is for owners alone and is not allowed in functions; CLUSTER rewrites the same, and can be lent to a
+# writer.
 _WRITTEN_ANEW = """
 CREATE FUNCTION {s}.written_anew(which text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
@@ -98,14 +99,14 @@ GRANT EXECUTE ON FUNCTION {s}.written_anew, {s}.without_statistics TO {writer};
 
 
 def schema_of(schema: str) -> str:
-    """The schema of the names of the ledger whose journal is in *schema*."""
+    """Return the schema of the names of the ledger whose journal is in *schema*."""
     return f"{schema}_names"
 
 
 def statements(schema: str, roles: Roles) -> list[str]:
-    """What makes an empty schema of names, in one transaction, for whoever may make roles and schemas.
+    """Yield the statements that make an empty schema of names in one transaction, for a user with that right.
 
-    The secret is not in it: whoever puts it in does so before the last statement, which takes the owner's rights back.
+    The secret is not in it: the caller puts it in before the last statement, which takes the owner's rights back.
 
     Args:
         schema: of the journal.
@@ -188,12 +189,12 @@ _INDEXES = (
 
 
 def foreign_objects(connection: Connection[Any], schema: str) -> Iterator[str]:
-    """In words with what to do, each object of another program on the tables of names."""
+    """Yield, in words with a remedy, each object of another program on the tables of names."""
     return objects_beside(connection, schema_of(schema), _INDEXES)
 
 
 def objects_beside(connection: Connection[Any], schema: str, indexes: Iterable[str]) -> Iterator[str]:
-    """The same of any schema that names people.
+    """Yield, in words with a remedy, each foreign object of any schema that names people.
 
     Args:
         connection: to the database.

@@ -1,9 +1,9 @@
-"""The names of a ledger on a server of PostgreSQL, in a schema of their own beside the journal's.
+"""The names of a ledger on a server of PostgreSQL, in a schema of their own next to the journal's.
 
-A write transaction takes a lock by a number (that of the table of people) until it commits. Where the connection is
-that of a journal, and a write transaction is open there, what is written to the names belongs to that one: newcomers
-get their numbers, reasons are kept and people are forgotten in the transaction of the entries that say so. The tables
-and roles are told in ``postgres_layout``.
+A write transaction takes a lock by a number (that of the table of people) until it commits. If the connection is
+that of a journal with an open write transaction, writes to the names belong to that one: new players get their
+numbers, reasons are stored and people are forgotten in the transaction of the entries that say so.
+``postgres_layout`` defines the tables and roles.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _LONGEST = 3_600.0  # seconds for which a server that writes a table anew may sa
 _NOT_AVAILABLE = "55P03"  # lock_not_available
 _KEPT_CHANGES = 1_000  # of others, that a session may have missed without counting as another one's file
 _COLUMNS = "player, identity, name, salt, joined_at"
-# How the server tells that a table written anew holds rows of before, which somebody may still read.
+# The server's message that a rewritten table holds earlier rows, which another transaction may still read.
 _KEPT_ROWS = re.compile(r"(\d+)")
 
 
@@ -60,7 +60,7 @@ _PART = tuple(map(ServerStatement, ("SAVEPOINT names", "RELEASE names", "ROLLBAC
 
 
 class NamesDatabase:
-    """How one store reaches its database, and how it reads the people there.
+    """The access of one store to its database, and its way of reading the people there.
 
     Attributes:
         session: gives the session, the same one each time.
@@ -92,7 +92,7 @@ class NamesDatabase:
             values |= {"sealed": array(BYTEA, self.sealed), "hidden": bigints(self.hidden)}
         else:
             shown = "{s}.people AS people"
-        # The people first: what stands for them names the schema, too.
+        # The people first: their replacement names the schema, too.
         sql, names = _numbered(query.replace("{people}", shown).replace("{s}", self.schema))
         return ServerStatement(sql, [values[name] for name in names])
 
@@ -154,7 +154,7 @@ def _numbered(query: str) -> tuple[str, tuple[str, ...]]:
     return _VALUE.sub(lambda place: f"${names.index(place[1]) + 1}", query), names
 
 
-# A row that somebody else brings to its end meanwhile is gone from the table, and the player's own row says the same.
+# A row that another process completes meanwhile is gone from the table, and the player's own row says the same.
 _AS_SHOWN = """
 (SELECT p.player, CASE WHEN h.is_shown THEN p.identity END AS identity,
   CASE WHEN h.is_shown THEN coalesce(r.name, p.name) END AS name,
@@ -191,7 +191,7 @@ class PostgresPeople(People):
         self._own = own = None if session else ServerSession(address)
         self._database = NamesDatabase(session or (lambda: own), self.path, quoted(schema_of(schema)))  # type: ignore[arg-type, return-value]
         self._schema = schema
-        # By it a session tells its own changes from those of others; a bigint has 63 bits beside its sign.
+        # By it a session distinguishes its own changes from those of others; a bigint has 63 bits besides its sign.
         self._writer = secrets.randbits(62)
         self._version = 0
         part = (self._database, self._writing)
@@ -212,8 +212,8 @@ class PostgresPeople(People):
     def create(cls, address: str, schema: str, secret: bytes | None = None, *, roles: Roles | None = None) -> Self:
         """Make an empty schema of names with a secret, a new one where none is given, and open it.
 
-        The address is of somebody who may make roles and schemas, and who may write there from then on; what is made
-        ``postgres_layout`` tells.
+        The address is of a user who may make roles and schemas, and who may write there from then on;
+        ``postgres_layout`` defines the schema.
 
         Raises:
             StorageError: there is such a schema, or this role may not make one.
@@ -245,7 +245,7 @@ class PostgresPeople(People):
 
     @contextmanager
     def _writing(self, patience: float | None = None) -> Iterator[None]:
-        """As of ``People``: a part of the journal's transaction where one is open, undone by itself if it fails."""
+        """Act as ``People`` requires: in the journal's open transaction, if any, undone by itself if it fails."""
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
         # The lock first: the number of this change follows the last one that was committed by then.
@@ -258,12 +258,12 @@ class PostgresPeople(People):
             yield
 
     def version(self) -> int:
-        """A number that changes when somebody else has written since it was last asked for."""
+        """Return a number that changes when another session has written since the last call."""
         rows = self._database.rows(
             "SELECT number, writer FROM {s}.changes WHERE number > %(seen)s ORDER BY number", seen=self._seen
         )
         by_others = sum(writer != self._writer for _, writer in rows) + bool(rows and rows[0][0] > self._seen + 1)
-        # what stands in an open transaction may be undone, and its numbers be given out again
+        # rows in an open transaction may be undone, and its numbers be given out again
         if rows and not self._database.is_open:
             self._seen = rows[-1][0]
             self._version += by_others
@@ -273,7 +273,7 @@ class PostgresPeople(People):
     # -- the secret ------------------------------------------------------------------------------------------------
 
     def secret(self) -> bytes:
-        """The secret under which the ledger makes keys of facts, 32 bytes.
+        """Return the secret under which the ledger makes keys of facts, 32 bytes.
 
         Raises:
             StorageError: it is gone.
@@ -284,7 +284,7 @@ class PostgresPeople(People):
         return bytes(rows[0][0])
 
     def secret_to_try(self) -> bytes:
-        """The secret; a server's names have one from the beginning."""
+        """Return the secret; a server's names have one from the beginning."""
         return self.secret()
 
     def take_secret(self, secret: bytes) -> None:
@@ -300,25 +300,31 @@ class PostgresPeople(People):
     def _take_in(self, persons: Sequence[Person]) -> int:
         return self._database.copy("people", _COLUMNS, ("int8", "text", "text", "bytea", "text"), persons)
 
-    def _highest(self) -> int:
+    def highest(self) -> int:
+        """Return the highest number that has a row; 0 if there is none."""
         return int(self._database.rows("SELECT coalesce(max(player), 0) FROM {s}.people")[0][0])
 
+    def rows_between(self, first: int, last: int) -> int:
+        """Return how many of these numbers have a row."""
+        query = "SELECT count(*) FROM {s}.people WHERE player BETWEEN %(first)s AND %(last)s"
+        return int(self._database.rows(query, first=first, last=last)[0][0])
+
     def counts(self) -> tuple[int, int]:
-        """Number of rows and highest number. Rows and indexes are the server's: nobody can put them together."""
+        """Return number of rows and highest number. The server puts rows and indexes together: no program can."""
         ((rows, highest),) = self._database.rows("SELECT count(*), coalesce(max(player), 0) FROM {s}.people")
         return int(rows), int(highest)
 
     def numbers(self) -> set[int]:
-        """Every number that has a row, erased or not."""
+        """Return every number that has a row, erased or not."""
         return {player for (player,) in self._database.rows("SELECT player FROM {s}.people")}
 
     def has_nameless(self) -> bool:
-        """Whether somebody was erased, or a name lost."""
+        """Return whether a player was erased, or a name lost."""
         query = "SELECT EXISTS (SELECT FROM {people} WHERE identity IS NULL)"
         return bool(self._database.rows(query)[0][0])
 
     def nameless(self) -> list[int]:
-        """The numbers of all who were erased, or whose names were lost."""
+        """Return the numbers of all who were erased, or whose names were lost."""
         query = "SELECT player FROM {people} WHERE identity IS NULL ORDER BY player"
         return [player for (player,) in self._database.rows(query)]
 
@@ -404,7 +410,7 @@ class PostgresPeople(People):
         self._database.hidden.update(players)
 
     def clean(self) -> bool:
-        """Write each table anew, which leaves out what no open transaction may read any more; and all statistics.
+        """Rewrite each table, which drops rows that no open transaction may read any more; and all statistics.
 
         Returns:
             False where a transaction that began before is open, so that old rows were kept.
@@ -426,8 +432,7 @@ class PostgresPeople(People):
     def _cleaned(self, patience: float) -> bool:
         deadline = time.monotonic() + patience
         with postgres.storage_errors(self.path):
-            # First: an index or a trigger of somebody else's would keep names of its own, whatever is written anew
-            # here.
+            # First: a foreign index or trigger would keep names of its own, even after this rewriting.
             for fault in foreign_objects(self._database.session().connection(), self._schema):
                 raise StorageError(self.path, fault)
         with self._database.transaction(patience):
@@ -451,7 +456,7 @@ class PostgresPeople(People):
         return True
 
     def _kept_rows(self, table: str, patience: float) -> int:
-        """Return how many rows of before a table still holds after it was written anew."""
+        """Return how many old rows a table still holds after it was rewritten."""
         kept = 0
 
         def count(notice: Any) -> None:
@@ -470,7 +475,7 @@ class PostgresPeople(People):
         return kept
 
     def copies(self) -> str:
-        """The server's log, and what was made of it; standbys and replicas follow the leader in all else."""
+        """Return the server's log, and the copies made of it; standbys and replicas follow the leader in all else."""
         ((archives, standbys),) = self._database.rows(
             "SELECT current_setting('archive_mode') <> 'off', (SELECT count(*) FROM pg_replication_slots) "
             "+ (SELECT count(*) FROM pg_stat_replication)"
@@ -484,7 +489,7 @@ class PostgresPeople(People):
 
 
 def _storable(words: Iterable[str]) -> list[str]:
-    """Those of these words that a text on the server may hold: nobody is called otherwise."""
+    """Return those of these words that a text on the server may hold: no player has another name."""
     return [word for word in words if "\x00" not in word and (word.isascii() or not _SURROGATE.search(word))]
 
 
@@ -492,7 +497,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _StorePart:
-    """What has one subject in a store on a server.
+    """A part of a store on a server with one subject.
 
     Attributes:
         path: the store as messages name it.
@@ -509,7 +514,7 @@ class _StorePart:
 
 
 class _ServerChanges(_StorePart):
-    """What waits on a server."""
+    """The pending changes on a server."""
 
     def __init__(
         self,
@@ -526,7 +531,7 @@ class PostgresPendingNames(_ServerChanges, PendingNames):
     """The names on a server that are about to be given."""
 
     def rows(self) -> list[Pending]:
-        """All of them, in order of the players."""
+        """Return all pending names, in order of the players."""
         rows = self._database.rows("SELECT player, number, name, salt FROM {s}.renaming ORDER BY player")
         return [Pending(*row) for row in rows]
 
@@ -540,7 +545,7 @@ class PostgresPendingNames(_ServerChanges, PendingNames):
             )
 
     def give(self, pending: Pending) -> None:
-        """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
+        """Give the name to its player, unless that is done already or the player was erased; the row stays."""
         with self._writing():
             self._database.run(
                 "UPDATE {s}.people SET name = %(name)s, salt = %(salt)s WHERE player = %(player)s AND salt IS NOT NULL "
@@ -551,7 +556,7 @@ class PostgresPendingNames(_ServerChanges, PendingNames):
             self._out_of_indexes([pending.player])
 
     def drop(self, pending: Pending) -> None:
-        """Take the row away, unless another one stands there by now."""
+        """Delete the row, unless another one has replaced it."""
         with self._writing():
             self._database.run(
                 "DELETE FROM {s}.renaming WHERE player = %(player)s AND salt = %(salt)s",
@@ -571,11 +576,11 @@ class PostgresPendingErasures(_ServerChanges, PendingErasures):
     """The erasures on a server that are not brought to their end yet."""
 
     def rows(self) -> dict[int, str]:
-        """By player, who had the player forgotten."""
+        """Return, by player, the person who requested the erasure."""
         return dict(self._database.rows("SELECT player, actor FROM {s}.erasing ORDER BY player"))
 
     def standing(self, players: Iterable[int]) -> list[int]:
-        """Those of these players of whom more is stored than the number, in their order, whoever is shown."""
+        """Return those of these players of whom more than the number is stored, in order, however they are shown."""
         query = f"SELECT player FROM {{s}}.people WHERE player = ANY(%(players)s) AND {_KNOWN} ORDER BY player"
         return [player for (player,) in self._database.rows(query, players=bigints(players))]
 
@@ -599,7 +604,7 @@ class PostgresPendingErasures(_ServerChanges, PendingErasures):
         return blanked
 
     def drop(self, players: Iterable[int]) -> None:
-        """Nothing is left to be done for these players."""
+        """Delete the rows of these players, whose erasure is complete."""
         with self._writing():
             self._database.run("DELETE FROM {s}.erasing WHERE player = ANY(%(players)s)", players=bigints(players))
 
@@ -608,7 +613,7 @@ class PostgresReasons(_StorePart, Reasons):
     """The reasons of corrections on a server."""
 
     def __init__(self, database: NamesDatabase, begin: Begin, clean_whole: Callable[[], None]) -> None:
-        """Take the database, and what writes it anew."""
+        """Take the database, and the function that rewrites it."""
         super().__init__(database, begin)
         self._clean_whole = clean_whole
 
@@ -659,7 +664,7 @@ class _Index(_StorePart, NameIndex):
     TABLE: ClassVar[str]
 
     def reached(self) -> int:
-        """The highest number in the index; 0 where nobody is in it."""
+        """Return the highest number in the index; 0 if it is empty."""
         return int(self._database.rows(f"SELECT coalesce(max(player), 0) FROM {{s}}.{self.TABLE}")[0][0])
 
     def _later(self, player: int, most: int) -> list[tuple[int, str]]:
@@ -678,7 +683,7 @@ class _Index(_StorePart, NameIndex):
 
 
 class PostgresNameFolds(_Index, NameFolds):
-    """Who bears which whole name on a server."""
+    """The players who have a whole name, on a server."""
 
     TABLE = "people_folds"
 
@@ -706,7 +711,7 @@ class PostgresNameFolds(_Index, NameFolds):
 
 
 def trigrams(words: Iterable[str]) -> set[int]:
-    """Each three letters on end within words, as a number of 63 bits: a code point has 21."""
+    """Return each three letters in a row within words, as a number of 63 bits: a code point has 21."""
     numbers: set[int] = set()
     for word in words:
         letters = list(map(ord, word))
@@ -720,7 +725,7 @@ class PostgresNameSearch(_Index, NameSearch):
     TABLE = "people_search"
 
     def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
-        # bytes go as they are, whatever the column's type: an array of numbers is put together here, five times as fast
+        # bytes go as they are, for any type of the column
         rows = ((player, words, bigints(trigrams(words.split()))) for player, words in forms)
         self._database.copy(self.TABLE, "player, words, trigrams", ("int8", "text", "bytea"), rows)
 

@@ -1,8 +1,8 @@
-"""Reasons of corrections: free text that may name people, so that it stands beside the names and can be erased.
+"""Reasons of corrections: free text that may name people, so that it is stored with the names and can be erased.
 
-The journal holds a salted commitment to each. A reason is kept first and then sealed by its entry; whoever is stopped
-between the two leaves one that no entry seals, which goes when the next one is kept or erased. Which entries there are,
-and what is decided by them, is not known here.
+The journal holds a salted commitment to each. A reason is stored first; then its entry commits to it. An
+interruption between the two leaves a reason without an entry, which goes when the next one is stored or erased. This
+module does not know the entries, nor what they decide.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SALT_BYTES = 16
 
 
 def reason_faults(reason: object) -> list[str]:
-    """What is wrong with a reason, if anything: it is 1 to 1,000 characters of plain text on one line."""
+    """Yield the faults of a reason: it is 1 to 1,000 characters of plain text on one line."""
     if reason is None or reason == "":
         return ["a reason is missing: say in a few words why @ $.reason"]
     return text_faults("reason", reason, MAX_REASON)
@@ -61,7 +61,7 @@ class Reasons(ABC):
 
     @abstractmethod
     def _writing(self) -> AbstractContextManager[None]:
-        """A write transaction on the store, after which it has the newest layout."""
+        """Open a write transaction on the store, which then has the newest layout."""
 
     @abstractmethod
     def _clean(self) -> None:
@@ -81,7 +81,7 @@ class Reasons(ABC):
 
     @abstractmethod
     def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
-        """The rows of these commitments."""
+        """Return the rows of these commitments."""
 
     @abstractmethod
     def _blank(self, commitments: Sequence[str]) -> int:
@@ -105,14 +105,14 @@ class Reasons(ABC):
             raise MalformedError(problems)
         drawn = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
         rows = [KeptReason(commitment(salt, text), key, salt, text) for key, salt, text in drawn]
-        # Kept first and sealed then: the other way a crash would leave an entry whose reason nobody has.
+        # Stored first: in the other order a crash would leave an entry whose reason is lost.
         with self._writing():
             self._drop_unsealed(writer)
             self._add(rows)
         return {row.entry: row.commitment for row in rows}
 
     def text(self, sealed: str) -> str | None:
-        """The reason behind a commitment; None where it was erased or does not stand here.
+        """Return the reason behind a commitment; None if it was erased or is missing.
 
         Raises:
             StorageError: as ``texts``.
@@ -120,7 +120,7 @@ class Reasons(ABC):
         return self.texts([sealed]).get(sealed)
 
     def texts(self, commitments: Iterable[str]) -> dict[str, str | None]:
-        """By commitment the reasons that stand here, each compared with it; None for one that was erased.
+        """Return, by commitment, the reasons in the store, each compared with it; None for one that was erased.
 
         Raises:
             StorageError: a reason is not the one that was sealed.
@@ -138,14 +138,14 @@ class Reasons(ABC):
     def erase(self, lock: AbstractContextManager[Writer], commitments: Iterable[str]) -> int:
         """Forget reasons for good, and those that no entry sealed; the commitments stay.
 
-        The whole file is written anew, as when a person is erased.
+        The whole file is rewritten, as when a person is erased.
 
         Args:
             lock: a write transaction on the journal, so that no reason is about to be sealed.
             commitments: of the reasons.
 
         Returns:
-            How many stood there.
+            How many there were.
 
         Raises:
             StorageError: the file refuses, or another process reads it and keeps the old bytes in the log: try again.
@@ -155,7 +155,7 @@ class Reasons(ABC):
         return self.forget(commitments)
 
     def forget(self, commitments: Iterable[str]) -> int:
-        """As ``erase``, where nobody else has the ledger: those that no entry sealed stay."""
+        """Act as ``erase``, while no other process has the ledger: reasons without an entry stay."""
         with self._writing():
             erased = self._blank(list(commitments))
         self._clean()

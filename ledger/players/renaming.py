@@ -1,8 +1,8 @@
 """A player gets another name: spelt right, or a first one where only a number was known.
 
-The name waits in the people file, is sealed by the journal, and only then is the player's: whoever is stopped on the
-way leaves the old name or the new one, never none. The old name and its salt are forgotten. How rows wait is the
-business of ``people``.
+The name waits in the people file until the journal has committed to it; only then is it the player's. So an
+interruption leaves the old name or the new one, never none. The old name and its salt are forgotten. The module
+``people`` defines how rows wait.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RULES: dict[str, str] = {  # name -> what it means and what to do; the other ref
 
 @attrs.frozen
 class Renamed:
-    """What became of a renaming.
+    """The result of a renaming.
 
     Attributes:
         person: the player under the name that holds now.
@@ -76,7 +76,7 @@ def rename(
                 body = body_of(writer.size + 1, rules.recorded_text(now), actor, event)
                 writer.append([event.KIND], [event.key], [body])
     except BaseException:
-        with suppress(LedgerError):  # what stopped it is told
+        with suppress(LedgerError):  # the error that stopped it is reported
             settle(journal.writing(), people, PATIENCE)
         raise
     settle(journal.writing(), people, PATIENCE)
@@ -84,7 +84,7 @@ def rename(
 
 
 def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person, list[Stored]]:
-    """The player's row, under whichever of the names that the journal ever sealed, and the entries that did so."""
+    """Return the player's row, under any name that the journal ever committed to, and the entries that did so."""
     sealed = sealings(writer.find, [player]).get(player)
     if sealed is None:
         raise rules.stranger(f"renamed:{player}@1", player)
@@ -104,8 +104,8 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
 def settle(lock: AbstractContextManager[Writer], people: People, patience: float) -> None:
     """Bring renamings to their end that waited: sealed ones reach their players, the others are dropped.
 
-    The old name is taken out of the file and its log before the row goes that waited, so that whoever is stopped
-    between the two, or finds the file in use, leaves it to the next one.
+    The old name is removed from the file and its log before the waiting row is deleted. If this is interrupted, or
+    if the file is in use, the next renaming completes it.
 
     Args:
         lock: a write transaction on the journal, so that no renaming is under way elsewhere.

@@ -1,14 +1,15 @@
-"""The people file against the journal: whoever uses a name compares it first, so that no game gets a wrong player.
+"""The people file compared with the journal: names are checked before use, so that no game gets a wrong player.
 
-For each number that it registered the journal sealed a commitment to identity and name, and for each renaming another
-one. An older copy of the people file would give a number out a second time or bring an earlier name back, a file of
-another ledger would take somebody else for the player, and rows that were lost would give a known player a second
-number. Each is refused here, with the way out, and the one player is found whom somebody means by a word. How names are
-stored is the business of ``people``; nothing is appended to the journal.
+For each number that it registered the journal holds a commitment to identity and name, and for each renaming another
+one. An older copy of the people file would give a number out a second time or bring an earlier name back. A file of
+another ledger would supply other people's names, and lost rows would give a known player a second number. This
+module refuses each of these cases, with a remedy, and finds the one player that a word means. The module ``people``
+stores names; nothing is appended to the journal.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
@@ -24,22 +25,22 @@ from ledger.runtime.nearest import meant_by
 
 # Which entries of the journal sealed the name of a player: the registration, then each renaming in order.
 #
-# The newest commitment is the one that a name is compared with, whoever compares it. Nothing is written here.
+# Names are compared with the newest commitment, in every comparison. This module writes nothing.
 
 _DIGITS = 15  # of a player's number; Python reads no more than some thousands
 _FIRST_REGISTRATION, _LAST_REGISTRATION = "player:", "player;"  # all keys that begin with "player:" lie between them
 _FIRST_ERASURE, _LAST_ERASURE = "erased:", "erased;"
 _FIRST_RENAMING, _LAST_RENAMING = "renamed:", "renamed;"
-AGAIN = "ledger"  # who has somebody forgotten whom an older copy of the file brought back; it is recorded already
+AGAIN = "ledger"  # the actor if an older copy of the file brought an erased player back; the erasure is recorded
 DECISIONS = ("decision:", "decision;")  # the keys of all decisions of corrections lie between these
 
 
 def sealings(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
-    """By registered player, the entries that sealed the player's name, the oldest first: the last one holds.
+    """Return, by registered player, the entries that committed to the name, the oldest first: the last one holds.
 
     Args:
-        find: what looks up keys in the journal, within its transaction where there is one.
-        players: numbers; those that nobody registered are left out.
+        find: looks up keys in the journal, within its transaction if there is one.
+        players: numbers; unregistered ones are left out.
     """
     by_key = {registration_key(player): player for player in players}
     entries = {by_key[key]: [entry] for key, entry in find(list(by_key)).items()}
@@ -55,12 +56,12 @@ def sealings(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
 
 
 def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> dict[int, Stored]:
-    """By registered player, the entry whose commitment the player's name is compared with.
+    """Return, by registered player, the entry whose commitment the player's name is compared with.
 
     Args:
         journal: the journal.
         find: as of ``sealings``.
-        players: numbers; those that nobody registered are left out.
+        players: numbers; unregistered ones are left out.
     """
     by_key = {registration_key(player): player for player in players}
     if by_key and has_renamings(journal):
@@ -69,39 +70,39 @@ def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> 
 
 
 def has_renamings(journal: Journal) -> bool:
-    """Whether anybody was ever renamed: one look-up."""
+    """Return whether any player was ever renamed: one look-up."""
     return next(iter(journal.keys(_FIRST_RENAMING, _LAST_RENAMING)), None) is not None
 
 
 def renamed_players(journal: Journal) -> set[int]:
-    """The numbers of all who were ever renamed."""
+    """Return the numbers of all who were ever renamed."""
     keys = journal.keys(_FIRST_RENAMING, _LAST_RENAMING)
     return {int(key[len(_FIRST_RENAMING) :].partition("@")[0]) for key in keys}
 
 
 def erased_players(journal: Journal) -> list[int]:
-    """The numbers of all of whom the journal says that they were erased."""
+    """Return the numbers of all whose erasure the journal records."""
     return [int(key[len(_FIRST_ERASURE) :]) for key in journal.keys(_FIRST_ERASURE, _LAST_ERASURE)]
 
 
 def erasure_key(player: int) -> str:
-    """The key of the entry that says that a player was erased."""
+    """Return the key of the entry that records a player's erasure."""
     return f"{_FIRST_ERASURE}{player}"
 
 
 def registrations(journal: Journal) -> list[str]:
-    """The keys of all registrations; those of changes have an instant behind the number."""
+    """Return the keys of all registrations; those of changes have an instant behind the number."""
     keys = journal.keys(_FIRST_REGISTRATION, _LAST_REGISTRATION)
     return [key for key in keys if key[len(_FIRST_REGISTRATION) :].isdecimal()]
 
 
 def registration_key(player: int) -> str:
-    """The key of a player's registration."""
+    """Return the key of a player's registration."""
     return f"{_FIRST_REGISTRATION}{player}"
 
 
 def number_of(key: str) -> int:
-    """The player whom the entry of this key registers."""
+    """Return the player whom the entry of this key registers."""
     return int(key[len(_FIRST_REGISTRATION) :])
 
 
@@ -111,7 +112,7 @@ def is_renaming(entry: Stored) -> bool:
 
 
 def with_pending_name(person: Person, pending: Pending) -> Person:
-    """A person under the name that is about to be given, whoever was not erased."""
+    """Return a person with the pending name; an erased person is left alone."""
     return person if person.salt is None else person._replace(name=pending.name, salt=pending.salt)
 
 
@@ -121,7 +122,7 @@ def is_sealed(person: Person, entry: Stored) -> bool:
 
 
 def commitment_to(person: Person) -> str:
-    """The commitment to a person's identity and name as they stand."""
+    """Return the commitment to a person's current identity and name."""
     return commitment(person.salt or b"", person.identity or "", person.name or "")
 
 
@@ -137,11 +138,13 @@ def erase_reappeared(journal: Journal, people: People) -> None:
         people.erasures.begin(back, AGAIN)
 
 
+# Numbers that are counted for each process that registers somebody, so that it costs the same among a million players.
+_STRETCHES, _STRETCH = 8, 500
 _NAMED = 5  # players that a refusal names one by one
 
 
 class NumberedPersons(NamedTuple):
-    """What identities came to.
+    """The players behind identities.
 
     Attributes:
         persons: the person behind each identity.
@@ -154,7 +157,7 @@ class NumberedPersons(NamedTuple):
     renamed: set[int]
 
     def called_otherwise(self, named: Mapping[str, str]) -> int:
-        """How many of the renamed are told by another name: identity -> name."""
+        """Return the renamed players with another reported name: identity -> name."""
         if not self.renamed:
             return 0
         otherwise = (person for identity, person in self.persons.items() if person.name != named[identity])
@@ -170,20 +173,20 @@ class SealedNames:
         """Take both files.
 
         Args:
-            journal: what sealed the names.
-            people: where they stand.
+            journal: holds the commitments to the names.
+            people: the store of the names.
             highest_registered: the highest number that the journal registered, where that is known without reading it.
         """
         self._journal = journal
         self._highest_registered = highest_registered
-        self.file = people  # as it stands, compared with nothing
+        self.file = people  # unchecked
         self._version = -1  # of the people file, when its numbers were last found to be all there
         self._highest = 0  # number that is known to have a row; 0 before the first look
         self._ends_compared = False
         self._numbered = range(0)  # that were given out and may not be registered yet
 
     def people(self) -> People:
-        """The people file, for reading; its ends are compared when it is first asked for.
+        """Return the people file, for reading; its ends are compared when it is first asked for.
 
         A name that the journal sealed and that did not reach its player yet is read as the player's.
 
@@ -224,7 +227,7 @@ class SealedNames:
                     break
 
     def compared(self, person: Person) -> Person:
-        """The person, when the journal sealed just this name under the number, or registered nobody.
+        """Return the person, if the journal committed to this very name under the number, or registered nobody.
 
         Raises:
             StorageError: it sealed another name.
@@ -233,16 +236,16 @@ class SealedNames:
         return person if entry is None or person.is_erased else self._confirmed(person, entry)
 
     def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
-        """The persons behind these identities; those not met before get the next numbers.
+        """Return the persons behind these identities; new ones get the next numbers.
 
         Args:
             named: identity -> name to show.
             joined_at: instant that is kept with the new ones.
-            find: what looks up keys in the journal, within its transaction where there is one.
+            find: looks up keys in the journal, within its transaction if there is one.
 
         Raises:
-            StorageError: the people file does not know everybody whom the journal registered, or takes one of these
-                for somebody else. Nobody was given a number.
+            StorageError: the people file does not know everybody whom the journal registered, or takes one of these for
+                another person. No number was given.
         """
         self._check_all_there()
         new: set[int] = set()
@@ -271,7 +274,7 @@ class SealedNames:
             yield
         finally:
             numbered, self._numbered = self._numbered, range(0)
-            # What cannot be taken away is told of by the audit; the reason why the block failed counts for more.
+            # The audit reports what cannot be removed; the reason why the block failed counts for more.
             with suppress(LedgerError):
                 self._forget_unregistered(numbered)
 
@@ -280,12 +283,12 @@ class SealedNames:
         if not numbered or self._journal.find([registration_key(numbered[-1])]):
             return
         with self._journal.writing() as writer:
-            last = self.file.counts()[1]
+            last = self.file.highest()
             registered = writer.find([registration_key(player) for player in range(numbered.start, last + 1)])
             self.file.forget_numbers(max(map(number_of, registered), default=numbered.start - 1) + 1)
 
     def check_registrations(self, events: Iterable[PlayerRegistered]) -> None:
-        """Refuse to register a number whose name stands in the people file under another commitment.
+        """Refuse to register a number whose name is in the people file under another commitment.
 
         Raises:
             StorageError: naming the player; the repeat of what is registered already is for the rules to judge.
@@ -303,7 +306,7 @@ class SealedNames:
 
     def _check_all_there(self) -> None:
         """It is the people file of this journal: all whom that registered have a row, all renamed ones the name."""
-        # The journal's numbers are read once. Rows are given out without gaps and none is ever deleted: where another
+        # The journal's numbers are read once. Rows are given out without gaps and none is ever deleted: if another
         # process has written since, it is enough that there are still as many rows as the highest number says.
         version = self.file.version()
         if version == self._version:
@@ -314,8 +317,8 @@ class SealedNames:
         if not seen:
             registered = self._highest_registered()
             highest = max(map(number_of, registrations(self._journal)), default=0) if registered is None else registered
-        rows, last = self.file.counts()
-        if rows != last or last < max(seen, highest):
+        last = self.file.highest()
+        if last < max(seen, highest) or self._has_gaps(last):
             lost = lost_players(self._journal, self.file)
             if lost:
                 raise self._lost(lost)
@@ -324,6 +327,13 @@ class SealedNames:
             self._confirmed(person, sealed[person.player])
         # The version from before the rows were read: what others wrote meanwhile is looked through the next time.
         self._version, self._highest = version, max(seen, last)
+
+    def _has_gaps(self, last: int) -> bool:
+        """Return whether numbers have no row: of many players some stretches are looked at, the audit reads all."""
+        if last <= _STRETCHES * _STRETCH:
+            return self.file.counts() != (last, last)
+        starts = [last - _STRETCH + 1, *(1 + secrets.randbelow(last - _STRETCH) for _ in range(_STRETCHES - 1))]
+        return any(self.file.rows_between(first, first + _STRETCH - 1) != _STRETCH for first in starts)
 
     def _lost(self, lost: Mapping[int, int]) -> StorageError:
         several = len(lost) > 1
@@ -340,7 +350,7 @@ class SealedNames:
         return latest_commitments(self._journal, self._journal.find, players)
 
     def _confirmed(self, person: Person, entry: Stored) -> Person:
-        """The person as the journal says that the player is called.
+        """Return the person with the name that the journal confirms.
 
         Args:
             person: a row of the people file.
@@ -364,9 +374,9 @@ class SealedNames:
 
 
 def check_name(person: Person, name: str) -> None:
-    """Who is registered already is registered by the same name, but for the case of its letters.
+    """Refuse another name for a registered player; the case of letters does not count.
 
-    Who was renamed since may be told by any name: which the first one was, nobody knows any more.
+    A renamed player may have any name in a report: the first name is not known any more.
 
     Raises:
         ConflictError: naming both.
@@ -376,7 +386,7 @@ def check_name(person: Person, name: str) -> None:
 
 
 def not_sealed(people: People, person: Person, sealed: Sequence[Stored]) -> str:
-    """What to say of a row of the people file that is not as the journal sealed it last, with the way out.
+    """Return words about a row of the people file that contradicts the journal's last commitment, with the remedy.
 
     Args:
         people: the names, which know their own way out.
@@ -399,7 +409,7 @@ def not_sealed(people: People, person: Person, sealed: Sequence[Stored]) -> str:
 
 
 def lost_players(journal: Journal, people: People) -> dict[int, int]:
-    """The registered players without a row: number -> entry."""
+    """Return the registered players without a row: number -> entry."""
     numbers = people.numbers()
     missing = [key for key in registrations(journal) if number_of(key) not in numbers]
     return {number_of(key): entry.position for key, entry in journal.find(missing).items()}
@@ -411,7 +421,7 @@ def go_on_without(journal: Journal, people: People) -> int:
     Nobody else may register players meanwhile.
 
     Raises:
-        StorageError: people who stand there are not whom the journal registered; nothing was written.
+        StorageError: people in the file are not those whom the journal registered; nothing was written.
     """
     refuse_strangers(journal, people)
     lost = journal.find([registration_key(player) for player in lost_players(journal, people)])
@@ -420,7 +430,7 @@ def go_on_without(journal: Journal, people: People) -> int:
 
 
 def refuse_strangers(journal: Journal, people: People) -> None:
-    """Everybody who stands in the people file and in the journal is the same person in both.
+    """Refuse people who are in the people file and in the journal, but not the same persons in both.
 
     Raises:
         StorageError: the first one who is not.
@@ -448,10 +458,10 @@ def refuse_strangers(journal: Journal, people: People) -> None:
 
 
 def player_found(journal: Journal, names: SealedNames, word: str) -> Person:
-    """The one player of that name, identity or number, compared with what the journal sealed.
+    """Return the one player of that name, identity or number, compared with the journal's commitment.
 
     Raises:
-        UnknownNameError: nobody, or several: their identities are listed.
+        UnknownNameError: none, or several: their identities are listed.
         StorageError: the journal registered another name under that number.
     """
     people = names.people()
@@ -459,7 +469,7 @@ def player_found(journal: Journal, names: SealedNames, word: str) -> Person:
     # A number goes before an identity of digits alone, which earlier releases took.
     persons = list(people.by_number([int(word)]).values()) if is_number else []
     persons = persons or people.named(word)
-    # the journal registered it, and the people file as it stands knows nothing
+    # the journal registered it, and the present people file knows nothing
     if not persons and is_number:
         stored = journal.find([f"player:{word}"]).values()
         persons = [Person(int(word), None, None, None, rules.facts_of(entry)["joined_at"]) for entry in stored]

@@ -42,7 +42,7 @@ def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
 
 
 def names_on_server(place: ServerPlace) -> PostgresPeople:
-    """The names on a server, alone.
+    """Return the names on a server, alone.
 
     Raises:
         StorageError: as ``on_server``.
@@ -51,14 +51,14 @@ def names_on_server(place: ServerPlace) -> PostgresPeople:
 
 
 def token_store_beside(journal: Journal, file: TokensFile) -> TokenStore:
-    """What is kept of tokens beside a journal: in its database, or in the file where the journal is on no server."""
+    """Return the token store of a journal: in its database, or in a sidecar file if the journal is on no server."""
     return PostgresTokens(journal, file) if isinstance(journal, PostgresJournal) else file
 
 
-# Behind it stands ``_names_writer``, the longest of the names of roles. A server cuts names to 63 bytes without a word:
-# those of owner, writer and reader would be one, and whoever records the owner of the names.
+# The longest name of a role ends in ``_names_writer``. A server silently cuts names to 63 bytes: those of owner, writer
+# and reader would be one, and a recorder would be the owner of the names.
 _LONGEST = 63 - len("_names_writer")
-_UNFIT = ";'%$"  # would end a statement, a text or the body of a function, or stand for a value
+_UNFIT = ";'%$"  # would end a statement, a text or the body of a function, or be a placeholder
 
 
 def _refuse_name(place: ServerPlace) -> None:
@@ -78,7 +78,7 @@ def _refuse_name(place: ServerPlace) -> None:
 
 
 def sql_of(place: ServerPlace) -> str:
-    """The SQL that makes schemas, roles and grants, for whoever may do that; the user of the address records.
+    """Return the SQL that makes schemas, roles and grants, for a user with that right; the address's user records.
 
     Raises:
         StorageError: the address is none, or names no user; or a schema must not be called so.
@@ -88,7 +88,7 @@ def sql_of(place: ServerPlace) -> str:
 
 
 def sql_of_missing(place: ServerPlace) -> str:
-    """The SQL that adds to a ledger what an earlier release did not make; nothing where nothing is missing.
+    """Return the SQL that adds the objects that an earlier release did not make; nothing if none is missing.
 
     Raises:
         StorageError: the server cannot be reached, or there is no ledger.
@@ -108,7 +108,7 @@ def _recorder(place: ServerPlace) -> str:
 
 
 def _making(place: ServerPlace) -> str:
-    """The SQL that makes all schemas, within a transaction."""
+    """Return the SQL that makes all schemas, within a transaction."""
     roles = Roles.of(schema_of(place.schema))
     journal = making(place.schema, Roles.of(place.schema), secrets.token_hex(16))
     return journal + _script([*statements(place.schema, roles), *postgres_token_tables.statements(place.schema, roles)])
@@ -124,14 +124,14 @@ def _grant(schema: str, user: str) -> str:
 
 
 def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJournal, PostgresPeople]:
-    """Both stores, empty, made now or by somebody who may before.
+    """Return both stores, empty, made now or earlier by a user with that right.
 
     Args:
         place: where.
         secret: that of another ledger; None: a new one.
 
     Raises:
-        StorageError: a ledger stands there already, or the user of the address may not make one.
+        StorageError: there is a ledger already, or the user of the address may not make one.
     """
     if make_schemas(place):
         schemas = _schemas(place)
@@ -144,7 +144,7 @@ def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJo
     journal, people = on_server(place)
     try:
         _refuse_entries(place, journal)
-        # Where somebody ran the SQL before, there is none yet: it is printed, and no secret is to be seen in it.
+        # If the SQL was run before, there is none yet: that SQL is printed, and must not show a secret.
         people.take_secret(secret or new_secret())
     except BaseException:
         journal.close()
@@ -163,12 +163,12 @@ def _refuse_entries(place: ServerPlace, journal: PostgresJournal) -> None:
 
 
 def _schemas(place: ServerPlace) -> list[str]:
-    """Those of the journal, of the names and of the tokens."""
+    """Return the schemas of the journal, of the names and of the tokens."""
     return [place.schema, schema_of(place.schema), postgres_token_tables.schema_of(place.schema)]
 
 
 def make_schemas(place: ServerPlace) -> bool:
-    """Make the schemas and their roles where none of them stands, all or nothing.
+    """Make the schemas and their roles if none of them exists, all or nothing.
 
     The user of the address is let record there; but a superuser never records.
 

@@ -11,7 +11,7 @@ from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
-from ledger.players.people_layouts import FOLDS, FOLDS_SINCE, SEARCH, SEARCH_SINCE, Begin, FilePart, layout
+from ledger.players.people_layouts import FOLDS, SEARCH, Begin, FilePart
 
 _LATER = "SELECT player, name FROM main.people WHERE player > ? AND name IS NOT NULL ORDER BY player LIMIT ?"
 _STORED = "SELECT player, name FROM main.people WHERE player IN (SELECT value FROM json_each(?)) AND name IS NOT NULL"
@@ -20,19 +20,18 @@ _STORED = "SELECT player, name FROM main.people WHERE player IN (SELECT value FR
 class SqliteNameIndex(FilePart, NameIndex):
     """One index in one people file.
 
-    A class says its ``TABLE``, the column of its ``NUMBER`` and of what it holds (``HELD``), the layout ``SINCE`` which
-    a file may have it, the statement for the highest number that it has ``REACHED``, and how it is made.
+    A class says its ``TABLE``, the column of its ``NUMBER`` and of what it holds (``HELD``), the statement for the
+    highest number that it has ``REACHED``, and how it is made.
     """
 
     TABLE: ClassVar[str]
     NUMBER: ClassVar[str]
     HELD: ClassVar[str]
-    SINCE: ClassVar[int]
     REACHED: ClassVar[str]
 
     @staticmethod
     def statements() -> tuple[str, ...]:
-        """What makes the index."""
+        """Return the statements that make the index."""
         raise NotImplementedError
 
     def _stands(self) -> bool:
@@ -40,8 +39,8 @@ class SqliteNameIndex(FilePart, NameIndex):
         return row is not None
 
     def reached(self) -> int:
-        """The highest number in the index; 0 where there is none, or the file is too old to have one."""
-        if layout(self._connection) < self.SINCE or not self._stands():
+        """Return the highest number in the index; 0 if there is none."""
+        if not self._stands():
             return 0
         return int(self._connection.execute(self.REACHED).fetchone()[0])
 
@@ -69,21 +68,21 @@ _SOME = "SELECT player, name FROM people WHERE name IS NOT NULL AND player IN (S
 
 
 class SqliteNameFolds(SqliteNameIndex, NameFolds):
-    """Who bears which whole name in one people file."""
+    """The players who have a whole name, in one people file."""
 
-    TABLE, NUMBER, HELD, SINCE = FOLDS, "player", "name", FOLDS_SINCE
+    TABLE, NUMBER, HELD = FOLDS, "player", "name"
     REACHED = f"SELECT coalesce(max(player), 0) FROM main.{FOLDS}"
 
     def __init__(
         self, path: str, connection: sqlite3.Connection, begin: Begin, pending: Callable[[], Iterable[int]]
     ) -> None:
-        """Take the people file, and what tells the players for whom names wait."""
+        """Take the people file, and the function that lists players with pending names."""
         super().__init__(path, connection, begin)
         self._players_pending = pending
 
     @staticmethod
     def statements() -> tuple[str, ...]:
-        """A table and its index."""
+        """Return a table and its index."""
         return (
             f"CREATE TABLE main.{FOLDS}(player INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT",
             f"CREATE INDEX main.{FOLDS}_by_name ON {FOLDS}(name)",
@@ -113,20 +112,20 @@ _REST = "SELECT player, identity, name FROM people WHERE player > ? AND name IS 
 class SqliteNameSearch(SqliteNameIndex, NameSearch):
     """The search by a part of a name in one people file: FTS5, whose trigrams are three letters on end."""
 
-    TABLE, NUMBER, HELD, SINCE = SEARCH, "rowid", "words", SEARCH_SINCE
+    TABLE, NUMBER, HELD = SEARCH, "rowid", "words"
     # FTS5 keeps the rows in this table of its own, by number: the highest is one look-up.
     REACHED = f"SELECT coalesce(max(id), 0) FROM main.{SEARCH}_content"
 
     @staticmethod
     def statements() -> tuple[str, ...]:
-        """A table of trigrams, which forgets deleted words at once where SQLite can."""
+        """Return a table of trigrams, which forgets deleted words at once where SQLite can."""
         create = f"CREATE VIRTUAL TABLE main.{SEARCH} USING fts5(words, tokenize = 'trigram case_sensitive 1')"
-        # FTS5 writes a mark for a deleted word and keeps the word until segments are merged, unless it is told so.
+        # FTS5 writes a mark for a deleted word and keeps the word until segments are merged, unless this option is set.
         secure = f"INSERT INTO main.{SEARCH}({SEARCH}, rank) VALUES ('secure-delete', 1)"
         return (create, secure) if sqlite.sqlite3.sqlite_version_info >= SECURE_DELETE_SINCE else (create,)
 
     def take_out(self, players: Sequence[int]) -> None:
-        """As of ``NameIndex``; where deleted words would stay, the next search makes the index anew."""
+        """Act as ``NameIndex`` requires; if deleted words would stay, the next search rebuilds the index."""
         if sqlite.sqlite3.sqlite_version_info < SECURE_DELETE_SINCE:
             self._connection.execute(f"DROP TABLE IF EXISTS main.{SEARCH}")
         else:

@@ -1,7 +1,7 @@
-"""The names of a ledger in a file of SQLite, beside the journal's: so that its backups can expire.
+"""The names of a ledger in a file of SQLite, next to the journal's: so that its backups can expire.
 
-Whatever is written leaves no copy of a name behind: what moves within the file is overwritten where it was, and after
-an erasure the file is written anew. What the file looks like, and its indexes of names, is told in ``people_layouts``.
+Writes leave no copy of a name behind: bytes that move within the file are overwritten in their old place, and after
+an erasure the file is rewritten. ``people_layouts`` defines the file and its indexes of names.
 """
 
 from __future__ import annotations
@@ -16,18 +16,15 @@ from ledger.players import people_layouts, persons
 from ledger.players.pending_changes import Pending, PendingErasures, PendingNames
 from ledger.players.people import People
 from ledger.players.people_layouts import (
-    ERASURES_SINCE,
     LAYOUT,
-    OLDEST_LAYOUT,
-    REASONS_SINCE,
-    RENAMINGS_SINCE,
+    RELEASED,
     SCHEMA,
     Begin,
     FilePart,
-    bring_up,
+    is_upgraded,
     keep_secret,
-    layout,
     secret_of,
+    upgrade,
 )
 from ledger.players.persons import Person
 from ledger.players.reasons import KeptReason, Reasons
@@ -49,6 +46,10 @@ _COUNTS = (
     f"SELECT * FROM (SELECT count(*), coalesce(max(player), 0), {_SUMS} FROM main.people NOT INDEXED), "
     f"(SELECT {_SUMS} FROM main.people INDEXED BY sqlite_autoindex_people_1 WHERE identity IS NOT NULL)"
 )
+_BETWEEN = (
+    "SELECT count(*) FROM main.people AS p NOT INDEXED WHERE p.player BETWEEN ? AND ? AND (p.identity IS NULL "
+    "OR p.player = (SELECT player FROM main.people INDEXED BY sqlite_autoindex_people_1 WHERE identity = p.identity))"
+)
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
@@ -67,7 +68,7 @@ _OTHERWISE_SPELT = (
     "WHERE identity <> lower(identity) OR instr(identity, '  ') OR instr(identity, ': ') "
     "OR identity GLOB '*[^ -~]*' OR identity GLOB 'fide:0*' ORDER BY player"
 )
-# Names and identities that may be meant by a word that nobody bears.
+# Names and identities near an unknown word.
 _SOME_NAMES = "SELECT identity, name FROM people WHERE salt IS NOT NULL ORDER BY player LIMIT ?"
 _NAMES_LIKE = (
     "SELECT identity, name FROM people WHERE salt IS NOT NULL AND (name LIKE ?1 || '%' OR identity LIKE ?1 || '%' "
@@ -92,7 +93,7 @@ class SqlitePeople(People):
         if not Path(path).exists():
             raise StorageError(self.path, MISSING)
         self._connection = _connect(path, read_only=read_only)
-        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
+        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, RELEASED)
         self._take_parts()
         self._guard = FileGuard(path, SCHEMA)
         # as the journal: a name that it seals must outlast a power cut, too
@@ -132,7 +133,7 @@ class SqlitePeople(People):
 
     @classmethod
     def is_empty(cls, path: str | Path) -> bool:
-        """True for a people file in which nobody stands.
+        """True for a people file without players.
 
         Raises:
             StorageError: not ours.
@@ -145,21 +146,21 @@ class SqlitePeople(People):
         self._connection.close()
 
     def secret(self) -> bytes:
-        """The secret under which the ledger makes keys of facts; a file of an earlier layout is given one.
+        """Return the secret under which the ledger makes keys of facts; a file of release 0.1.0 gets one.
 
         Raises:
             StorageError: it has none and cannot be written, or lost its own.
         """
         secret = secret_of(self._connection)
         if secret is None:
-            with self._writing():  # brings the layout up, and with it a secret
+            with self._writing():  # upgrades the file, and with it makes a secret
                 secret = secret_of(self._connection)
         if secret is None:
             raise StorageError(self.path, f"its secret is gone: {self.RESTORE}")
         return secret
 
     def secret_to_try(self) -> bytes:
-        """The secret, or in a file without one some other: for what is tried and not kept."""
+        """Return the secret, or in a file without one another: for dry runs."""
         return secret_of(self._connection) or persons.new_secret()
 
     def take_secret(self, secret: bytes) -> None:
@@ -172,11 +173,11 @@ class SqlitePeople(People):
             keep_secret(self._connection, secret)
 
     def has_nameless(self) -> bool:
-        """Whether somebody was erased, or a name lost: one look-up."""
+        """Return whether a player was erased, or a name lost: one look-up."""
         return self._connection.execute(f"{_NAMELESS} LIMIT 1").fetchone() is not None
 
     def nameless(self) -> list[int]:
-        """The numbers of all who were erased, or whose names were lost."""
+        """Return the numbers of all who were erased, or whose names were lost."""
         return [player for (player,) in self._connection.execute(_NAMELESS)]
 
     def mark_erased(self, players: Iterable[int]) -> None:
@@ -184,7 +185,7 @@ class SqlitePeople(People):
         people_layouts.show(self._connection, hidden=players)
 
     def clean(self) -> bool:
-        """Leave nothing in the file and its log but the rows as they are, whoever wrote it: it is written anew.
+        """Leave nothing in the file and its log but the present rows, from any writer: rewrite it.
 
         Returns:
             False where another process is reading the file, so that the log keeps old bytes.
@@ -192,8 +193,8 @@ class SqlitePeople(People):
         Raises:
             StorageError: the file refuses.
         """
-        # secure_delete overwrites what goes within the file; the log keeps whole pages of before, and free pages
-        # may hold names from before that pragma: the file is written anew, and the log emptied on both sides of it.
+        # secure_delete overwrites deleted bytes within the file; the log keeps whole earlier pages, and free pages
+        # may hold names from before that pragma: the file is rewritten, and the log emptied on both sides of it.
         # first: in vain it would make the log longer
         for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):
             busy = self._connection.execute(statement).fetchone() or (0,)
@@ -213,12 +214,12 @@ class SqlitePeople(People):
 
     @contextmanager
     def _writing(self, patience: float | None = None) -> Iterator[None]:
-        """One write transaction on a file that is as this program left it; it brings an old layout up."""
+        """Open one write transaction on a file that is as this program left it; it brings an old layout up."""
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
         with sqlite.immediate(self._connection, patience=patience):
             # Before the guard looks, which knows the schema of the newest layout alone.
-            bring_up(self._connection)
+            upgrade(self._connection)
             self._guard.check(self._connection)
             yield
 
@@ -232,11 +233,8 @@ class SqlitePeople(People):
             self._out_of_indexes([player for (player,) in deleted.fetchall()])
         self._connection.execute(_EMPTY_LOG).fetchone()
 
-    def _highest(self) -> int:
-        return int(self._connection.execute("SELECT coalesce(max(player), 0) FROM main.people").fetchone()[0])
-
     def version(self) -> int:
-        """A number that changes when another process has written the file since it was last asked for."""
+        """Return a number that changes when another process has written the file since the last call."""
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def counts(self) -> tuple[int, int]:
@@ -255,8 +253,16 @@ class SqlitePeople(People):
             )
         return int(rows), int(highest)
 
+    def highest(self) -> int:
+        """Return the highest number that has a row; 0 if there is none."""
+        return int(self._connection.execute("SELECT coalesce(max(player), 0) FROM main.people").fetchone()[0])
+
+    def rows_between(self, first: int, last: int) -> int:
+        """Return how many of these numbers have a row that the index on identities names, too."""
+        return int(self._connection.execute(_BETWEEN, (first, last)).fetchone()[0])
+
     def numbers(self) -> set[int]:
-        """Every number that has a row, erased or not."""
+        """Return every number that has a row, erased or not."""
         return {player for (player,) in self._connection.execute("SELECT player FROM people")}
 
     def names(self) -> list[tuple[int, str]]:
@@ -283,7 +289,7 @@ class SqlitePeople(People):
             yield identity
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
-        """Those of these players that are known."""
+        """Return the known ones of these players."""
         query = f"SELECT {_COLUMNS} FROM people WHERE player IN (SELECT value FROM json_each(?))"
         return {person.player: person for person in self._rows(query, (json.dumps(list(players)),))}
 
@@ -309,7 +315,7 @@ class SqlitePeople(People):
 
 
 def _connect(path: str | Path, *, read_only: bool = False) -> sqlite.FileConnection:
-    """Open the file so that whatever is written leaves no copy of a name behind."""
+    """Open the file so that writes leave no copy of a name behind."""
     connection = sqlite.connect(path, read_only=read_only)
     # what moves within the file is overwritten where it was
     connection.execute("PRAGMA secure_delete=ON")
@@ -327,7 +333,7 @@ _DROP_NAME = "DELETE FROM renaming WHERE player = ? AND salt = ?"
 
 
 class _FileChanges(FilePart):
-    """What waits in one people file."""
+    """The pending changes in one people file."""
 
     def __init__(
         self,
@@ -345,8 +351,8 @@ class SqlitePendingNames(_FileChanges, PendingNames):
     """The names of one people file that are about to be given."""
 
     def rows(self) -> list[Pending]:
-        """All of them; none in a file of the first layout."""
-        if layout(self._connection) < RENAMINGS_SINCE:
+        """Return all of them; none in a file of release 0.1.0."""
+        if not is_upgraded(self._connection):
             return []
         return [Pending(*row) for row in self._connection.execute(_NAMES_PENDING)]
 
@@ -355,13 +361,13 @@ class SqlitePendingNames(_FileChanges, PendingNames):
             self._connection.execute(_BEGIN_NAME, pending)
 
     def give(self, pending: Pending) -> None:
-        """Give the name to its player, unless somebody did so already or the player was erased; the row stays."""
+        """Give the name to its player, unless that is done already or the player was erased; the row stays."""
         with self._writing():
             self._connection.execute(_GIVE, pending)
             self._out_of_indexes([pending.player])
 
     def drop(self, pending: Pending) -> None:
-        """Take the row away, unless another one stands there by now."""
+        """Delete the row, unless another one has replaced it."""
         with self._writing():
             self._connection.execute(_DROP_NAME, (pending.player, pending.salt))
 
@@ -383,13 +389,13 @@ class SqlitePendingErasures(_FileChanges, PendingErasures):
     """The erasures of one people file that are not brought to their end yet."""
 
     def rows(self) -> dict[int, str]:
-        """By player, who had the player forgotten; nobody in a file of an earlier layout."""
-        if layout(self._connection) < ERASURES_SINCE:
+        """Return, by player, the person who requested the erasure; none in a file of release 0.1.0."""
+        if not is_upgraded(self._connection):
             return {}
         return dict(self._connection.execute(_ERASURES_PENDING).fetchall())
 
     def standing(self, players: Iterable[int]) -> list[int]:
-        """Those of these players of whom the file knows more than the number."""
+        """Return those of these players of whom the file knows more than the number."""
         rows = self._connection.execute(_STANDING, (json.dumps(list(players)),))
         return [player for (player,) in rows]
 
@@ -412,7 +418,7 @@ class SqlitePendingErasures(_FileChanges, PendingErasures):
         return blanked
 
     def drop(self, players: Iterable[int]) -> None:
-        """Nothing is left to be done for these players."""
+        """Delete the rows of these players, whose erasure is complete."""
         with self._writing():
             self._connection.executemany(_DROP_ERASURE, [(player,) for player in players])
 
@@ -450,7 +456,7 @@ class SqliteReasons(FilePart, Reasons):
         self._connection.executemany(_DROP_REASON, [(number,) for number in numbers])
 
     def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
-        if layout(self._connection) < REASONS_SINCE:
+        if not is_upgraded(self._connection):
             return []
         return list(map(KeptReason._make, self._connection.execute(_REASONS, (json.dumps(commitments),))))
 

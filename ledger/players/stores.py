@@ -1,4 +1,4 @@
-"""The stores of a ledger, of its journal, its names and its tokens: files beside each other, or schemas on a server."""
+"""The stores of a ledger, of its journal, its names and its tokens: files in one folder, or schemas on a server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
 
 
 def place_of(path: Path) -> ServerPlace | None:
-    """Where the ledger at a path is on a server; None for files. Where both hold a journal, nobody guesses which it is.
+    """Return the server of the ledger at a path; None for files. If both hold a journal, refuse to guess.
 
     Raises:
         StorageError: both do, or the settings cannot be read.
@@ -58,7 +58,7 @@ def place_of(path: Path) -> ServerPlace | None:
 
 
 def open_names(path: Path) -> People:
-    """The names of the ledger at a path, alone.
+    """Return the names of the ledger at a path, alone.
 
     Raises:
         StorageError: a file or a server refuses.
@@ -68,22 +68,22 @@ def open_names(path: Path) -> People:
 
 
 def token_store_of(path: Path, journal: Journal) -> TokenStore:
-    """What is kept of tokens beside a journal: where that is."""
+    """Return the token store of a journal, next to it."""
     file = TokensFile(beside(path, "tokens"), lambda: journal.root_at(1))
     return file if isinstance(journal, SqliteJournal) else server_stores.token_store_beside(journal, file)
 
 
 def _place(path: Path, settings: SettingsFile) -> ServerPlace | None:
-    """Where the settings say that the journal is; of a file that stands there they may be wrong in what they say."""
+    """Return the place of the journal by the settings; about an existing file they may be wrong."""
     try:
         return settings.server()
     except StorageError:
-        # whoever looks for the checkpoints of such a ledger opens it for reading only, and says why
+        # a caller that looks for the checkpoints of such a ledger opens it for reading only, and reports why
         if not path.exists():
             raise
         return None
 
 
 def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[StoredJournal, People]:
-    """As of ``server_stores``."""
+    """Act as ``server_stores.make_on_server``."""
     return server_stores.make_on_server(place, secret)

@@ -67,16 +67,16 @@ class HousePolicies:
             token: that token.
 
         Returns:
-            Where it stands; a duplicate where it is set so already, from the same instant on.
+            Its place; a duplicate if it is set so already, from the same instant on.
 
         Raises:
-            UnknownNameError: this version knows no such policy, or nobody such a read model.
-            MalformedError: a setting that it does not have, a value that cannot be, or an instant that is none.
+            UnknownNameError: there is no such policy in this version, or no such read model.
+            MalformedError: a setting that it does not have, an impossible value, or a malformed instant.
             RejectedError: ``needs-a-proposal``: four eyes are on; or for want of a token.
         """
         check_settings(policy, settings, effective_from)
         self.ledger.level()  # what is long is done before the lock
-        self.ledger.standing.refuse_unknown_models(policy, settings)
+        self.ledger.current_facts.refuse_unknown_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             # Once more under the lock: what others recorded since may have revoked the token, or set the same policy.
@@ -90,20 +90,20 @@ class HousePolicies:
             return self.ledger._record_judged(gate, who.name)[0]
 
     def proposed(self, policy: str, settings: Given, *, effective_from: str | None = None) -> PolicySet:
-        """The fact that a proposal to set a policy carries: numbered, with every setting; nothing is recorded."""
+        """Return the fact that a proposal to set a policy carries: numbered, with every setting; record nothing."""
         check_settings(policy, settings, effective_from)
         self.ledger.level()
-        self.ledger.standing.refuse_unknown_models(policy, settings)
+        self.ledger.current_facts.refuse_unknown_models(policy, settings)
         number = next_number(self.ledger.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
 
     def list(self) -> tuple[PolicyRow, ...]:
-        """All that was set, by policy and number; those of a later version too."""
+        """Return all settings, by policy and number; those of a later version too."""
         self.ledger.level()
         return self._policies().rows
 
     def row_at(self, policy: str, instant: str) -> PolicyRow | None:
-        """What was set for an instant; None where nothing was. Four eyes: what was set last.
+        """Return the settings of an instant; None if there are none. Four eyes: the last settings.
 
         Raises:
             UnknownNameError: this version knows no such policy.
@@ -115,7 +115,7 @@ class HousePolicies:
         return policies.last(policy) if known_policy(policy).is_by_position else policies.row_at(policy, ms)
 
     def at(self, policy: str, instant: str) -> dict[str, Value]:
-        """Every setting of a policy as it holds at an instant, those with their defaults that nobody has set.
+        """Return every setting of a policy at an instant; unset ones have their defaults.
 
         Raises: as ``row_at``.
         """
@@ -126,7 +126,7 @@ class HousePolicies:
             return stored_policies(self.ledger.views.connection)
 
     def _next(self, writer: Writer, policy: str, settings: Given, since: str | None) -> PolicySet:
-        """The fact to record: the one that stands where that says the same, else one with the next free number.
+        """Return the fact to record: the one in force if that says the same, else one with the next free number.
 
         Raises:
             RejectedError: ``needs-a-proposal``.
@@ -137,7 +137,7 @@ class HousePolicies:
         stands, row = _row_in_force(policies, policy, since), row_of(0, event)
         if stands is not None and (stands.since_ms, stands.settings) == (row.since_ms, row.settings):
             # The same fact under the same key is a duplicate, which records nothing. In the words of the entry: it may
-            # say something else itself, and stand so only since it was corrected.
+            # say something else itself, and have these values only since it was corrected.
             key = attrs.evolve(event, number=stands.number).key
             recorded = decode(writer.find([key])[key].body).event
             assert isinstance(recorded, PolicySet)  # keys of its family are of policies
@@ -154,14 +154,14 @@ class HousePolicies:
 
 
 def _row_in_force(policies: Policies, policy: str, since: str | None) -> PolicyRow | None:
-    """What is set already from an instant on."""
+    """Return the settings that are in force already from an instant on."""
     if known_policy(policy).is_by_position:
         return policies.last(policy)
     return policies.row_at(policy, BEGINNING if since is None else instant_ms(since))
 
 
 def _in_full(policies: Policies, policy: str, number: int, settings: Given, since: str | None) -> PolicySet:
-    """A policy with every setting: what is not given stays as it holds."""
+    """Return a policy with every setting: one that is not given stays as it is."""
     stands = _row_in_force(policies, policy, since)
     return PolicySet(
         policy=policy, number=number, settings={**settings_in(policy, stands), **settings}, effective_from=since

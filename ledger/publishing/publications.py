@@ -1,9 +1,9 @@
 """The lists that a ledger has shown to the world: published, kept, and worked out again from what was known then.
 
-How rows are kept is ``journal.kept_lists``'s business, what stands on a list ``ratings.standings``'s. A list that was
-published never changes: what the journal says later of the same day is a revised list beside it. What looks wrong in a
-list before it is published (jumps, vanished players, names that stand twice) is told, and refuses nothing: who asks
-decides, and brings the names.
+``journal.kept_lists`` defines how rows are stored, ``ratings.standings`` the rows of a list. A published list never
+changes: later entries about the same day go into a revised list of that day. Suspicious features of a list before it
+is published (jumps, vanished players, names that occur twice) are reported, and refuse nothing: the caller decides,
+and supplies the names.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Publication:
 
 @attrs.frozen
 class Published:
-    """What became of a publishing.
+    """The result of a publishing.
 
     Attributes:
         publication: the list.
@@ -103,9 +103,9 @@ class PublicationDraft:
         at_ms: its instant, milliseconds since 1970.
         head: how many entries it follows from.
         rows: by player.
-        kept: their bytes.
+        kept: their stored bytes.
         largest_jump: points between two lists above which a change is complained of, by the policy of that instant.
-        open_proposals: numbers of the corrections that nobody has decided yet.
+        open_proposals: numbers of the undecided corrections.
     """
 
     pool: Pool
@@ -141,7 +141,7 @@ class Publications:
         seen: int | None = None,
         despite_games: bool = False,
     ) -> Published:
-        """Freeze the list in force at the end of an instant; the rows are kept beside the journal.
+        """Freeze the list in force at the end of an instant; its rows are stored outside the journal.
 
         A list whose last edition has the same rows is published already, and nothing is recorded.
 
@@ -176,7 +176,7 @@ class Publications:
             unseen = self.ledger.unseen("the list", seen, writer.size, despite_games=despite_games)
             if unseen is not None:
                 raise RejectedError("unseen-entries", f"{_FIRST}{name}@{as_of}", unseen)
-            # somebody was faster: once more, while nobody else can write
+            # another process was faster: once more, while no other can write
             if writer.size != draft.head:
                 self.ledger.level()
                 draft = self.draft(as_of, name)
@@ -204,7 +204,7 @@ class Publications:
         return Published(last, bool(receipts), tuple(complaints))
 
     def draft(self, as_of: str, pool: str | None = None) -> PublicationDraft:
-        """The list as it would be published from level views, of one moment of theirs.
+        """Return the list as it would be published from views that are up to date, of one read snapshot.
 
         Raises:
             ProjectionError: it has a rating that no list can show.
@@ -249,7 +249,7 @@ class Publications:
         return event
 
     def complaints(self, draft: PublicationDraft) -> list[Complaint]:
-        """What looks wrong in a list that is to be published, compared with the one before it."""
+        """Yield the suspicious features of a list that is to be published, compared with the one before it."""
         before = self.in_force_at(draft.pool.name, draft.at_ms)
         complaints = [open_proposal(proposal) for proposal in draft.open_proposals]
         complaints += names_twice(draft.rows, self.ledger.people.by_number)
@@ -263,13 +263,13 @@ class Publications:
     # -- what was published ----------------------------------------------------------------------------------------
 
     def all(self, pool: str | None = None) -> list[Publication]:
-        """The published lists of a pool, or of all, by pool, instant, and order of publishing."""
+        """Return the published lists of a pool, or of all, by pool, instant, and order of publishing."""
         # a pool's name ends with '@' in a key, and 'A' follows that
         first, after = (_FIRST, _AFTER) if pool is None else (f"{_FIRST}{pool}@", f"{_FIRST}{pool}A")
         return sorted(self._between(first, after), key=lambda each: (each.event.pool, each.at_ms, each.position))
 
     def last_editions(self) -> list[AskedList]:
-        """The last edition of the list of each pool and instant, as a preview asks about it."""
+        """Return the last edition of the list of each pool and instant, as a preview asks about it."""
         # Later editions come later, and take the place of earlier ones.
         last = {(publication.event.pool, publication.at_ms): publication for publication in self.all()}
         return [AskedList(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
@@ -277,7 +277,7 @@ class Publications:
     def _editions(self, pool: str, as_of: str) -> list[Publication]:
         # what follows is a number, and ':' follows '9'
         first = f"{_FIRST}{pool}@{as_of}/"
-        # Keys come in the order of text, in which edition 10 stands before edition 2.
+        # Keys come in the order of text, in which edition 10 comes before edition 2.
         return sorted(self._between(first, f"{first}:"), key=lambda each: each.event.edition)
 
     def _last_edition(self, pool: str, as_of: str) -> Publication | None:
@@ -291,7 +291,7 @@ class Publications:
                 yield Publication(stored.position, entry.recorded_at, entry.actor, entry.event)
 
     def named(self, word: str) -> Publication:
-        """The list that is meant by ``POOL@INSTANT/EDITION``, or by ``POOL@INSTANT``: the last edition of it.
+        """Return the list that ``POOL@INSTANT/EDITION`` names, or ``POOL@INSTANT``: the last edition of it.
 
         Raises:
             UnknownNameError: there is none.
@@ -311,18 +311,18 @@ class Publications:
         return max(named, key=lambda publication: publication.position)
 
     def at(self, pool: str, ms: int) -> Publication | None:
-        """The last edition of the list of that very instant, milliseconds; None where there is none."""
+        """Return the last edition of the list of that very instant, milliseconds; None if there is none."""
         # Of several editions the one that was published last, whose entry comes last.
         same = [publication for publication in self.all(pool) if publication.at_ms == ms]
         return max(same, key=lambda publication: publication.position, default=None)
 
     def in_force_at(self, pool: str, ms: int = MAX_WHOLE) -> Publication | None:
-        """The last list of an instant up to that one, milliseconds, in its last edition; None where there is none."""
+        """Return the last list of an instant up to that one, milliseconds, in its last edition; None if none exists."""
         earlier = [publication for publication in self.all(pool) if publication.at_ms <= ms]
         return max(earlier, key=lambda publication: (publication.at_ms, publication.position), default=None)
 
     def rows(self, publication: Publication) -> Iterator[ListRow]:
-        """The rows as they were published, in order of the player numbers.
+        """Return the rows as they were published, in order of the player numbers.
 
         Raises:
             CorruptError: what is kept is not what was published.
@@ -330,7 +330,7 @@ class Publications:
         return self._kept(publication).rows()
 
     def row(self, publication: Publication, player: int) -> ListRow | None:
-        """A player's row as it was published; None for who is not on the list.
+        """Return a player's row as it was published; None for one who is not on the list.
 
         Raises:
             CorruptError: as for ``rows``.
@@ -403,7 +403,7 @@ Rows = Mapping[int, ListRow]
 
 
 def moved(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[Complaint]:
-    """Who moved farther than the limit since the list before, and who is gone, in order of the player numbers.
+    """Yield the players who moved farther than the limit since the list before, and those gone, in order of number.
 
     Args:
         rows: the list, by player.
@@ -421,7 +421,7 @@ def moved(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[
 
 
 def implausible(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
-    """Yield the players with a rating that nobody can have, in order of the player numbers."""
+    """Yield the players with an impossible rating, in order of the player numbers."""
     low, high = scheme.plausible
     for player, row in sorted(rows.items()):
         if not low <= row.rating <= high:
@@ -432,12 +432,12 @@ def implausible(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
 
 
 def open_proposal(proposal: int) -> Complaint:
-    """A correction that nobody has decided yet."""
+    """Return a correction that is not decided yet."""
     return Complaint(OPEN_PROPOSAL, (), f"correction {proposal} is proposed, and nobody has decided it yet")
 
 
 def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:
-    """Listed players of one name, whatever its case, accents and the order of its words.
+    """Yield listed players of one name, regardless of its case, accents and the order of its words.
 
     They are several people where one register or server gave each a number: that is only said, for readers of the list.
 
@@ -448,7 +448,7 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
     bearers: dict[str, list[Person]] = {}
     for person in people(sorted(rows)).values():
         if person.name is not None:
-            # A name of signs alone folds to no words: it stands for itself.
+            # A name of signs alone folds to no words: it is compared unchanged.
             name = " ".join(sorted(folded(person.name).words)) or person.name
             bearers.setdefault(name, []).append(person)
     for same in bearers.values():

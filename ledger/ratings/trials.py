@@ -1,4 +1,4 @@
-"""What would be: entries that nobody has recorded, folded into the views as ever, in a transaction that is rolled back.
+"""Dry runs: entries that are not recorded, folded into the views as ever, in a transaction that is rolled back.
 
 Whatever is asked within a trial is asked of the real tables by the ordinary questions, so what it answers is what the
 entries would bring. The journal is not touched; the writing lock of the views is held meanwhile, so that others read on
@@ -52,7 +52,7 @@ def trial(views: Views, at_most: float | None = None, *, apart: bool = False) ->
     Args:
         views: level.
         at_most: seconds that the block may take; None: any.
-        apart: on a copy in any case, so that nobody who writes waits.
+        apart: on a copy in any case, so that no writer waits.
 
     Raises:
         StorageError: the disk refuses.
@@ -84,7 +84,7 @@ def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[N
         is_over = is_over or time.monotonic() > until
         return is_over
 
-    # SQLite asks between its own steps, so that a long calculation beside it is given up at its next statement.
+    # SQLite checks between its own steps, so that a long calculation outside it is given up at its next statement.
     connection.set_progress_handler(look, _STEPS)
     try:
         yield
@@ -98,7 +98,7 @@ def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[N
 
 @contextmanager
 def _held(views: Views, *, apart: bool) -> Iterator[Views]:
-    """The views by a connection of its own that has their writing lock, or a copy where nobody here can have it."""
+    """Open the views by a connection of its own with their write lock, or a copy if the lock cannot be had."""
     if views.is_of_a_trial:  # one within another
         with undone(views.connection):
             yield views
@@ -111,7 +111,7 @@ def _held(views: Views, *, apart: bool) -> Iterator[Views]:
         except StorageError:  # others are writing, perhaps for long
             tried = stack.enter_context(copied(views))
             stack.enter_context(sqlite.immediate(tried.connection))
-        stack.enter_context(views.being_tried_on())
+        stack.enter_context(views.trials.taken(views.path))
         yield tried
 
 
@@ -147,7 +147,7 @@ def undone(connection: sqlite3.Connection) -> Iterator[None]:
 
 @attrs.frozen
 class RatedAgain:
-    """What entries let rate again in a pool.
+    """The games of a pool that entries cause to be rated again.
 
     Attributes:
         start_ms: the first place in rating order of a game that was rated again, milliseconds.
@@ -167,7 +167,7 @@ class TrialViews:
     Attributes:
         book: the game book.
         again: by number of a pool, what was rated again.
-        seeded: pool and player of each rating of a list that was told, or stands otherwise.
+        seeded: pool and player of each list rating that is new or changed.
         merged: players who are other persons now, and those who these are and were.
     """
 
@@ -186,14 +186,14 @@ def fold_in(
         views: in a trial.
         journal: the entries that the views know, and those that are tried.
         entries: these, with the next positions.
-        read_models: which tables follow, beside the history.
+        read_models: the tables that follow, apart from the history.
 
     Raises:
         CorruptError: the entries do not follow from what is there.
     """
     connection, seen = views.connection, views_file.position(views.connection)
     listeners = of_facts(read_models)
-    book, fresh = GameBook(connection, journal), Changes(stood={} if listeners else None)
+    book, fresh = GameBook(connection, journal), Changes(former_games={} if listeners else None)
     merges = dict(book.decided.merges)
     book.take(entries, fresh)
     views_file.note_schemes(connection, fresh.adopted)
@@ -209,9 +209,9 @@ def fold_in(
         only = Changes({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
-    fact_folds.tell(book, listeners, seen, seen + len(entries), fresh)
+    fact_folds.fold_changes(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
-    facts = chain((entry.event for entry in entries), fresh.restood.values())
+    facts = chain((entry.event for entry in entries), fresh.other_facts.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
     changed = merges.items() ^ book.decided.merges.items()
     return TrialViews(book, again, seeded, frozenset(chain.from_iterable(changed)))
@@ -234,8 +234,8 @@ class _WatchedRows(PlayerRows):
             self.players.add(row[1])
             yield row
 
-    def stand_again(self, players: Iterable[int]) -> None:
-        """Note who was rated again and stands as before."""
+    def note_converged(self, players: Iterable[int]) -> None:
+        """Note the players who were rated again and converged."""
         self.players.update(players)
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:

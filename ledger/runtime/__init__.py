@@ -1,1 +1,1 @@
-"""How it runs, and nothing of chess: SQLite, columns, compiled kernels, arithmetic, lazy imports, progress."""
+"""The means of running, without chess: SQLite, columns, compiled kernels, arithmetic, lazy imports, progress."""

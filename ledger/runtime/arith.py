@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import floor, frexp, inf, ldexp
 
-VERSION = 2  # counts changes that alter a bit of any result: what was derived before is derived anew
+VERSION = 2  # counts changes that alter a bit of any result: derived rows are then rebuilt
 
 LOG2_10 = 3.321928094887362
 LN2 = 0.6931471805599453
@@ -100,6 +100,6 @@ def logistic(difference: float) -> float:
     ``logistic(-difference)`` is exactly ``1 - logistic(difference)``.
     """
     bits = abs(difference) * _BITS_PER_POINT
-    # below 2^-53 the sum is 1 whatever is added: the limit changes no bit and keeps the power in range
+    # below 2^-53 the sum is 1 for any addend: the limit changes no bit and keeps the power in range
     stronger = 1.0 / (1.0 + exp2_in_range(-64.0 if bits < -64.0 else bits))
     return stronger if difference >= 0.0 else 1.0 - stronger

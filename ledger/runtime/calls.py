@@ -25,11 +25,15 @@ Test = Callable[[Any], bool]
 _ONE_TEXT = (str, bytes, bytearray)
 _MOST_MEMBERS = 6
 _LONGEST = 80  # characters of a value that an error shows
-ADVICE = {"Person": "ledger.player(...) gives one", "Ledger": "Ledger.open(...) gives one"}
+ADVICE = {
+    "Person": "ledger.player(...) gives one",
+    "Ledger": "Ledger.open(...) gives one",
+    "TreeHead": "TreeHead.parse(...) gives one",
+}
 
 
 class _Parameter(NamedTuple):
-    """What an argument may be: a test, words for the error, and the enumeration of its words, or of those in it."""
+    """The values that an argument may have: a test, words for the error, and the enumeration of its words."""
 
     name: str
     test: Test
@@ -64,7 +68,7 @@ def checked_methods(cls: C) -> C:
 
 
 def compare(call: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The arguments of a call, with members for the words of enumerations.
+    """Return the arguments of a call, with members for the words of enumerations.
 
     Raises:
         MalformedError: some are not what the annotations say; each is named.
@@ -102,7 +106,7 @@ def _compared(parameter: _Parameter, value: Any, faults: list[str]) -> Any:
 
 @cache
 def _parameters(call: Callable[..., Any]) -> tuple[list[_Parameter], dict[str, _Parameter]]:
-    """What the parameters of a call may be: those that are given in order, and all by name."""
+    """Return the parameters of a call: those that are given in order, and all by name."""
     function = inspect.unwrap(call)
     hints = get_type_hints(function, function.__globals__, _KnownNames(function))
     kinds = inspect.signature(function).parameters
@@ -116,7 +120,7 @@ def _parameters(call: Callable[..., Any]) -> tuple[list[_Parameter], dict[str, _
 
 
 class _KnownNames(dict[str, Any]):
-    """The names that an annotation may hold; any other one stands for ``Any``."""
+    """The names that an annotation may hold; any other one means ``Any``."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__({**vars(builtins), **getattr(function, "__globals__", {})})
@@ -177,7 +181,7 @@ def _test(annotation: Any) -> Test:
         return lambda _: True
     if not issubclass(origin, Iterable) or issubclass(origin, _ONE_TEXT) or not get_args(annotation):
         return lambda value: isinstance(value, origin)
-    # A text is a sequence of texts to Python; nobody means its letters.
+    # A text is a sequence of texts to Python; its letters are never meant.
     if issubclass(origin, Mapping) or not hasattr(origin, "__len__") or origin is tuple:
         return lambda value: isinstance(value, origin) and not isinstance(value, _ONE_TEXT)
     each = _parameter("", get_args(annotation)[0]).test

@@ -23,31 +23,31 @@ class Columns(Protocol):
     """Operations on columns of one kind."""
 
     def ints(self, values: Iterable[int]) -> Column:
-        """A column of whole numbers (64 bit)."""
+        """Return a column of whole numbers (64 bit)."""
 
     def small(self, values: Iterable[int]) -> Column:
-        """A column of whole numbers (32 bit)."""
+        """Return a column of whole numbers (32 bit)."""
 
     def floats(self, values: Iterable[float]) -> Column:
-        """A column of floats (64 bit)."""
+        """Return a column of floats (64 bit)."""
 
     def texts(self, values: Iterable[str | None]) -> Column:
-        """A column of texts, None where there is none."""
+        """Return a column of texts, None for missing ones."""
 
     def zeros(self, length: int) -> Column:
-        """A column of small whole zeros."""
+        """Return a column of small whole zeros."""
 
     def room(self, length: int) -> Column:
-        """A column of floats to be filled."""
+        """Return a column of floats to be filled."""
 
     def take(self, column: Column, places: Column) -> Column:
         """``column[place]`` for each place."""
 
     def where(self, flags: Column) -> Column:
-        """The places whose flag is set."""
+        """Return the places whose flag is set."""
 
     def sides(self, places: Column) -> tuple[Column, Column, Column]:
-        """Of places among the sides of games, two a game: the game, which side (0 or 1), and the other side's place."""
+        """Return, for places among the sides of games, two a game: game, side (0 or 1), and place of the other side."""
 
     def choose(self, flags: Column, at_zero: Column, at_one: Column) -> Column:
         """``at_zero`` where the flag is 0, ``at_one`` where it is 1."""
@@ -62,13 +62,13 @@ class Columns(Protocol):
         """1 where it is at most *number*, else 0."""
 
     def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
-        """Of whole numbers what stands above so many lower bits, and what stands in them."""
+        """Return the bits of whole numbers above so many lower bits, and the lower bits."""
 
     def interleave(self, first: Column, second: Column) -> Column:
         """first[0], second[0], first[1], second[1], ..."""
 
     def field(self, flat: Column, field: int, fields: int) -> Column:
-        """Every *fields*-th number of *flat*, from *field*."""
+        """Return every *fields*-th number of *flat*, from *field*."""
 
     def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
         """Places of the rows sorted by owner, then rank, where ranks of an owner are 0, 1, 2, ... without gaps.
@@ -77,31 +77,31 @@ class Columns(Protocol):
         """
 
     def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
-        """Each column as a list of plain numbers."""
+        """Return each column as a list of plain numbers."""
 
     def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
-        """The distinct numbers of both in ascending order, and both as places among them."""
+        """Return the distinct numbers of both in ascending order, and both as places among them."""
 
     def ranks(self, n: Column, owner: Column, base: Column) -> Column:
         """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
 
     def over(self, column: Column, number: int) -> Column:
-        """Each divided by *number*, as floats."""
+        """Return each number divided by *number*, as floats."""
 
     def place(self, column: Column, number: int) -> int:
-        """The place in an ascending column before which everything is smaller than *number*."""
+        """Return the first place in an ascending column whose value is not smaller than *number*."""
 
     def joined(self, first: Column, second: Column) -> Column:
-        """One after the other."""
+        """Join the columns one after the other."""
 
     def unknown(self, length: int) -> Column:
-        """A column of NaN."""
+        """Return a column of NaN."""
 
     def longest(self, starts: Column) -> int:
-        """The largest distance between neighbours of an ascending column."""
+        """Return the largest distance between neighbours of an ascending column."""
 
     def rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
-        """The rows at these places, or all, of *flat*, which has *width* numbers a row: flat, some *fields* of each."""
+        """Return the rows at these places, or all, of *flat* with *width* numbers a row: flat, *fields* of each."""
 
     def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
         """Put such rows at these places, in place; on request only the *first* numbers of each row are given."""
@@ -110,7 +110,7 @@ class Columns(Protocol):
         """Rows as wide as *instead*, flat, with its number wherever a row says None or NaN."""
 
     def alike(self, first: Column, second: Column, width: int) -> Column:
-        """By row of both, 1 where all its numbers are equal, NaN as itself, else 0."""
+        """Return, by row of both, 1 if all its numbers are equal, NaN as itself, else 0."""
 
 
 class Few:
@@ -335,12 +335,12 @@ class Many:
 
 
 def is_same(first: Any, second: Any) -> bool:
-    """Whether two values are equal, NaN as itself."""
+    """Return whether two values are equal, NaN as itself."""
     return bool(first == second or (first != first and second != second))  # noqa: PLR0124  # NaN
 
 
 def alike_values(first: Any, second: Any) -> Any:
-    """The same of two arrays, value by value."""
+    """Return whether the values of two arrays are equal, NaN as itself, value by value."""
     return (first == second) | ((first != first) & (second != second))  # noqa: PLR0124  # NaN
 
 
@@ -352,18 +352,18 @@ _BITS = 31  # of the second number of two that are one key
 
 
 def keyed(cols: Columns, first: Column, second: Column) -> Column:
-    """One number for each two, which sorts by the first, then the second; each is below 2 ** 31."""
+    """Return one number for each two, which sorts by the first, then the second; each is below 2 ** 31."""
     if cols is FEW:
         return [(a << _BITS) | b for a, b in zip(first, second, strict=True)]
     return (np.asarray(first, np.int64) << _BITS) | np.asarray(second, np.int64)
 
 
 def changes(cols: Columns, old: Sequence[Column], new: Sequence[Column]) -> tuple[Column, Column]:
-    """The places of old rows that are gone, and of new rows that are new, or others than they were.
+    """Return the places of old rows that are gone, and of new rows that are new or changed.
 
     Args:
         cols: how the columns are held.
-        old: the columns of the old rows; the first one tells them apart and ascends.
+        old: the columns of the old rows; the first one is unique and ascends.
         new: those of the new rows.
     """
     if cols is not FEW:

@@ -1,9 +1,9 @@
 """Kernels to machine code: a plain function and all that it calls, compiled by Numba and cached on disk.
 
-The cached code lies under a name that carries a digest of the sources, so that no stale code is ever used; which types
-of arguments it is for stands beside it in words (``_cache_in_words``). What a kernel calls becomes part of it, without
-counting references to arrays: a kernel makes none and its caller holds them all. Nothing here knows a scheme's rules,
-an event or a table.
+The name of the cached code has a digest of the sources, so that no stale code is ever used; a sidecar file holds the
+types of its arguments in words (``_cache_in_words``). The functions that a kernel calls become part of it, without
+counting references to arrays: a kernel makes none and its caller holds them all. This module knows no scheme's
+rules, no event and no table.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ int64: Any
 
 TO_512 = 2.0**512
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
-INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody but compiled code calls it
+INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only compiled code calls it
 SIGN_AND_FRACTION, HALF = -0x7FF0000000000001, 0x3FE0000000000000  # of the 64 bits of a float
 
 
 def bound(loop: Callable[..., Any], name: str, **names: object) -> Callable[..., Any]:
-    """A copy of *loop* in which the given global names mean the given things."""
+    """Return a copy of *loop* in which the given global names mean the given things."""
     copy = FunctionType(loop.__code__, {**loop.__globals__, **names}, name)
     copy.__qualname__ = name
     return copy
 
 
 def callees(function: Callable[..., Any]) -> dict[str, FunctionType]:
-    """The plain functions that *function* calls by a global name; a setting may be called like one of them."""
+    """Yield the plain functions that *function* calls by a global name; a setting may have the name of one of them."""
     names = function.__globals__
     read = {step.argval for step in dis.get_instructions(function.__code__) if step.opname == "LOAD_GLOBAL"}
     return {
@@ -52,7 +52,7 @@ def callees(function: Callable[..., Any]) -> dict[str, FunctionType]:
 
 def sources_of(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
     """Add the sources of a function and of all that it calls to *seen*, by name; one without a source has its code."""
-    # with the file, whose name tells apart what ``records`` writes out for each class under one name
+    # with the file, whose name distinguishes the code that ``records`` writes out for each class under one name
     key = f"{function.__module__}.{function.__qualname__} {Path(function.__code__.co_filename).name}"
     # Numba takes global numbers for constants and writes them into the code: with another value it is another kernel.
     if key not in seen:
@@ -74,7 +74,7 @@ def sources_of(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, 
 def _ldexp(x: float, exponent: int) -> float:
     """``math.ldexp`` without a call, the same bits; for 0.5 <= |x| < 2 and exponents from -1500 to 1500."""
     # In two steps, so that neither factor leaves the normal range; the first product is exact, the second one rounds.
-    # Without a branch: beside one the compiler does not see that two powers of the same number are one.
+    # Without a branch: with one the compiler does not see that two powers of the same number are one.
     half = exponent >> 1
     first = int64((half + 1023) << 52).view(float64)  # noqa: F821
     second = int64((exponent - half + 1023) << 52).view(float64)  # noqa: F821
@@ -102,7 +102,7 @@ def _by_bits(function: Callable[..., Any]) -> Any:
 
 
 def _inlined(function: Callable[..., Any], compiled: dict[Callable[..., Any], Any]) -> dict[str, Any]:
-    """What *function* calls, by name, ready to become part of it."""
+    """Return the functions that *function* calls, by name, ready to become part of it."""
     names, inside = function.__globals__, {}
     for name in function.__code__.co_names:
         for replaced, instead in _BY_BITS:
@@ -118,7 +118,7 @@ def _inlined(function: Callable[..., Any], compiled: dict[Callable[..., Any], An
 
 
 def _ready(function: Callable[..., Any], name: str, compiled: dict[Callable[..., Any], Any]) -> Callable[..., Any]:
-    """A copy of *function* that calls compiled ones."""
+    """Return a copy of *function* that calls compiled ones."""
     if function.__closure__:
         raise ProjectionError(
             function.__qualname__, "a kernel must be a plain function at module level, without values from around it"
@@ -127,7 +127,7 @@ def _ready(function: Callable[..., Any], name: str, compiled: dict[Callable[...,
 
 
 def _in_words(kind: Any) -> str:
-    """A type of compiled code as words; of a named tuple with the module of its class and with its fields in order."""
+    """Return a type of compiled code as words; of a named tuple with its class's module and its fields in order."""
     parts = ", ".join(map(_in_words, getattr(kind, "types", ())))
     made_by = getattr(kind, "instance_class", None)
     if made_by is None:
@@ -150,7 +150,7 @@ def _cache_in_words() -> Any:
 
 
 def digest_of(sources: dict[str, str]) -> str:
-    """Return 16 hexadecimal digits that stand for sources."""
+    """Return 16 hexadecimal digits that represent sources."""
     return sha256(repr(sorted(sources.items())).encode()).hexdigest()[:16]
 
 

@@ -1,6 +1,6 @@
-"""Which files a ledger consists of, where they lie, and what may not be written over them.
+"""The files of a ledger, their places, and the paths that must not be overwritten.
 
-The journal, and beside it the people and the views. No database is opened here.
+The journal, and next to it the people and the views. This module opens no database.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ RESTORE_PLAN = "plan.json"  # in the folder ``restoring`` while files change pla
 
 
 def journal_file(path: str | Path) -> Path:
-    """The journal's own file: where *path* is a symbolic link, what the link leads to, for its neighbours are there.
+    """Return the journal's own file: the target of a symbolic link *path*, because the other files are next to that.
 
     Raises:
-        StorageError: *path* is a folder, as an empty one is the folder where one stands, or a link that leads nowhere.
+        StorageError: *path* is a folder (an empty path is the working folder), or a link that leads nowhere.
     """
     journal = Path(path)
     if journal.is_dir():
@@ -31,7 +31,7 @@ def journal_file(path: str | Path) -> Path:
 
 
 def _resolved(path: Path) -> Path:
-    """The path without links.
+    """Return the path without links.
 
     Raises:
         StorageError: it is a link that leads nowhere.
@@ -43,20 +43,20 @@ def _resolved(path: Path) -> Path:
 
 
 def beside(path: str | Path, word: str) -> Path:
-    """The file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``, beside the journal's own file."""
+    """Return the file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``, next to the journal."""
     journal = journal_file(path)
     # a journal called ``club`` has its people in ``club.people.db``, so that no word is taken for its ending
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
 
 
 def kept_with(path: str | Path, word: str) -> Path:
-    """What is kept with the ledger at *path* and is no database: ``club.db`` -> ``club.key``, beside the journal."""
+    """Return a file of the ledger at *path* that is no database: ``club.db`` -> ``club.key``, next to the journal."""
     journal = journal_file(path)
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix.removesuffix('.db')}")
 
 
 def restoring(path: str | Path) -> Path:
-    """The folder in which a restore of the ledger at *path* is made ready."""
+    """Return the folder in which a restore of the ledger at *path* is prepared."""
     journal = Path(path).resolve()
     return journal.with_name(f"{journal.name}.restoring")
 
@@ -64,7 +64,7 @@ def restoring(path: str | Path) -> Path:
 def refuse_half_restored(path: str | Path) -> None:
     """Raise StorageError where a restore was stopped on its way."""
     journal = Path(path)
-    # an empty file is what SQLite makes for whoever opens a journal that was just moved away
+    # SQLite makes an empty file for a process that opens a journal that was just moved away
     stands = journal.exists() and journal.stat().st_size > 0
     if not stands and (restoring(path) / RESTORE_PLAN).exists():
         raise StorageError(
@@ -79,7 +79,7 @@ def refuse_leftovers(path: str | Path) -> None:
             raise StorageError(str(leftover), "exists already, though the journal does not")
 
 
-_BESIDE_A_DATABASE = ("-wal", "-journal", "-shm")  # what SQLite has: in the first stands what was written last
+_BESIDE_A_DATABASE = ("-wal", "-journal", "-shm")  # SQLite's sidecar files: the first holds the latest writes
 _HEADER = 72  # bytes of an SQLite file up to its application id, which is the last four
 _SQLITE, _KEY = b"SQLite format 3", b"PRIVATE+KEY+"
 
@@ -88,7 +88,7 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
     """Raise StorageError where *path* is a file of a ledger, so that no slip writes an answer over it.
 
     Args:
-        path: where somebody wants an answer, a picture or a copy.
+        path: the place for an answer, a picture or a copy.
         of: the ledger that answers, whose files are known by their names; those of others by how they begin.
     """
     if "\0" in str(path):
@@ -99,7 +99,7 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
         own += [kept_with(of, word) for word in ("checkpoints", "key", "toml")]
         if _resolved(path) in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")
-    # a device or a pipe would wait for somebody to write
+    # a device or a pipe would wait for a writer
     if not path.is_file():
         return
     with suppress(OSError), path.open("rb") as file:
@@ -110,14 +110,14 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
 
 @contextmanager
 def whole(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
-    """A name to make a new file under; when the block ends without an error it appears as *path*, never half made.
+    """Give a name for a new file; when the block ends without an error the file appears as *path*, never half made.
 
     Args:
         path: where it appears.
-        replace: whether it takes the place of a file that stands there, and of what SQLite has beside that.
+        replace: whether it replaces an existing file and that file's sidecar files of SQLite.
 
     Raises:
-        StorageError: the folder cannot be written, another process makes the same file, or one stands there by now.
+        StorageError: the folder cannot be written, another process makes the same file, or the file exists by now.
     """
     target = Path(path)
     making = target.with_name(target.name + ".making")
@@ -146,7 +146,7 @@ def whole(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
             making.replace(target)  # on Windows a rename takes no file's place
             sqlite.sync_folder(target.absolute().parent)
         finally:
-            with suppress(OSError):  # while it is held: whoever takes the next one makes a new file
+            with suppress(OSError):  # while it is held: the next process to take it makes a new file
                 Path(lock.lock_file).unlink()
             lock.release()
     except OSError as error:
@@ -162,11 +162,11 @@ def _refuse_made(target: Path, *, replace: bool) -> None:
 def replace_file(path: Path, content: bytes) -> None:
     """Put *content* in the place of a file, durably.
 
-    Whoever reads, and whoever looks after a power cut, sees all of it or what was there before. A missing file is made;
-    one that stands there keeps its permissions.
+    A reader sees all of it or the old content, also after a power cut. A missing file is made; an existing one keeps
+    its permissions.
 
     Raises:
-        OSError: it cannot be written; what was there stands.
+        OSError: it cannot be written; the old content remains.
     """
     target = path.resolve()
     making = target.with_name(f"{target.name}.making")
@@ -186,3 +186,22 @@ def replace_file(path: Path, content: bytes) -> None:
         making.unlink(missing_ok=True)
         raise
     sqlite.sync_folder(target.parent)
+
+
+def save_document(path: Path, content: bytes, of: str | Path | None = None) -> None:
+    """Write a file that somebody asked for; an earlier file of that name is replaced when the new one is complete.
+
+    Args:
+        path: the file.
+        content: its bytes.
+        of: the ledger that answers.
+
+    Raises:
+        StorageError: it is a file of a ledger, of this one or of another.
+        OSError: it cannot be written; ``filename`` says which, also where a device is full.
+    """
+    refuse_own_files(path, of)
+    try:
+        replace_file(path, content) if path.is_file() else path.write_bytes(content)
+    except OSError as reason:
+        raise OSError(reason.errno, reason.strerror, str(path)) from None

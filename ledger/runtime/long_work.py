@@ -1,4 +1,4 @@
-"""What work over many rows needs: to go ahead in other threads, to spare the collector, to tell how far it is.
+"""Tools for work over many rows: run ahead in other threads, pause the collector, report progress.
 
 SQLite, Polars and zlib let go of the interpreter while they work, so two of them can run at once: while one block is
 written, the next is read and decoded.
@@ -21,7 +21,7 @@ STEPS = 2  # ahead: enough for two cores, little enough for memory
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items; the next is being fetched while the caller works on one."""
+    """Yield the same items; the next is being fetched while the caller works on one."""
     source = iter(items)
     with futures.ThreadPoolExecutor(1) as worker:
         coming = worker.submit(next, source, _END)
@@ -32,7 +32,7 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def mapped_ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
-    """Each item with ``function(item)``; items are fetched here, the function runs two steps ahead."""
+    """Yield each item with ``function(item)``; items are fetched here, the function runs two steps ahead."""
     waiting: deque[tuple[Item, futures.Future[Result]]] = deque()
     with futures.ThreadPoolExecutor(STEPS) as workers:
         for item in items:
@@ -46,7 +46,7 @@ def mapped_ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> I
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No collection of cycles inside; as it was afterwards."""
+    """Pause the collection of cycles inside the block; restore it afterwards."""
     # A block of fifty thousand rows makes hundreds of thousands of tuples, none of which is part of a cycle; the
     # collector would look at them again and again and find nothing, at a tenth of the cost of an import.
     was_on = gc.isenabled()
@@ -62,4 +62,4 @@ Progress = Callable[[str, int, int], None]  # (what, done, of how many)
 
 
 def silent(what: str, done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """Report no progress."""

@@ -1,4 +1,4 @@
-"""What somebody may have meant by a name that nothing bears: the one place where names are compared by likeness."""
+"""Proposals for an unknown name: the one place where names are compared by likeness."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 3  # suggestions
 
 
 def nearest(word: str, names: Iterable[str]) -> list[str]:
-    """Up to three of the *names* that are most like *word*, the nearest first; case does not count."""
+    """Return up to three of the *names* that are most like *word*, the nearest first; case does not count."""
     by_folded: dict[str, list[str]] = {}
     for name in names:
         by_folded.setdefault(name.casefold(), []).append(name)
@@ -27,12 +27,12 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """A question such as ``did you mean 'rapid'?``, or nothing where no known name is like *word*."""
+    """Return a question such as ``did you mean 'rapid'?``, or nothing if no known name is like *word*."""
     return meant_by(nearest(word, names))
 
 
 def meant_by(likely: Sequence[str]) -> str:
-    """The question whether one of the *likely* names is meant; nothing where there are none."""
+    """Return the question whether one of the *likely* names is meant; nothing if there are none."""
     if not likely:
         return ""
     names = [repr(name) for name in likely]
@@ -41,13 +41,13 @@ def meant_by(likely: Sequence[str]) -> str:
 
 
 def choice_of(word: str, words: Iterable[str]) -> str:
-    """What to say of *word*, which is none of the *words*: those that it is like, and then all of them."""
+    """Return words about *word*, which is none of the *words*: those that it is like, and then all of them."""
     names = sorted(words)
     return f"{did_you_mean(word, names)}expected one of {names}"
 
 
 def of_name(kind: str, name: str, by_name: Mapping[str, T]) -> T:
-    """What bears a name.
+    """Return the thing that has a name.
 
     Args:
         kind: what is called so: ``tie-break``.

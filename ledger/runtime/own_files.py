@@ -1,8 +1,8 @@
 """Is this still our file? A writer makes sure when a transaction begins; nothing is repaired here.
 
-A foreign trigger may swallow or change what is written while every statement succeeds (``raise(ignore)``), and a file
-that was moved away takes the written bytes along. Objects that touch none of our tables, such as those of a replication
-tool, stop nobody.
+A foreign trigger may swallow or change rows while every statement succeeds (``raise(ignore)``), and a file that was
+moved away takes the written bytes along. Objects that touch none of our tables, such as those of a replication tool,
+are allowed.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class SchemaObject(NamedTuple):
 
 
 class FileGuard:
-    """What one file must keep while this process has it open: its place on the disk and its schema."""
+    """The properties that one file must keep while this process has it open: its place on the disk and its schema."""
 
     def __init__(self, path: str | Path, script: str) -> None:
-        """Take note of the file that now stands at *path*.
+        """Take note of the file that is now at *path*.
 
         Args:
             path: an open database.
@@ -51,7 +51,7 @@ class FileGuard:
         """Make sure of file and schema, at the beginning of a write transaction.
 
         Raises:
-            StorageError: another file stands there now, or the schema is not what this program made.
+            StorageError: the path leads to another file now, or the schema is not what this program made.
         """
         if self._standing() != self._file:
             raise StorageError(
@@ -73,7 +73,7 @@ class FileGuard:
 
 
 def schema_faults(connection: sqlite3.Connection, script: str) -> Iterator[str]:
-    """In words with what to do, each thing in which a schema is not the one that *script* makes."""
+    """Yield each difference of a schema from the one that *script* makes, in words with a remedy."""
     intended = {(thing.kind, thing.name): thing for thing in _made_by(script)}
     # SQLite's names know no cases.
     tables = {thing.table.casefold() for thing in intended.values()}
@@ -97,7 +97,7 @@ def schema_faults(connection: sqlite3.Connection, script: str) -> Iterator[str]:
 
 
 def _quoted(name: str) -> str:
-    """A name as SQL has it, on one line."""
+    """Return a name as SQL has it, on one line."""
     return '"' + one_line(name.replace('"', '""')) + '"'
 
 
@@ -113,7 +113,7 @@ def statements(script: str) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def _made_by(script: str) -> tuple[SchemaObject, ...]:
-    """What a script makes in an empty database."""
+    """Return the objects that a script makes in an empty database."""
     connection = sqlite3.connect(":memory:")
     try:
         for statement in statements(script):

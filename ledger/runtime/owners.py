@@ -1,10 +1,10 @@
-"""Who may use a connection: the process and the thread that opened it. What a forked child inherits it must not use.
+"""The owner of a connection: the process and the thread that opened it. A forked child must not use inherited ones.
 
-SQLite's locks belong to a process. A child that goes on with its parent's connection holds none of them, so the parent
-deletes the log when it closes the file, and what the child committed into that log is gone. It is no better if the
-child opens the file once more beside the inherited connection: SQLite takes the locks of that one for its own
+SQLite's locks belong to a process. A child that goes on with its parent's connection holds none of them, so the
+parent deletes the log when it closes the file, and the child's commits in that log are lost. It is no better if the
+child opens the file once more while it has the inherited connection: SQLite takes the locks of that one for its own
 (sqlite.org/howtocorrupt.html, 2.6). So the child gives up every inherited connection at once, before its own code
-runs; a file of which it cannot give up all it must not open.
+runs; it must not open a file of which it cannot give up all.
 """
 
 from __future__ import annotations

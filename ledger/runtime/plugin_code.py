@@ -73,7 +73,7 @@ def faults_of_names(what: str, function: Any) -> Iterator[str]:
 
 
 def place_of(function: Any) -> str:
-    """The file and the line where a function begins."""
+    """Return the file and the line where a function begins."""
     return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
 
 
@@ -86,7 +86,7 @@ def failure_of(what: str, function: Any, error: BaseException) -> str:
         error: what it raised.
     """
     if type(error).__module__.startswith("numba"):
-        # Numba tells all that led to the line at fault; of other files than the function's nobody can say more.
+        # Numba reports all that led to the faulty line; for files other than the function's no more is known.
         source = function.__code__.co_filename
         places = [line for path, line in re.findall(r'File "([^"]+)", line (\d+)', str(error)) if source.endswith(path)]
         lines = [line.strip(" -") for line in str(error).splitlines()]

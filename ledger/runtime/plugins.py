@@ -13,19 +13,19 @@ _broken: dict[str, ProjectionError] = {}
 
 
 def nothing(_offered: object) -> tuple[str, ...]:
-    """What is wrong with a plug-in that nobody looks at."""
+    """Accept a plug-in without checks."""
     return ()
 
 
 def package_of(point: EntryPoint) -> str | None:
-    """The name of the package that offers an entry point; None where that is not known."""
+    """Return the name of the package that offers an entry point; None if it is not known."""
     return point.dist.name if point.dist is not None else None
 
 
 def loaded(
     point: EntryPoint, kind: type | tuple[type, ...] | None = None, faults_of: Callable[[Any], Iterable[str]] = nothing
 ) -> Any:
-    """What an entry point stands for.
+    """Return the object of an entry point.
 
     Args:
         point: the entry point.
@@ -42,10 +42,10 @@ def loaded(
             raise TypeError(f"{type(offered).__name__}, where {right} should stand")  # noqa: TRY301  # named below
         if faults := "; ".join(faults_of(offered)):
             raise ProjectionError(point.name, faults)  # noqa: TRY301  # with its package below
-    except Exception as error:  # whatever somebody else's module does when it is imported
+    except Exception as error:  # another author's module may raise anything when it is imported
         package = package_of(point)
         owner = f"package {package!r}" if package else "a package without a name"
-        # ours say file, line and way out, and are told in full
+        # our errors state file, line and remedy, and are reported in full
         is_ours = isinstance(error, LedgerError)
         failure = str(error) if is_ours else f"{type(error).__name__}: {one_line(error)}"
         way_out = "correct it, or remove the package" if is_ours else "install the package again, or remove it"
@@ -59,7 +59,7 @@ def loadable(
     kind: type | tuple[type, ...] | None = None,
     faults_of: Callable[[Any], Iterable[str]] = nothing,
 ) -> tuple[dict[str, Any], dict[str, ProjectionError]]:
-    """What entry points stand for, by their names in alphabetical order, and of those that are broken, why."""
+    """Return the objects of entry points, by their names in alphabetical order, and the faults of broken ones."""
     plugins: dict[str, Any] = {}
     failed: dict[str, ProjectionError] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):  # installed in any order, one answer
@@ -78,5 +78,5 @@ def leave_out(error: ProjectionError) -> None:
 
 
 def broken() -> tuple[ProjectionError, ...]:
-    """The plug-ins that this process left out, for they cannot be loaded or failed; for commands to tell."""
+    """Return the plug-ins that this process left out because they failed; commands report them."""
     return tuple(_broken[value] for value in sorted(_broken))

@@ -1,7 +1,8 @@
 """The way to PostgreSQL: one driver, one translation of its errors, one look at the server before it is trusted.
 
-No tables are defined here. An address is libpq's own (``postgresql://ledger@db1,db2/chess``); passwords come by libpq's
-ways (a service file, ``.pgpass``, a certificate, ``PGPASSWORD``), never in the address, and stand in no message.
+This module defines no tables. An address is libpq's own (``postgresql://ledger@db1,db2/chess``); passwords come by
+libpq's ways (a service file, ``.pgpass``, a certificate, ``PGPASSWORD``), never in the address, and are in no
+message.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 OLDEST = 15  # version of PostgreSQL
 APPLICATION = "rating-ledger"
 CONNECT_SECONDS = 10  # for each host of an address that says nothing else
-# After so many seconds a connection is given up whose other end acknowledges nothing, whoever waits for it: a machine
-# that lost its power says no word of it. The system asks by itself, twice, while a long statement runs.
+# After so many seconds without an acknowledgement from the other end a connection is given up, even if a caller waits
+# for it: a machine that lost its power sends no word of it. The system asks by itself, twice, while a long statement
+# runs.
 SILENCE = 30
 
 INSTALL = "needs psycopg, which is not installed: pip install 'rating-ledger[postgres]'"
@@ -29,19 +31,19 @@ NO_ADDRESS = "is no address of a database; it looks like postgresql://USER@HOST:
 UNKNOWN_OUTCOME = "nothing is known to be recorded: run the command again, what was recorded is then found to be known"
 RESTORE = "restore the database from a copy, then prove it with 'audit --since'"
 
-# Whatever stands between a user's colon and the last @, even where somebody forgot to write a sign as %40 or %2F: a
-# little too much is left out rather than a part of a password shown.
+# The text between a user's colon and the last @, even if a sign was not written as %40 or %2F: it is better to leave
+# out a little too much than to show a part of a password.
 _IN_ADDRESS = re.compile(r"(?<=//)([^:@/?]*):.*@")
 _AS_WORD = re.compile(r"((?:ssl)?password|oauth_client_secret)(\s*=\s*)('(?:\\.|[^'\\])*'|[^\s&]*)", re.IGNORECASE)
 
 
 def shown(address: str) -> str:
-    """An address as it may stand in a message: without any password."""
+    """Return an address for a message: without any password."""
     return _AS_WORD.sub(r"\1\2…", _IN_ADDRESS.sub(r"\1:…@", address))
 
 
 def user_of(address: str) -> str:
-    """The user whom an address names, or whom libpq's settings do; an empty text where neither does.
+    """Return the user of an address, or of libpq's settings; an empty text if neither names one.
 
     Raises:
         StorageError: psycopg is missing, or it is no address.
@@ -55,17 +57,17 @@ def user_of(address: str) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Whether this is the address of a database, not the path of a file."""
+    """Return whether this is the address of a database, not the path of a file."""
     return text.startswith(("postgresql://", "postgres://"))
 
 
 def quoted(name: str) -> str:
-    """A name of a schema, table or role as it stands in SQL."""
+    """Return a name of a schema, table or role as SQL quotes it."""
     return '"' + name.replace('"', '""') + '"'
 
 
-# What a server says when somebody is not let in. It gives no number then, so its words must do; where it speaks another
-# language they come through as they are.
+# The words with which a server refuses a connection. It gives no number then, so its words must do; in another language
+# they come through unchanged.
 _NOT_LET_IN = (
     ("password authentication failed", "the password is wrong: correct it in .pgpass or in the service file"),
     ("no password supplied", "the server wants a password: put it into .pgpass, a service file or PGPASSWORD"),
@@ -129,7 +131,7 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word
         self._address = address
 
     def __enter__(self) -> None:
-        """Nothing to prepare."""
+        """Do nothing."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Translate an error of the driver; any other passes."""
@@ -141,7 +143,7 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word
 
 
 def explained(address: str, code: str, text: str) -> CorruptError | StorageError:
-    """The error to raise for what a server says, in one line with what to do.
+    """Return the error to raise for a server's message, in one line with a remedy.
 
     Args:
         address: of the database.
@@ -158,7 +160,7 @@ def explained(address: str, code: str, text: str) -> CorruptError | StorageError
 
 
 def has_schema(connection: Connection[Any], schema: str) -> bool:
-    """Whether a schema stands in the database."""
+    """Return whether the database has a schema."""
     return connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", [quoted(schema)]).fetchone() == (True,)
 
 
@@ -168,8 +170,8 @@ def connect(address: str) -> Connection[Any]:
     An address with several hosts leads to the one that takes writes.
 
     Raises:
-        StorageError: psycopg is missing, the address has a password in it, the server cannot be reached or lets nobody
-            in, or it is none that a journal may stand on.
+        StorageError: psycopg is missing, the address has a password in it, the server cannot be reached or refuses the
+            user, or it cannot hold a journal.
     """
     try:
         # a package that was installed by halves lacks libpq, and says so by the same error
@@ -177,7 +179,7 @@ def connect(address: str) -> Connection[Any]:
     except ImportError as error:
         raise StorageError(shown(address), INSTALL) from error
     except psycopg.ProgrammingError as error:
-        # libpq quotes the part that it cannot read, which may be a password with a sign that should stand as %40
+        # libpq quotes the part that it cannot read, which may be a password with a sign not written as %40
         raise StorageError(shown(address), NO_ADDRESS) from error
     if _IN_ADDRESS.search(address) or words.keys() & {"password", "sslpassword"}:
         raise StorageError(
@@ -185,7 +187,7 @@ def connect(address: str) -> Connection[Any]:
             "has a password in it, which would be seen by whoever reads the settings: put it into .pgpass, a service "
             "file or PGPASSWORD, and take it out of the address",
         )
-    # only what the address does not say: whoever runs the server may know better
+    # only for options that the address leaves open: the operator of the server may know better
     defaults: dict[str, Any] = {"fallback_application_name": APPLICATION, "client_encoding": "utf8"}
     defaults["connect_timeout"] = str(CONNECT_SECONDS)
     between = str(max(1, SILENCE // 3))
@@ -209,9 +211,9 @@ def connect(address: str) -> Connection[Any]:
 
 
 def _not_reached(address: str, error: Exception, *, several: bool) -> StorageError:
-    """What keeps us from the server; libpq's own text, which may be of many hosts, is cut to a line."""
+    """Return why the server cannot be reached; libpq's own text, which may be of many hosts, is cut to a line."""
     text = one_line(shown(str(error)))
-    # libpq tells of each host in turn: one that follows may stand beside one that is gone, and neither word is all
+    # libpq reports on each host in turn: one that follows may be a standby of one that is gone, and neither word is all
     if several and "hot standby" in text:
         return StorageError(shown(address), _NOBODY_LEADS)
     if missing := _NO_DATABASE.search(text):
@@ -304,13 +306,13 @@ def check_server(address: str, connection: Connection[Any]) -> None:
     for is_refused, words in refusals:
         if is_refused:
             raise StorageError(shown(address), words)
-    # The process that answers is not the one that was connected to: something stands in between.
+    # Another process answers than the one that was connected to: a pooler is in between.
     if process != connection.info.backend_pid and _is_shared(address, connection, process):
         raise StorageError(shown(address), _POOLER)
 
 
 def _is_shared(address: str, connection: Connection[Any], process: int) -> bool:
-    """Whether a pooler gives *process*, which served our first transaction, to somebody else between two of them.
+    """Return whether a pooler gives *process*, which served our first transaction, to other clients meanwhile.
 
     A second connection that is given it proves so, and so does another one that serves our next transaction. A pooler
     that has processes to spare may do neither: then the errors by which it shows later are explained.

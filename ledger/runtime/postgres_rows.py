@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 COPY_HEADER, COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"  # of a whole COPY
 PIECE = 1 << 20  # bytes of rows that are handed on at once
-MOST_ROWS = 5_000  # of a piece, whatever they hold
+MOST_ROWS = 5_000  # of a piece, regardless of their contents
 AT_ONCE = 500  # rows that are packed column by column, which takes half of what value by value does
 _COUNT, _LENGTH = Struct("!h").pack, Struct("!i").pack
 # Length and value in one; what has no such width is text or bytes.
@@ -69,7 +69,7 @@ def pieces(types: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST
 
 
 def _column(kind: str, values: Sequence[Any]) -> tuple[Sequence[bytes], ...]:
-    """A column as COPY has it: numbers with their lengths, or lengths and what they are of."""
+    """Return a column in the format of COPY: numbers with their lengths, or lengths and their contents."""
     number, classes = _NUMBERS.get(kind), set(map(type, values))
     if number is not None:
         pack, width = number

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.pq.abc import PGconn, PGresult
 
-PATIENCE = 30.0  # seconds that a server may say nothing while somebody waits for it
+PATIENCE = 30.0  # seconds that a server may be silent while a caller waits for it
 TICK = 0.2  # seconds after which a wait looks at the clock, and takes Ctrl-C
 
 TEXT, BYTEA, BIGINT = 25, 17, 20  # numbers of types, the same on every server
@@ -91,12 +91,12 @@ class SilentError(LostError):
 
 
 def number(value: bytes) -> int:
-    """Return an integer as the binary protocol has it."""
+    """Return an integer from the binary protocol."""
     return int.from_bytes(value, "big", signed=True)
 
 
 def array(oid: int, items: Iterable[bytes]) -> bytes:
-    """An array of one dimension in the binary protocol, of items that are in it already."""
+    """Return an array of one dimension in the binary protocol, of items that are in it already."""
     packed = [pack("!i", len(item)) + item for item in items]
     return pack("!iiIii", 1, 0, oid, len(packed), 1) + b"".join(packed)
 
@@ -113,7 +113,7 @@ def bigints(numbers: Iterable[int]) -> bytes:
 
 
 def bigint(value: int) -> bytes:
-    """A ``bigint`` in the binary protocol."""
+    """Return a ``bigint`` in the binary protocol."""
     return value.to_bytes(8, "big", signed=True)
 
 
@@ -130,7 +130,7 @@ class ServerSession:
 
         Args:
             address: of the database, as ``postgres.connect`` takes it.
-            on_connect: called with the session; what it raises goes to whoever asked.
+            on_connect: called with the session; what it raises goes to the caller.
             patience: seconds that the server may say nothing.
         """
         self.address = address
@@ -161,12 +161,12 @@ class ServerSession:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a connection."""
+        """True if there is a connection."""
         return self._connection is not None
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open, whole or broken."""
+        """True if a transaction is open, complete or broken."""
         return self._connection is not None and (
             self._connection.pgconn.transaction_status != psycopg.pq.TransactionStatus.IDLE
         )
@@ -205,7 +205,7 @@ class ServerSession:
     def explained(
         self, error: LostError | StatementRefusedError, place: str | None = None
     ) -> StorageError | CorruptError:
-        """The error to raise for what the server refused, or for its silence."""
+        """Return the error to raise for the server's refusal, or for its silence."""
         place = place or self.address
         if isinstance(error, LostError):
             return StorageError(shown(place), f"{error}: {UNKNOWN_OUTCOME}")
@@ -236,7 +236,7 @@ class ServerSession:
         return [answers[place] for place in places]
 
     def copy_in(self, sql: str, pieces: Iterable[bytes]) -> int:
-        """Run a COPY … FROM STDIN, with the statements that stand before it in the text; returns the rows it added.
+        """Run a COPY … FROM STDIN and the statements that precede it in the text; return the number of rows added.
 
         Raises:
             RefusedError: the server refused a row.
@@ -266,7 +266,7 @@ class ServerSession:
         return count
 
     def connection(self) -> Connection[Any]:
-        """The connection, a new one where there is none or the last one was lost.
+        """Return the connection, a new one if there is none or the last one was lost.
 
         Raises:
             StorageError: the server cannot be reached; or the session is closed, or another thread's or process's.
@@ -296,7 +296,7 @@ class ServerSession:
     def _send(self, pgconn: PGconn, question: ServerStatement, fresh: list[str]) -> int:
         """Hand a statement to libpq, prepared at its first use; returns how many of these uses there were by now."""
         name = self._names.get(question.sql)
-        # A name is used once: of one that failed nobody knows whether the server has it.
+        # A name is used once: if a statement failed, it is unknown whether the server has it.
         if name is None:
             self._prepared += 1
             name = self._names[question.sql] = b"ledger%d" % self._prepared
@@ -312,7 +312,7 @@ class ServerSession:
     def _receive(
         self, pgconn: PGconn, expected: int, silence: float
     ) -> tuple[list[ServerAnswer], StatementRefusedError | None]:
-        """The results of a pipeline up to its end, and what was refused first."""
+        """Receive the results of a pipeline up to its end, and the first refusal."""
         status = psycopg.pq.ExecStatus
         answers: list[ServerAnswer] = []
         refused: StatementRefusedError | None = None
@@ -362,7 +362,7 @@ class _dropping:  # noqa: N801  # used as a with-statement's word
         self._session = session
 
     def __enter__(self) -> None:
-        """Nothing to prepare."""
+        """Do nothing."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Cut the connection after an error, Ctrl-C among them."""

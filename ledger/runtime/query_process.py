@@ -1,9 +1,10 @@
 """A process of its own that runs one SQL statement of a reader: this file, run by its path.
 
 One call of an SQL function (``instr``, ``replace``, a LIKE over a long text) can take hours without a step of
-SQLite's machine, so that no handler ends it; what does is ending the process. It imports nothing but the driver, for
-a short statement costs what its start costs, and it is told everything by who starts it (see ``query_runner``). It
-takes no more memory than it is told, and ends by itself as soon as nobody is there to be answered.
+SQLite's machine, so that no handler ends it; only ending the process does. It imports the driver only, because a
+short statement costs what its start costs. The program that starts it sends all that it needs (see
+``query_runner``). It takes no more memory than its limit, and ends by itself as soon as no program waits for an
+answer.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class _LengthError(Exception):
 
 
 class _Judge:
-    """What a statement may do: select and read; it notes what it refuses, and which tables are read."""
+    """The statements that are allowed: they select and read; it notes its refusals and the tables that are read."""
 
     def __init__(self) -> None:
         self.refused: str | None = None
@@ -74,7 +75,7 @@ def send(stream: IO[bytes], message: Any) -> None:
 
 
 def received(stream: IO[bytes]) -> Any:
-    """The next message.
+    """Return the next message.
 
     Raises:
         EOFError: there is none, or only a part of it.
@@ -86,7 +87,7 @@ def received(stream: IO[bytes]) -> Any:
     content = stream.read(size)
     if len(content) < size:
         raise EOFError
-    return marshal.loads(content)  # noqa: S302  # from our own process, by a pipe that nobody else has
+    return marshal.loads(content)  # noqa: S302  # from our own process, by a pipe of these two alone
 
 
 def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
@@ -103,7 +104,7 @@ def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
 
 
 def _tables_asked_for(connection: sqlite3.Connection, request: Mapping[str, Any], judge: _Judge) -> set[str]:
-    """The tables that the statement reads; what else is wrong with it is told when it is run.
+    """Return the tables that the statement reads; its other faults are reported when it is run.
 
     Raises:
         ValueError: it is VACUUM, which writes elsewhere what it reads here.
@@ -161,7 +162,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         connection.set_authorizer(judge)
         cursor = connection.execute(request["statement"], request["parameters"])
         if cursor.description is None:
-            raise ValueError  # noqa: TRY301  # told as what the driver refuses
+            raise ValueError  # noqa: TRY301  # reported like the driver's refusals
         send(answers, ("columns", [column[0] for column in cursor.description]))
         for packet in _packets(cursor, request["longest"]):
             send(answers, ("rows", packet))
@@ -172,7 +173,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         send(answers, ("long", None))
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
         kind = "refused" if judge.refused is not None else "value" if isinstance(error, ValueError) else "failed"
-        # SQLite tells its own limit of lengths so
+        # SQLite reports its own limit of lengths so
         kind = "long" if "string or blob too big" in str(error) else kind
         send(answers, (kind, judge.refused or str(error)))
 

@@ -23,13 +23,13 @@ from ledger.errors import StorageError
 from ledger.runtime import query_process, sqlite
 
 ROWS_AT_ONCE = 10_000  # that are handed to the process
-# What SQLite passes over before a statement (sqlite.org/lang_comment.html, and empty statements). EXPLAIN, by which the
-# process learns what is read, cannot stand before a semicolon.
+# The parts that SQLite skips before a statement (sqlite.org/lang_comment.html, and empty statements). The process
+# learns the tables of a statement by EXPLAIN, which cannot precede a semicolon.
 _LEADING = re.compile(r"(?:[ \t\n\f\r;]|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", re.DOTALL)
 
 
 class QueryError(Exception):
-    """The process tells why there are no more rows.
+    """The process reports why there are no more rows.
 
     Attributes:
         kind: ``refused`` (by what may be done), ``value`` (it selects nothing), ``failed`` (SQLite's words), ``time``,
@@ -44,10 +44,10 @@ class QueryError(Exception):
 
 @attrs.frozen(kw_only=True)
 class Limits:
-    """What a statement may take; 0: as much as it likes.
+    """The limits of a statement; 0: no limit.
 
     Attributes:
-        seconds: that are waited for it; not those in which nobody asks for rows.
+        seconds: of waiting for it; not those in which the caller asks for no rows.
         memory: bytes for SQLite.
         longest: characters and bytes of one row.
     """
@@ -69,7 +69,7 @@ def rows_of(
     filling: Filling,
     limits: Limits,
 ) -> Iterator[Sequence[Any]]:
-    """The names of the columns, and then the rows that a statement selects from a file, opened for reading only.
+    """Yield the names of the columns, then the rows that a statement selects from a file opened read-only.
 
     Args:
         path: the file.
@@ -111,9 +111,9 @@ def rows_of(
 
 @contextmanager
 def _process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The process, which is ended with the block, however that ends."""
+    """Start the process, which is ended with the block, however that ends."""
     # By its path, not as a module: a package would be imported with it. -P: no module of its folder, or of the working
-    # folder, stands before one of Python's.
+    # folder, hides one of Python's.
     words = [sys.executable, "-P", query_process.__file__]
     driver = str(Path(sqlite.sqlite3.__file__).parent.parent)  # which it is to import as this process did
     paths = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), driver)))
@@ -140,7 +140,7 @@ def _process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 class _Conversation:
-    """What the process answers, within the time that may be waited for it."""
+    """The answers of the process, within the time limit."""
 
     def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
         self._process = process
@@ -148,7 +148,7 @@ class _Conversation:
         self._is_timed = bool(seconds)
 
     def expected(self, *kinds: str, in_time: bool = True) -> Any:
-        """The content of the next message, which is of one of these kinds.
+        """Return the content of the next message, which must be of one of these kinds.
 
         Raises:
             QueryError: it is of another kind, or does not come in time.

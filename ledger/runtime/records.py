@@ -28,11 +28,11 @@ class RecordNumber(NamedTuple):
     """One number of a record.
 
     Attributes:
-        path: where a function finds it, such as ``winning.begun`` or ``wins[2]``.
-        name: what it is called where all numbers of a record stand in a row.
+        path: its place for a function, such as ``winning.begun`` or ``wins[2]``.
+        name: its name among all numbers of a record.
         start: its value in a new record.
         doc: what it means.
-        more: what else was said of the field.
+        more: the other metadata of the field.
     """
 
     path: str
@@ -77,7 +77,7 @@ def number(start: float, doc: str, *, size: int = 0, name: str = "", first: int 
 
 
 def part(record: type, label: str = "") -> Any:
-    """Return a field that is a record itself; names and meanings of its numbers have the label where ``{}`` stands.
+    """Return a field that is a record itself; names and meanings of its numbers have the label in place of ``{}``.
 
     Raises:
         MalformedError: it is no class of numbers.
@@ -94,7 +94,7 @@ def is_record(cls: type) -> bool:
 
 @cache
 def numbers(cls: type) -> tuple[RecordNumber, ...]:
-    """The numbers of a record, in their order."""
+    """Return the numbers of a record, in their order."""
     return tuple(_numbers(cls, "", ""))
 
 
@@ -115,7 +115,7 @@ def _numbers(cls: type, before: str, label: str) -> Iterator[RecordNumber]:
 
 @cache
 def dtype_of(cls: type) -> Any:
-    """The type as which NumPy views the numbers of a record."""
+    """Return the type as which NumPy views the numbers of a record."""
     kinds: list[Any] = []
     for field in attrs.fields(cls):
         said = field.metadata[_KEPT]
@@ -185,7 +185,7 @@ def update_of(cls: type) -> Callable[[Any, int, Any], int]:
 
 @cache
 def objects_of(cls: type) -> Callable[[Sequence[float], int], Any]:
-    """``objects(flat, at)``: the object of the numbers that stand in a flat list, from *at* on."""
+    """Return ``objects(flat, at)``: the object of the numbers in a flat list, from *at* on."""
     makers: dict[str, Any] = {}
     call, _ = _call(cls, makers, 0)
     return generated(f"def objects(flat, at):\n    return {call}\n", "objects", **makers)
@@ -207,7 +207,7 @@ def _call(cls: type, makers: dict[str, Any], at: int) -> tuple[str, int]:
 
 
 def flat_of(record: Any) -> list[float]:
-    """The numbers of one record."""
+    """Return the numbers of one record."""
     cls: type = type(record)
     flat = [0.0] * len(numbers(cls))
     put_of(cls)(flat, 0, record)

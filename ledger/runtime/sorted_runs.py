@@ -1,10 +1,10 @@
 """Sorting more rows than memory holds: sorted runs in a temporary file, read back together in order, block by block.
 
-Rows are gathered, sorted and put away run by run; a run is cut into pieces, each an Arrow IPC stream of its own, of
-which only the first and the last sort key are remembered. Read back, the pieces of all runs that lie before a cut are
-sorted together. Memory is bounded by a run and a block, whatever the number of rows; what fits into one run never
-touches the disk. The file has no name (or is deleted when closed, where the system wants names): nothing is left of
-it however the process ends.
+Rows are gathered, sorted and stored run by run. A run is cut into pieces, each an Arrow IPC stream of its own; only
+the first and the last sort key of a piece stay in memory. When they are read again, the pieces of all runs before a
+cut are sorted together. Memory is bounded by a run and a block for any number of rows; rows that fit into one run
+never touch the disk. The file has no name (or is deleted when closed, where the system wants names): nothing is left
+of it however the process ends.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Key = tuple[int, ...]
 
 @attrs.define
 class _Piece:
-    """Rows of one run that follow each other: their first and last key, and where they stand in the file or frame."""
+    """Rows of one run that follow each other: their first and last key, and their place in the file or frame."""
 
     first: Key
     last: Key
@@ -58,7 +58,7 @@ class SortedRuns:
 
         Args:
             folder: for the temporary file, which is made when a second run begins.
-            by: the columns to sort by; together they tell every two rows apart.
+            by: the columns to sort by; together they identify a row.
             lead: so many of them from the first on, whole numbers without nulls: rows that agree in them come out in
                 one block.
             rows_a_run: how many rows are held in memory, or somewhat more.
@@ -74,7 +74,7 @@ class SortedRuns:
         self.rows = 0
 
     def __enter__(self) -> SortedRuns:
-        """Nothing to prepare."""
+        """Do nothing."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -103,7 +103,7 @@ class SortedRuns:
             self._file = None
 
     def blocks(self, rows: int) -> Iterator[DataFrame]:
-        """All rows in order, in blocks of *rows* or somewhat more; nothing is left in here afterwards.
+        """Yield all rows in order, in blocks of *rows* or somewhat more; afterwards the object is empty.
 
         Raises:
             StorageError: the temporary file cannot be read.
@@ -131,7 +131,7 @@ class SortedRuns:
         self.clear()
 
     def _sorted(self) -> DataFrame:
-        """The rows held in memory, sorted; they are held no longer."""
+        """Return the rows held in memory, sorted, and release them."""
         frames, self._held, self._rows_held = self._held, [], 0
         return pl.concat(frames).sort(self._by)
 
@@ -140,7 +140,7 @@ class SortedRuns:
         pieces = deque(self._pieces(frame))
         with self._disk_errors():
             if self._file is None:
-                # beside the views, not in /tmp, which may be memory: these are the rows that do not fit there
+                # next to the views, not in /tmp, which may be memory: these are the rows that do not fit there
                 self._file = tempfile.TemporaryFile(dir=self._folder, prefix="sorting-")  # noqa: SIM115  # see clear
             for piece in pieces:
                 stream = BytesIO()
@@ -159,7 +159,7 @@ class SortedRuns:
             yield _Piece(keys.row(begin), keys.row(end - 1), end - begin, begin, end)
 
     def _before(self, run: _Run, cut: Key | None) -> Iterator[DataFrame]:
-        """The rows of a run up to *cut*, all for None, that were not given before."""
+        """Yield the rows of a run up to *cut*, all for None, that were not returned before."""
         left, run.left = run.left, None
         while left is not None or (run.pieces and (cut is None or run.pieces[0].first <= cut)):
             part = self._read(run, run.pieces.popleft()) if left is None else left
@@ -173,7 +173,7 @@ class SortedRuns:
                 return
 
     def _up_to(self, part: DataFrame, cut: Key) -> int:
-        """How many rows of a sorted frame have a key of at most *cut*."""
+        """Return the number of rows of a sorted frame with a key of at most *cut*."""
         begin, end = 0, len(part)
         for name, value in zip(self._lead, cut, strict=True):
             column = part[name][begin:end]

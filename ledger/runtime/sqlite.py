@@ -50,11 +50,11 @@ WAL_RESET_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 PRAGMAS = (
     # a file comes from anywhere: its schema shall call no function that does more than compute
     "PRAGMA trusted_schema=OFF",
-    # a damaged page is told when it is read, not when its contents have gone into an answer
+    # a damaged page is reported when it is read, not when its contents are in an answer already
     "PRAGMA cell_size_check=ON",
     # without it INSERT OR REPLACE deletes a row past the triggers that refuse to delete
     "PRAGMA recursive_triggers=ON",
-    # off in every new connection, whatever the file says
+    # off in every new connection, regardless of the file
     "PRAGMA foreign_keys=ON",
     # fsync of macOS leaves what was written in the disk's cache; elsewhere these two do nothing
     "PRAGMA fullfsync=ON",
@@ -91,7 +91,7 @@ def has_wal_reset_bug() -> bool:
 
 
 def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptError | StorageError | None:
-    """The error to raise for what SQLite says of *path*, with what to do; None where its words are not known."""
+    """Return the error to raise for SQLite's message about *path*, with a remedy; None if the message is unknown."""
     if _OTHER_THREAD in text:
         return StorageError(str(path), OTHER_THREAD)
     if _NO_DATABASE in text.lower():
@@ -213,7 +213,7 @@ def breaks_constraint(error: StorageError) -> bool:
 
 
 def _cannot_have_a_log(path: Path) -> bool:
-    """Whether a file stands alone in a folder that cannot be written, so that SQLite could not make its log there.
+    """Return whether a file is alone in a folder that cannot be written, so that SQLite cannot make its log there.
 
     Raises:
         StorageError: there is a log with entries that are not in the file yet.
@@ -231,12 +231,12 @@ def _cannot_have_a_log(path: Path) -> bool:
 
 
 def address(path: str | Path, *, read_only: bool = False) -> str:
-    """The URI by which SQLite opens *path*, as ``connect`` does.
+    """Return the URI by which SQLite opens *path*, as ``connect`` does.
 
     Raises:
-        StorageError: it stands in a folder that cannot be written, and its log has entries.
+        StorageError: it is in a folder that cannot be written, and its log has entries.
     """
-    # Even a reader makes files beside one in WAL mode (-shm), unless SQLite is told that nobody writes.
+    # Even a reader makes sidecar files of a database in WAL mode (-shm), unless SQLite knows that there is no writer.
     way = "?immutable=1" if _cannot_have_a_log(Path(path)) else "?mode=ro" if read_only else ""
     return f"file:{quote(str(Path(path).absolute()))}{way}"
 
@@ -279,12 +279,12 @@ _OURS = {
 
 
 def is_ours(application_id: int) -> bool:
-    """Whether a file with that mark in its header is one of a ledger."""
+    """Return whether a file with that mark in its header is one of a ledger."""
     return application_id in _OURS
 
 
 def check_identity(
-    connection: sqlite3.Connection, path: str | Path, application_id: int, version: int, oldest: int | None = None
+    connection: sqlite3.Connection, path: str | Path, application_id: int, version: int, *earlier: int
 ) -> None:
     """Refuse a file that is not ours, or was written by a later version.
 
@@ -293,7 +293,7 @@ def check_identity(
         path: as it is named in messages.
         application_id: the mark of its kind.
         version: the layout that is written now.
-        oldest: the first layout that can be read; by default that one alone.
+        earlier: layouts that can be read, too.
 
     Raises:
         StorageError: another program's file, or a later layout.
@@ -303,7 +303,7 @@ def check_identity(
     if mark != application_id:
         there = _OURS.get(mark, "a database of another program")
         raise StorageError(str(path), f"is not {_OURS[application_id]}, but {there}: check the name")
-    if not (version if oldest is None else oldest) <= layout <= version:
+    if layout not in {version, *earlier}:
         newer = "; it was written by a later version of this program: install that one" if layout > version else ""
         raise StorageError(str(path), f"has layout {layout}, this program reads layout {version}{newer}")
 

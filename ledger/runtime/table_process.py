@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from adbc_driver_manager import AdbcConnection
     from polars import DataFrame
 
-WAITING_MS = 60_000  # for somebody else who holds a lock on the file
+WAITING_MS = 60_000  # for another process that holds a lock on the file
 
 # What a reading process says and hears: before each query, and before the rows of each answer, its length.
 LENGTH = struct.Struct(">q")
@@ -84,7 +84,7 @@ def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> None:
             (size,) = LENGTH.unpack(header)
             rows = _selected(connection, queries.read(size).decode())
             content = BytesIO()
-            # The first row only tells of which type each column is.
+            # The first row only states the type of each column.
             rows[1:].write_ipc_stream(content, compat_level=pl.CompatLevel.oldest())
             answers.write(LENGTH.pack(content.tell()))
             answers.write(content.getbuffer())
@@ -178,7 +178,7 @@ def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> None:
             what, words, size = HEADER.unpack(header)
             query, content = messages.read(words), messages.read(size)
             if len(query) < words or len(content) < size:
-                return  # whoever feeds this process is gone
+                return  # the process that feeds this one is gone
             if what == ROWS:
                 writer.insert(query.decode(), pl.read_ipc_stream(content))
             elif what == STATEMENT:

@@ -33,12 +33,12 @@ _EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''"}
 
 @attrs.frozen(kw_only=True)
 class TableScan:
-    """What is read of a file, in order of a key.
+    """The columns and rows to read from a file, in order of a key.
 
     Attributes:
         columns: by name, the SQL expression and its type: INTEGER, REAL or TEXT.
         source: the tables, as after FROM.
-        key: the names of columns that order the rows and tell them apart; their expressions are plain columns.
+        key: the names of columns that order and identify the rows; their expressions are plain columns.
         where: conditions, all of which hold; with values as ``literal`` writes them.
     """
 
@@ -48,7 +48,7 @@ class TableScan:
     where: Sequence[str] = ()
 
     def block(self, after: Sequence[object] | None, rows: int) -> str:
-        """The query for the next rows behind a key; the first ones where it is None."""
+        """Return the query for the next rows behind a key; for the first ones if it is None."""
         order = ", ".join(self.columns[name][0] for name in self.key)
         conditions = list(self.where)
         # a row value is looked up in the index; OFFSET would walk over all rows before
@@ -59,13 +59,13 @@ class TableScan:
         return f"SELECT {selected} FROM {self.source} WHERE {where} ORDER BY {order} LIMIT {rows}"
 
     def typed_block(self, after: Sequence[object] | None, rows: int) -> str:
-        """The same behind a row that says of which type each column is."""
+        """Return the same query behind a row that states the type of each column."""
         examples = ", ".join(f'{_EXAMPLES[kind]} AS "{name}"' for name, (_, kind) in self.columns.items())
         return f"SELECT {examples} UNION ALL SELECT * FROM ({self.block(after, rows)})"
 
 
 def literal(value: object) -> str:
-    """A whole number or a text as SQL writes it."""
+    """Return a whole number or a text as SQL writes it."""
     if isinstance(value, int):
         return str(int(value))
     assert isinstance(value, str)
@@ -77,7 +77,7 @@ class TableReader(Protocol):
     """Where rows come from."""
 
     def frames(self, scan: TableScan, rows: int | None = None) -> Iterator[DataFrame]:
-        """The rows in blocks of so many, by default of ``BLOCK``, the last one smaller; none is empty.
+        """Yield the rows in blocks of so many, by default of ``BLOCK``, the last one smaller; none is empty.
 
         Raises:
             StorageError: the file cannot be read.
@@ -96,7 +96,7 @@ class ReadingConnection:
         self._path, self._connection = path, connection
 
     def frames(self, scan: TableScan, rows: int | None = None) -> Iterator[DataFrame]:
-        """The rows, block by block."""
+        """Yield the rows, block by block."""
         types = {"INTEGER": pl.Int64, "REAL": pl.Float64, "TEXT": pl.String}
         schema = {name: types[kind] for name, (_, kind) in scan.columns.items()}
         after: Sequence[object] | None = None
@@ -111,7 +111,7 @@ class ReadingConnection:
                 return
 
     def close(self) -> None:
-        """The connection stays the caller's."""
+        """Do nothing: the connection stays the caller's."""
 
 
 class ReadingProcess:
@@ -127,7 +127,7 @@ class ReadingProcess:
         self._process = started("reads", sqlite.address(path, read_only=True), path=path)
 
     def frames(self, scan: TableScan, rows: int | None = None) -> Iterator[DataFrame]:
-        """The rows, block by block; the next is asked for before a block is given."""
+        """Yield the rows, block by block; the next is requested before a block is given."""
         rows = rows or BLOCK
         self._ask(scan.typed_block(None, rows))
         while True:
@@ -144,7 +144,7 @@ class ReadingProcess:
         """End the process."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        # it only reads, so that nothing is lost, and it may be in the middle of a block that nobody wants any more
+        # it only reads, so that nothing is lost, and it may be in the middle of a block that is not needed any more
         self._process.kill()
         with suppress(OSError):
             self._process.stdin.close()
@@ -165,7 +165,7 @@ class ReadingProcess:
         content = self._process.stdout.read(abs(size))
         if size > 0 and len(content) == size:
             return pl.read_ipc_stream(content)
-        if text := content.decode(errors="replace"):  # what fails is told under a negative length
+        if text := content.decode(errors="replace"):  # a failure is reported under a negative length
             raise sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
         code = self._process.wait()
         raise StorageError(
@@ -174,7 +174,7 @@ class ReadingProcess:
 
 
 def table_reader(path: str | Path, connection: sqlite3.Connection) -> TableReader:
-    """A process of its own where that can be had, else the caller's *connection* to the same file."""
+    """Return a reader in a process of its own if possible, else on the caller's *connection* to the same file."""
     if all(map(find_spec, _PACKAGES)):
         try:
             return ReadingProcess(path)

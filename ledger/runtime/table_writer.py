@@ -34,7 +34,7 @@ class TableWriter(Protocol):
     """Where rows go. What is between two commits is one transaction."""
 
     def insert(self, query: str, rows: DataFrame) -> None:
-        """Run a statement with question marks for each row; the columns stand in the order of the question marks.
+        """Run a statement with question marks for each row; the columns are in the order of the question marks.
 
         Raises:
             StorageError: the file cannot be written.
@@ -58,7 +58,7 @@ class TableWriter(Protocol):
 
 
 def insert_rows(connection: sqlite3.Connection, query: str, rows: DataFrame) -> None:
-    """Run a statement with question marks for each row, as part of whatever transaction is open."""
+    """Run a statement with question marks for each row, as part of the open transaction, if any."""
     for begin in range(0, len(rows), MESSAGE):
         part = rows[begin : begin + MESSAGE]
         connection.executemany(query, zip(*(part[name].to_list() for name in part.columns), strict=True))
@@ -91,7 +91,7 @@ class WritingConnection:
             self._connection.execute("COMMIT")
 
     def settle(self) -> None:
-        """Nothing is under way."""
+        """Do nothing: no work is pending."""
 
     def close(self) -> None:
         """Undo what was not committed; the connection stays the caller's."""
@@ -115,7 +115,7 @@ class WritingProcess:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._messages, self._answers = self._process.stdin, self._process.stdout
-        # a thread that is no daemon would keep a program from ending in which nobody closed the writer
+        # a thread that is no daemon would keep a program with an unclosed writer from ending
         self._feeder = Thread(target=self._feed, daemon=True)
         self._feeder.start()
         if (answer := self._answers.readline()) != READY:
@@ -145,7 +145,7 @@ class WritingProcess:
         """End the process; what was not committed is undone."""
         # the caller failed: what waits shall not be written
         if self._waiting.unfinished_tasks:
-            # the file is as the last commit left it, once somebody opens it
+            # the next process to open the file finds it as the last commit left it
             self._process.kill()
         self._waiting.put(None)
         self._feeder.join()
@@ -164,13 +164,13 @@ class WritingProcess:
     def _feed(self) -> None:
         while (message := self._waiting.get()) is not None:
             try:
-                # after a failure the rest is taken and let go: whoever waits for the queue would wait for ever
+                # after a failure the rest is taken and dropped: a thread that waits for the queue would wait for ever
                 if self._failure is None:
                     self._send(*message)
             except OSError:  # it went away; it may have said why
                 self._failure = self._explained(self._answers.readline())
             except BaseException as error:  # noqa: BLE001  # too little memory, or what Polars cannot send
-                # A thread that ended would leave whoever waits for the queue waiting for ever.
+                # A thread that ended would leave those that wait for the queue waiting for ever.
                 self._failure = StorageError(str(self._path), f"rows cannot be handed over: {one_line(error)}")
             finally:
                 self._waiting.task_done()
@@ -191,7 +191,7 @@ class WritingProcess:
                 self._failure = self._explained(answer)
 
     def _explained(self, answer: bytes) -> StorageError | CorruptError:
-        """What the process said, or that it is gone, as an error of ours."""
+        """Return the process's message, or that it is gone, as an error of ours."""
         if answer.startswith(REFUSED):
             text = answer.removeprefix(REFUSED).decode().strip()
             return sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
@@ -203,7 +203,7 @@ class WritingProcess:
 
 
 def table_writer(path: str | Path, connection: sqlite3.Connection) -> TableWriter:
-    """A process of its own where that can be had, else the caller's *connection* to the same file."""
+    """Return a writer in a process of its own if possible, else on the caller's *connection* to the same file."""
     if all(map(find_spec, _PACKAGES)):
         try:
             return WritingProcess(path)
@@ -213,7 +213,7 @@ def table_writer(path: str | Path, connection: sqlite3.Connection) -> TableWrite
 
 
 def wait_for_writer(path: str | Path) -> None:
-    """Wait until no process started by somebody who was killed writes to the file any more.
+    """Wait until no process writes to the file any more that a killed program started.
 
     Raises:
         StorageError: one still does after a minute.

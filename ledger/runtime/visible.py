@@ -1,8 +1,8 @@
 r"""Text of unknown origin made harmless where it is shown: on a terminal, in JSON, in a spreadsheet, in markup.
 
-Names, keys, file names and arguments may hold escape sequences that clear the screen, marks that turn the reading
-order round, characters that nobody sees, or formulas. ``visible`` writes such characters as ``\x1b`` or ``\u202e``;
-letters of every script stay as they are. Nothing is printed here.
+Names, keys, file names and arguments may hold escape sequences that clear the screen, marks that reverse the reading
+order, invisible characters, or formulas. ``visible`` writes such characters as ``\x1b`` or ``\u202e``; letters of
+every script stay as they are. This module prints nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_MARKS = 4
 # separators of lines and paragraphs. Blanks (Zs) of every width stay: French and Japanese names are written with them.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARK_CATEGORIES = frozenset({"Mn", "Me"})
-# Characters that Unicode calls letters or marks, and that nobody sees (Default_Ignorable_Code_Point).
+# Invisible characters that Unicode calls letters or marks (Default_Ignorable_Code_Point).
 _IGNORABLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -30,18 +30,18 @@ _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 @lru_cache(maxsize=4096)  # names of one country share their few hundred letters
 def is_hidden(char: str) -> bool:
-    """True for a character that moves, hides or cannot be seen, wherever it stands."""
+    """Return whether a character moves, hides or cannot be seen, in any place."""
     return unicodedata.category(char) in _HIDDEN_CATEGORIES or _IGNORABLE.match(char) is not None
 
 
 @lru_cache(maxsize=4096)
 def _needs_a_look(char: str) -> bool:
-    """True for a character that is not shown in every place: hidden ones, and marks that stand on another."""
+    """Return whether a character is not shown in every place: hidden ones, and marks on another character."""
     return is_hidden(char) or unicodedata.category(char) in _MARK_CATEGORIES
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""The text with every character that could deceive written as ``\t``, ``\x1b``, ``\u202e`` or ``\U000e0001``.
+    r"""Return the text with every deceptive character written as ``\t``, ``\x1b``, ``\u202e`` or ``\U000e0001``.
 
     What stays besides letters, digits, signs and blanks: up to ``MOST_MARKS`` combining marks on one character; the
     joiners that Persian and Indic spelling needs, where it needs them (RFC 5892, appendix A); a variation selector
@@ -49,13 +49,13 @@ def visible(text: str, keep: str = "") -> str:
     shown is for people to read, and exact only in JSON.
 
     Args:
-        text: whatever came from a file, a name, an argument or a database; lone surrogates too.
+        text: a text from a file, a name, an argument or a database; lone surrogates too.
         keep: hidden characters that are wanted here, such as a line feed.
     """
     if (text.isascii() and text.isprintable()) or not any(map(_needs_a_look, text)):
         return text
     shown: list[str] = []
-    # how many stand on the character before; a mark needs one to stand on
+    # the number of marks on the character before; a mark needs a base character
     marks = MOST_MARKS
     for place, char in enumerate(text):
         if not _needs_a_look(char) or char in keep:
@@ -95,7 +95,7 @@ def _parts_joined_letters(text: str, place: int) -> bool:
 
 
 def is_storable(text: str) -> bool:
-    """Whether a file or a database could hold a text; of bytes that are no UTF-8 Python makes lone surrogates."""
+    """Return whether a file or a database could hold a text; from bytes that are no UTF-8 Python makes surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -106,7 +106,7 @@ def is_storable(text: str) -> bool:
 # -- JSON ----------------------------------------------------------------------------------------------------------
 
 # All controls but the line feed between the parts of a text, separators of lines and paragraphs, lone surrogates, and
-# what nobody sees (Default_Ignorable_Code_Point), bidi controls among it.
+# invisible characters (Default_Ignorable_Code_Point), bidi controls among them.
 _HIDDEN_IN_JSON = re.compile(
     "[\0-\x09\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -115,16 +115,16 @@ _HIDDEN_IN_JSON = re.compile(
 
 
 def json_escape(text: str) -> str:
-    r"""Every character as JSON's ``\uXXXX``, lone surrogates too."""
+    r"""Return every character as JSON's ``\uXXXX``, lone surrogates too."""
     units = text.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
 def in_json(text: str) -> str:
-    """JSON text with every hidden character in it escaped; it says the same to whoever parses it.
+    """Return JSON text with every hidden character escaped; a parser reads the same from it.
 
     Args:
-        text: JSON, line feeds between its parts; every other hidden character stands within a string of it.
+        text: JSON, line feeds between its parts; every other hidden character is within a string of it.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -151,10 +151,10 @@ _DIVIDERS = {"csv": re.compile("[;\n]"), "tsv": re.compile("[;,\n]")}
 
 
 def in_cell(text: str, kind: str) -> str:
-    """The text with an apostrophe before whatever a spreadsheet would run, so that it shows it.
+    """Return the text with an apostrophe before anything that a spreadsheet would run, so that it shows it.
 
     Args:
-        text: a cell of text; numbers are nobody's formula and stay.
+        text: a cell of text; numbers are no formulas and stay.
         kind: ``csv`` or ``tsv``.
     """
     if text[:1].isalnum() and _DIVIDERS[kind].search(text) is None:
@@ -192,7 +192,7 @@ _PLAIN_IN_MARKUP, _PLAIN_LINES = re.compile(f"[{_PLAIN}]*"), re.compile(f"[{_PLA
 
 
 def in_markup(text: str) -> str:
-    """The text as it may stand in an element of SVG or HTML, and in a quoted attribute: on one line, nothing hidden."""
+    """Return the text for an element of SVG or HTML, or a quoted attribute: on one line, nothing hidden."""
     if _PLAIN_IN_MARKUP.fullmatch(text) is not None:  # as most of what a graph says of its games
         return text.replace("'", "&#39;")
     shown = visible(text)

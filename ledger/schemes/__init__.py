@@ -38,13 +38,13 @@ def _built_in(name: str) -> Scheme:
 
 
 def built_in() -> tuple[Scheme, ...]:
-    """Every built-in scheme, by name."""
+    """Return every built-in scheme, by name."""
     return tuple(_built_in(name) for name in built_in_names())
 
 
 @cache
 def available() -> dict[str, Scheme]:
-    """Every scheme by name, but for those of broken plug-ins. A plug-in may not take the name of a built-in one."""
+    """Return every scheme by name, except broken plug-ins. A plug-in may not take the name of a built-in one."""
     points = (point for name, point in _points().items() if name not in built_in_names())
     offered, _ = loadable(points, Scheme, faults_of_scheme)
     schemes = {scheme.name: scheme for scheme in built_in()}
@@ -54,7 +54,7 @@ def available() -> dict[str, Scheme]:
 
 
 def _points() -> dict[str, EntryPoint]:
-    """The entry points of schemes by their names; no plug-in is loaded."""
+    """Return the entry points of schemes by their names; no plug-in is loaded."""
     return {point.name: point for point in entry_points(group="ledger.schemes")}
 
 
@@ -64,13 +64,13 @@ def names() -> list[str]:
 
 
 def package_of(name: str) -> str | None:
-    """The package that brings a scheme; None for a built-in one, and where it is not known."""
+    """Return the package that brings a scheme; None for a built-in one, and if it is not known."""
     point = None if name in built_in_names() else _points().get(name)
     return None if point is None else plugins.package_of(point)
 
 
 def named(name: str) -> Scheme:
-    """The scheme of that name.
+    """Return the scheme of that name.
 
     Raises:
         UnknownNameError: there is none; the known ones are listed.
@@ -84,16 +84,16 @@ def named(name: str) -> Scheme:
         return schemes[name]
     point = _points().get(name)
     if point is not None:
-        plugins.loaded(point, Scheme, faults_of_scheme)  # tells why not
+        plugins.loaded(point, Scheme, faults_of_scheme)  # raises with the reason
     raise UnknownNameError("scheme", name, choice_of(name, schemes), where="installed")
 
 
 def in_full(event: SchemeAdopted, *, stored: bool = False) -> SchemeAdopted:
-    """An adoption as it is recorded: with every setting, and the versions of scheme and arithmetic.
+    """Return an adoption as it is recorded: with every setting, and the versions of scheme and arithmetic.
 
     Args:
         event: the adoption. One of a scheme that is not installed stays as it is: the rules refuse it.
-        stored: whether it stands in a journal, so that settings that it does not name are those of its time.
+        stored: whether it is in a journal, so that settings that it does not name are those of its time.
     """
     try:
         scheme = named(event.scheme)

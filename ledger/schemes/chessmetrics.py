@@ -1,10 +1,10 @@
 """Chessmetrics (Jeff Sonas): a weighted mean of the performance in the games of the last 24 months.
 
-Source: the formulas of chessmetrics.com/cm/CM2/Formulas.asp as en.wikipedia.org/wiki/Chessmetrics restates them, quoted
-above the lines that implement them. The site rates all players of a list at once; here an opponent counts with the
-rating of the list before. The full method also pads a player's games with draws, which the restatement leaves out
-(from memory: four against the average opponent, three against 2300, and 43 points on top): ``pad_draws`` against
-``pad_rating`` is off until somebody sets it. A newcomer's rating is our choice. Only this scheme's rules live here.
+Source: the formulas of chessmetrics.com/cm/CM2/Formulas.asp as en.wikipedia.org/wiki/Chessmetrics restates them,
+quoted above the lines that implement them. The site rates all players of a list at once; here an opponent counts
+with the rating of the list before. The full method also pads a player's games with draws, which the restatement
+leaves out (from memory: four against the average opponent, three against 2300, and 43 points on top): ``pad_draws``
+against ``pad_rating`` is off by default. A newcomer's rating is our choice.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def performance(average: float, share: float, numbers: Settings) -> float:
 
 
 def weight(age: float, numbers: Settings) -> float:
-    """What a game of some months ago weighs, 0..1."""
+    """Return the weight of a game of some months ago, 0..1."""
     # "100% * (24 - age)", in 24ths
     if age >= numbers.window:
         return 0.0
@@ -99,12 +99,12 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer; a declared rating replaces the first one."""
+    """Return a newcomer; a declared rating replaces the first one."""
     return Player(numbers.start if newcomer.declared is None else newcomer.declared)
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:
-    """A later list replaces the rating: the latest performances of the window move so that their mean becomes it."""
+    """Replace the rating by a later list: the latest performances of the window move so that their mean becomes it."""
     slot = newest(player, numbers)
     if slot == int(numbers.window):
         return fresh
@@ -117,7 +117,7 @@ def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Play
 
 
 def grow_old(player: Player, months: int, after: Player) -> None:
-    """Write into *after* (may be the same) the months of a player as they stand some months later."""
+    """Write into *after* (may be the same) the months of a player some months later."""
     shift(player.month_games, months, after.month_games)
     shift(player.month_points, months, after.month_points)
 
@@ -136,7 +136,7 @@ def rating_of(player: Player, numbers: Settings) -> float:
 
 
 def newest(player: Player, numbers: Settings) -> int:
-    """The newest month of the window with a game; the length of the window if there is none."""
+    """Return the newest month of the window with a game; the length of the window if there is none."""
     slot = 0
     while slot < numbers.window and player.month_games[slot] == 0.0:
         slot += 1
@@ -174,7 +174,7 @@ def rate_list(player: Player, after: Player, games: BatchGames, when: When, numb
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """The score, 0..1, that would be a performance of the own rating."""
+    """Return the score, 0..1, that would be a performance of the own rating."""
     # "10% [...] 85 rating points": a straight line, which ends at 0 and 1
     share = 0.5 + (player.rating - opponent.rating) / numbers.per_score
     if share > 1.0:
@@ -188,7 +188,7 @@ def listed(player: Player, numbers: Settings) -> bool:
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The formula of one player's list with its numbers."""
+    """Return the formula of one player's list with its numbers."""
     games = float(len(meetings))
     average = sum(meeting.opponent.rating for meeting in meetings) / games
     scored = sum(meeting.score for meeting in meetings)

@@ -80,7 +80,7 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer."""
+    """Return a newcomer."""
     # "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
     return Player(numbers.initial if newcomer.declared is None else float(newcomer.declared))
 
@@ -88,7 +88,7 @@ def enter(newcomer: Newcomer, numbers: Settings) -> Player:
 def refuse(
     outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Settings
 ) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
+    """Return the reason why a game is not rated (an index into ``REASONS``), or 0. An unknown length is accepted."""
     common = refuse_common(outcome, termination, rated)
     if common != COUNTS:
         return common
@@ -105,7 +105,7 @@ def refuse(
 
 
 def welcomes(tournament: str, numbers: Settings) -> bool:
-    """Whether guests are rated in a tournament of that name."""
+    """Return whether guests are rated in a tournament of that name."""
     # "ChessWorld does invite all Guest Members to specific Guest Welcoming Tournaments. These Tournaments offer players
     # a chance to play a number of rated games."
     return numbers.guest_tournaments and "guest welcom" in " ".join(tournament.casefold().replace("-", " ").split())
@@ -122,7 +122,7 @@ def k_factor(rating: float, numbers: Settings) -> float:
 
 
 def capped(own: float, opponent: float, numbers: Settings) -> float:
-    """The opponent's rating as it counts, points."""
+    """Return the opponent's rating as it counts, points."""
     # "then it is assumed that the difference is exactly 40" ECF points, 320 of ours
     # Against the player's running rating: "until your rating increases and then your range increases".
     if opponent > own + numbers.cap:
@@ -133,13 +133,13 @@ def capped(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
-    """A provisional game's worth, points; a draw is worth the opponent's rating."""
+    """Return a provisional game's worth, points; a draw is worth the opponent's rating."""
     # "A win [...] your opponents rating +50, and a loss [...] -50": ECF points, each worth 8
     return capped(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
 
 
 def scale(opponent_games: float, numbers: Settings) -> float:
-    """What K is multiplied by, 0..1."""
+    """Return the factor of K, 0..1."""
     # "The scaling function is n/51" against a provisionally rated opponent
     # *opponent_games* counts the game being rated: a game is complete when it is rated, and the 51st gives 51/51.
     if opponent_games > numbers.provisional_games:
@@ -162,7 +162,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 def rate_side(
     player: Player, opponent: float, opponent_games: float, score: float, expected: float, numbers: Settings
 ) -> None:
-    """One side of a game.
+    """Rate one side of a game.
 
     Args:
         player: from the rating before it; *games* counts it.
@@ -198,13 +198,13 @@ def provisional(player: Player, numbers: Settings) -> bool:
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Who comes with *games* rated games goes on counting; a mean begun elsewhere goes on from the rating itself."""
+    """Return a player with *games* rated games, who goes on counting; the mean goes on from the rating itself."""
     counted = games + 1.0 if numbers.include_initial and games else games
     return Player(rating, games, rating * counted)
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The formula of one side of one game with its numbers."""
+    """Return the formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     games, opponent_games = own.before.games + 1.0, opponent.games + 1.0
     r1, r2 = own.before.rating, opponent.rating

@@ -82,7 +82,7 @@ def elo(grade: float) -> float:
 
 
 def counted(own: float, opponent: float, numbers: Settings) -> float:
-    """The opponent's grade as it counts, ECF points."""
+    """Return the opponent's grade as it counts, ECF points."""
     # "if your opponent's grade differs from yours by more than 40 points it is assumed to be exactly 40 above (or
     # below) yours. This applies whatever the result."
     if opponent > own + numbers.cap:
@@ -93,7 +93,7 @@ def counted(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
-    """A game's worth, ECF points."""
+    """Return a game's worth, ECF points."""
     # "the opponent's grade plus 50", for a draw the grade, for a loss the grade minus 50; 40 is the cap alone, though a
     # club's page says it here (RULES 4.1)
     return counted(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
@@ -144,18 +144,18 @@ class Work:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """A newcomer: ungraded, 0, unless a grade (ECF points) was declared."""
+    """Return a newcomer: ungraded, 0, unless a grade (ECF points) was declared."""
     return Player(newcomer.declared or 0)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Who comes with a rating is graded with it; games played elsewhere have no game points."""
+    """Return a player with a rating, graded with it; games played elsewhere have no game points."""
     return Player(rating, games)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past is on the list before it: its games, 30 if it does not tell, worth the grade each."""
-    # Where lists follow rating runs the games stand on no list: they count as those of ``carry``.
+    """Return a player with a past, on the list before it: its games, 30 if unknown, worth the grade each."""
+    # If lists follow rating runs, the games are on no list: they count as those of ``carry``.
     period = last_over(newcomer.day, calendar_of(numbers))
     if period is None:
         return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
@@ -169,17 +169,17 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def nearest(grade: float, numbers: Settings) -> float:
-    """The nearest whole grade, one half upwards, where grades are whole."""
+    """Return the nearest whole grade, one half upwards, if grades are whole."""
     return floor(grade + 0.5) * 1.0 if numbers.rounded else grade
 
 
 def is_graded(player: Player) -> bool:
-    """Whether a player has a current grade."""
+    """Return whether a player has a current grade."""
     return player.games > 0.0 or player.rating != 0.0
 
 
 def in_lists(player: Player, first: int, last: int) -> float:
-    """Games in the lists *first* <= slot < *last*."""
+    """Return the number of games in the lists *first* <= slot < *last*."""
     games = 0.0
     for slot in range(first, last):
         games += player.list_games[slot]
@@ -187,13 +187,13 @@ def in_lists(player: Player, first: int, last: int) -> float:
 
 
 def grow_old(player: Player, lists: float, after: Player) -> None:
-    """Write into *after* (may be the same) the lists of a player as they stand some lists later."""
+    """Write into *after* (may be the same) the lists of a player some lists later."""
     shift(player.list_games, int(lists), after.list_games)
     shift(player.list_points, int(lists), after.list_points)
 
 
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Bring a player to the list in force in *period*, that of the period before; the grade itself stands."""
+    """Bring a player to the list in force in *period*, that of the period before; the grade itself does not change."""
     lists = period - player.period - 1.0
     if lists > 0.0:
         grow_old(player, lists, player)
@@ -201,7 +201,7 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
 
 
 def starting_grade(games: BatchGames, numbers: Settings) -> float:
-    """What an ungraded player starts from: the plain performance against graded opponents, else against all."""
+    """Return an ungraded player's start: the plain performance against graded opponents, else against all."""
     # "If an opponent (or the player himself) is ungraded, a 'starting grade' is estimated, using all available
     # information". The method was not published; ours takes the first round of its iteration, without the 40-point
     # rule.
@@ -254,7 +254,7 @@ def brought_forward(player: Player, after: Player, batch: int, now: float, more:
 
 
 def missing(after: Player, now: float, numbers: Settings) -> float:
-    """How many earlier games are brought forward."""
+    """Return the number of earlier games that are brought forward."""
     # up to "the most recent 30 games", from three seasons in all
     if now >= numbers.full_games:
         return 0.0
@@ -289,7 +289,7 @@ def rate_list(player: Player, after: Player, games: BatchGames, when: When, numb
 
 
 def grade_after(player: Player, after: Player, batch: int, numbers: Settings) -> float:
-    """The grade by a season's games, and earlier ones if they are fewer than 30; ECF points, unrounded."""
+    """Return the grade by a season's games, and earlier ones if they are fewer than 30; ECF points, unrounded."""
     now = in_lists(after, 0, int(numbers.season_lists))
     # "If there are 30 or more games in the most recent 12 months, then the grade is based on these games alone."
     points = season_points(after, numbers)
@@ -308,7 +308,7 @@ def season_points(player: Player, numbers: Settings) -> float:
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """The score, 0..1, that would leave the grade as it is: 50 % and one for each ECF point, up to the cap."""
+    """Return the score, 0..1, that would keep the grade: 50 % and one for each ECF point, up to the cap."""
     own = player.rating if is_graded(player) else numbers.start_grade
     other = opponent.rating if is_graded(opponent) else numbers.start_grade
     share = 0.5 + (own - counted(own, other, numbers)) / (2.0 * numbers.bonus)
@@ -318,19 +318,19 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
-    """True while fewer than the full number of games stand behind the grade."""
+    """True while the grade is based on fewer than the full number of games."""
     return in_lists(player, 0, 3 * int(numbers.season_lists)) < numbers.full_games
 
 
 def listed(player: Player, numbers: Settings) -> bool:
-    """Whether there are games enough, and one of them in the latest season."""
+    """Return whether there are enough games, and one of them in the latest season."""
     # "at least 10 games in the last three years, including at least one in the most recent year"
     lists = int(numbers.season_lists)
     return in_lists(player, 0, lists) > 0.0 and in_lists(player, 0, 3 * lists) >= numbers.listed_games
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The formula of one player's list with its numbers."""
+    """Return the formula of one player's list with its numbers."""
     batch, grade = len(meetings), own.work.grade
     now = in_lists(own.after, 0, int(numbers.season_lists))
     more = missing(own.after, now, numbers)

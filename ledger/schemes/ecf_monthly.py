@@ -99,12 +99,12 @@ class Work:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer: new and unrated, or with a declared rating, which is one inherited."""
+    """Return a newcomer: new and unrated, or with a declared rating, which is one inherited."""
     return carry(float(newcomer.declared or 0), 0.0, newcomer, numbers)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Who comes with a rating is fully rated, as those whom the first list was seeded with; 0 is none."""
+    """Return a player with a rating, fully rated like those whom the first list was seeded with; 0 is none."""
     # "converted using the formula: new = 7.5*old + 700" is up to the pool that changes over from the grades.
     came = months_of(newcomer.day)
     return Player(
@@ -118,9 +118,9 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past is fully rated, as ``carry`` says, unless its games are too few: then partially."""
+    """Return a player with a past, fully rated as in ``carry``, unless its games are too few: then partially."""
     player = carry(seed.rating, 0.0, newcomer, numbers)
-    # The games of a partial rating stand in the pool as even scores against opponents of that rating.
+    # The games of a partial rating are in the pool as even scores against opponents of that rating.
     if seed.games is not None and seed.games < numbers.full_games:
         player.status = PARTIAL if seed.games else UNRATED
         player.rating = player.rating if seed.games else 0.0
@@ -183,12 +183,12 @@ def performance(opponents: float, score: float, games: float, nominal: float) ->
 
 
 def nearest(rating: float, numbers: Settings) -> float:
-    """The nearest whole rating, one half upwards, where ratings are whole."""
+    """Return the nearest whole rating, one half upwards, if ratings are whole."""
     return float((rating + 0.5) // 1.0) if numbers.rounded else rating
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """A later list replaces rating, status and pool; results of the year and the last month played go on."""
+    """Replace rating, status and pool by a later list's; results of the year and the last month played go on."""
     # The list shows that the rating has not lapsed: the months without a result count from its day on.
     return attrs.evolve(
         fresh,
@@ -291,14 +291,14 @@ def surplus(own: float, games: BatchGames, numbers: Settings) -> float:
         opponent = work_of(games, game)
         # "the expected total score based on the FIDE table 8.1b"
         excess = 100.0 * games.score[game] - expected_hundredths(counted(own, opponent.pass_2, numbers))
-        # Whole hundredths, and halves of them: their sum is exact, in whatever order the games come.
-        # "When using an opponents Partial Rating [...] reducing any rating adjustment by 50%"
+        # Whole hundredths, and halves of them: their sum is exact, in any order of the games. "When using an opponents
+        # Partial Rating [...] reducing any rating adjustment by 50%"
         total += excess if opponent.is_full == 1.0 else numbers.partial_weight * excess
     return total
 
 
 def pool(player: Player, after: Player, games: BatchGames) -> None:
-    """A new or partially rated player's list: the rating of pass 2, and the games behind it while it is partial."""
+    """Set a new or partially rated player's list: the rating of pass 2, and the games behind it while it is partial."""
     work = own_work(games)
     after.rating = work.pass_2
     if work.is_full == 1.0:
@@ -315,7 +315,7 @@ def pool(player: Player, after: Player, games: BatchGames) -> None:
 
 
 def rating_or_nominal(player: Player) -> float:
-    """The rating, or that of an unrated player's fictional opponent."""
+    """Return the rating, or that of an unrated player's fictional opponent."""
     return player.nominal if player.status == UNRATED else player.rating
 
 
@@ -335,7 +335,7 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
-    """The formula of one player's list with its numbers."""
+    """Return the formula of one player's list with its numbers."""
     rounding = "to the nearest whole rating, one half upwards" if numbers.rounded else "none"
     if own.before.status != FULL:
         return _explain_performance(own, meetings, rounding)
@@ -368,7 +368,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
 
 
 def _explain_performance(own: ExplainedPlayer, meetings: Sequence[MetOpponent], rounding: str) -> Explanation:
-    """The performance of a new or partially rated player."""
+    """Explain the performance of a new or partially rated player."""
     games = own.before.pool_games + len(meetings)
     scored = own.before.pool_score + sum(meeting.score for meeting in meetings)
     opponents = own.before.pool_opponents + sum(meeting.work.pass_1 for meeting in meetings)

@@ -93,18 +93,18 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer."""
+    """Return a newcomer."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return carry(rating, 0.0, newcomer, numbers)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Who comes with *games* rated games goes on counting; the highest rating is the one that the player brings."""
+    """Return a player with *games* rated games, who goes on counting; the highest rating comes along."""
     return Player(rating, games, float(newcomer.birth_year or 0), rating)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past: its games and its highest rating count for the K of the table."""
+    """Return a player with a past: its games and its highest rating count for the K of the table."""
     player = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
     player.peak = seed.peak
     return player
@@ -126,7 +126,7 @@ def holds(
     games: float,
     years: float,
 ) -> bool:
-    """Whether a row of the table fits: every limit that is not switched off (0); an unknown age fits none."""
+    """Return whether a row of the table fits: every limit that is not switched off (0); an unknown age fits none."""
     if games_below + rating_from + rating_below + age_to == 0.0:  # none is negative
         return False
     if games_below > 0.0 and games >= games_below:
@@ -139,7 +139,7 @@ def holds(
 
 
 def k_row(rating: float, peak: float, games: float, years: float, numbers: Settings) -> int:
-    """The row that decides: ``FIRST``, ``SECOND`` or ``THIRD``, or ``PLAIN`` if none holds.
+    """Return the row that decides: ``FIRST``, ``SECOND`` or ``THIRD``, or ``PLAIN`` if none holds.
 
     Args:
         rating: own rating before the game, points.
@@ -199,7 +199,7 @@ def expected(own: float, opponent: float) -> float:
 
 
 def new_rating(own: float, opponent: float, score: float, k: float) -> float:
-    """The rating after one game, points: ``Ra' = Ra + K * (Sa - Ea)``."""
+    """Return the rating after one game, points: ``Ra' = Ra + K * (Sa - Ea)``."""
     return own + k * (score - expected(own, opponent))
 
 
@@ -224,7 +224,7 @@ def k_of(player: Player, day: float, numbers: Settings) -> float:
 
 
 def without_rows(numbers: Settings) -> bool:
-    """Whether every limit of the table is switched off; none is negative, so their sum tells."""
+    """Return whether every limit of the table is switched off; none is negative, so their sum decides."""
     first = numbers.first_games_below + numbers.first_rating_from + numbers.first_rating_below + numbers.first_age_to
     second = (
         numbers.second_games_below + numbers.second_rating_from + numbers.second_rating_below + numbers.second_age_to
@@ -246,7 +246,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
-    """The formula of one side of one game with its numbers."""
+    """Return the formula of one side of one game with its numbers."""
     (opponent, score, *_), player = meetings[0], own.before
     rating, years = player.rating, age(player.birth_year, when.day)
     row = k_row(rating, player.peak, player.games, years, numbers)

@@ -12,7 +12,7 @@ Readings where the regulations speak of what a ledger does not know:
   with that, and does not count for opponents (8.2.4); who has lost it since is a newcomer. Of the ratings before the
   present one the last two are kept: enough for a month's lists. A tournament that began before more lists than that is
   rated period by period, as one that is too long.
-* Elsewhere a batch is the tournament: its closing day stands for the day on which the tournament started, its games for
+* Elsewhere a batch is the tournament: its closing day replaces the day on which the tournament started, its games for
   the newcomer's first event, and its opponents' ratings are those with which they enter the batch.
 * An unrated player has rating 0 and a pool of games; the pool lapses when its first batch is more than 26 months ago.
   A zero score is disregarded as long as nothing is pooled. An initial rating below the floor is not published, and
@@ -83,7 +83,7 @@ B02 = "FIDE Rating Regulations B.02"
 
 @attrs.frozen(kw_only=True)
 class Settings(EventSettings):
-    """What one may choose. Ratings in points; the values that changed with the years go by the date unless set."""
+    """The choices of a ledger. Ratings in points; the values that changed with the years go by the date unless set."""
 
     rapid: bool = setting(False, "rapid and blitz chapter instead of standard", "switch", "B02RBRegulations2024")  # noqa: FBT003
     rules_day: float = setting(0.0, "day whose rules hold for all games; 0: the day of each", "days", "our choice")
@@ -163,12 +163,12 @@ copy = copy_of(Player)
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A player before the first rated game: with the declared rating, or that of ``start``, or unrated."""
+    """Return a player before the first rated game: with the declared rating, or that of ``start``, or unrated."""
     return carry(newcomer.declared or numbers.start, 0.0, newcomer, numbers)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a rating is rated with the nearest whole number, if that is not below the floor."""
+    """Return a player with a rating, rated with the nearest whole number, if that is not below the floor."""
     # FIDE's lists carry whole points; that a half goes up is our reading, as for initial ratings (RULES 1.6).
     own = float(floor(rating + 0.5))
     if own < floor_of(rules_of(newcomer.day, numbers), numbers):
@@ -178,13 +178,13 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past: its games and its highest rating count for K (8.3.3)."""
-    # A list of FIDE tells a player's K, and not how many games stand behind the rating. What it leaves out follows from
-    # the K where that can be: below the K of a new player says that there are enough games, 10 that the rating was 2400
-    # once, 20 of a junior that it was 2300. Without either there are none.
+    """Return a player with a past: its games and its highest rating count for K (8.3.3)."""
+    # A list of FIDE states a player's K, but not the number of games behind the rating. The missing number follows from
+    # the K if possible: a K below that of a new player implies enough games, 10 that the rating was 2400 once, 20 of a
+    # junior that it was 2300. Without either there are none.
     rules = rules_of(newcomer.day, numbers)
     games, highest, k = seed.games, float(floor(seed.peak + 0.5)), seed.k_factor
-    # rapid and blitz: K 20 for all tells nothing
+    # rapid and blitz: K 20 for all implies nothing
     if k is not None and not (numbers.rapid and rules < MARCH_2024):
         if games is None and k < k_factor(0.0, 0.0, junior=False, day=rules, rapid=numbers.rapid, numbers=numbers):
             games = numbers.k_games
@@ -198,15 +198,15 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def seeds_stand(day: float, numbers: Settings) -> SeedsStand:
-    """Whole ratings that are published by the rules of every day from which they stand."""
+    """Return the limits of the seeds that hold: whole ratings, published by the rules of every day from then on."""
     first = MARCH_2024 if day >= MARCH_2024 else 0.0
     return SeedsStand(low=max(floor_of(rules_of(each, numbers), numbers) for each in (first, day)), whole=True)
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:
-    """A later list is the rating in force from its day on; its games, its K and its highest rating count for K."""
+    """Put a later list's rating in force from its day on; its games, its K and its highest rating count for K."""
     before = player.highest
-    # A K above 10 says that no published rating has reached 2400, whatever was calculated here.
+    # A K above 10 means that no published rating has reached 2400, whichever rating was calculated here.
     if seed.k_factor is not None and seed.k_factor > 10.0:
         before = min(before, numbers.high_from - 1.0)
     listed = attrs.evolve(player, games=fresh.games, highest=max(before, fresh.highest), day=max(player.day, fresh.day))
@@ -222,29 +222,29 @@ def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Play
 
 
 def rules_of(day: float, numbers: Any) -> float:
-    """The day whose rules hold for a batch that closes on *day*."""
+    """Return the day whose rules hold for a batch that closes on *day*."""
     return numbers.rules_day if numbers.rules_day > 0.0 else day
 
 
 def floor_of(day: float, numbers: Any) -> float:
-    """The lowest rating published by the rules of *day*, points."""
+    """Return the lowest rating published by the rules of *day*, points."""
     return numbers.floor if numbers.floor > 0.0 else published_from(day)
 
 
 def needed(day: float, numbers: Any) -> float:
-    """Games that make a rating by the rules of *day*."""
+    """Return the number of games that make a rating by the rules of *day*."""
     return numbers.initial_games if numbers.initial_games > 0.0 else games_needed(day)
 
 
 def remember(player: Player) -> None:
-    """The present rating becomes the one before."""
+    """Make the present rating the previous one."""
     player.earliest = player.earlier
     player.earlier_since = player.since
     player.earlier = player.rating
 
 
 def in_force(player: Player, day: float) -> float:
-    """The rating in force on a day, points; of days long ago the oldest that is kept."""
+    """Return the rating in force on a day, points; of days long ago the oldest that is kept."""
     if day >= player.since:
         return player.rating
     if day >= player.earlier_since:
@@ -253,7 +253,7 @@ def in_force(player: Player, day: float) -> float:
 
 
 def own_at_start(player: Player, day: float) -> float:
-    """The rating with which a player is rated in a tournament that began on a day, points; 0 for who is unrated now."""
+    """Return a player's rating when a tournament began, points; 0 for a player who is unrated now."""
     if player.rating == 0.0:
         return 0.0
     own = in_force(player, day)
@@ -269,7 +269,7 @@ def begun_before(games: BatchGames, g: int) -> bool:
 
 
 def upgrades(player: Player, games: BatchGames, numbers: Any) -> int:
-    """What the expected score falls by where each of several tournaments has its one upgrade, hundredths."""
+    """Return the reduction of the expected score if each of several tournaments has its one upgrade, hundredths."""
     fall = 0
     for g in range(games.first, games.last):
         start = games.began[g]
@@ -321,7 +321,7 @@ def refuse(
     black: int,  # noqa: ARG001
     numbers: Settings,  # noqa: ARG001
 ) -> int:
-    """Why a game does not count, as a code of ``REASONS``; both players must have made one move."""
+    """Return the reason why a game is not rated, as a code of ``REASONS``; both players must have made one move."""
     reason = refuse_common(outcome, termination, rated)
     if reason != COUNTS:
         return reason
@@ -352,7 +352,7 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
 
 
 def stands_from(day: float, numbers: Settings) -> float:
-    """Ratings stand since the rise of March 2024, once it has come; before it, all of them."""
+    """Return the day since which ratings hold: the rise of March 2024, once it has come; before it, all of them."""
     return MARCH_2024 if numbers.rules_day == 0.0 and day >= MARCH_2024 else -inf
 
 
@@ -372,7 +372,7 @@ def rate_period(player: Player, after: Player, games: BatchGames, when: When, nu
     start, rules, own, low, high = 0.0, 0.0, 0.0, 0.0, 0.0
     expected, several = 0, False
     for g in range(games.first, games.last):
-        # Games of one tournament stand together mostly: its rules and ratings are looked up where it changes.
+        # Games of one tournament mostly follow each other: its rules and ratings are looked up where it changes.
         if g == games.first or games.began[g] != start:
             several = g > games.first
             start = games.began[g]
@@ -405,8 +405,8 @@ def rate_period(player: Player, after: Player, games: BatchGames, when: When, nu
         k = k_of(player.highest, player.games, player.birth_year, counted, when.day, numbers)
         work.expected_hundredths = float(expected)
         work.k = k
-        # 8.3.4, in hundredths: rounded once, "0.5 away from zero", and added to the rating of the last list
-        # Of 14 published periods with several events that can tell, 13 are rounded once and one by event (RULES 1.4).
+        # 8.3.4, in hundredths: rounded once, "0.5 away from zero", and added to the rating of the last list. Of 14
+        # published periods with several events that can decide, 13 are rounded once and one by event (RULES 1.4).
         own = player.rating + round_hundredths(int(k) * (int(100.0 * scored) - expected))
         publish(after, own, counted, floor_of(rules_of(when.day, numbers), numbers), when.day)
 
@@ -444,7 +444,7 @@ def pool(player: Player, work: Work, day: float, numbers: Settings) -> None:
 
 
 def empty_pool(player: Player) -> None:
-    """No games are pooled any more."""
+    """Empty the pool of games."""
     player.pool_games = 0.0
     player.pool_score = 0.0
     player.pool_opponents = 0.0
@@ -472,14 +472,14 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
-    """The formula of one player's period with its numbers."""
+    """Return the formula of one player's period with its numbers."""
     if own.before.rating > 0.0:
         return _explain_change(own, meetings, when, numbers)
     return _explain_unrated(own, len(meetings), when, numbers)
 
 
 def _explain_change(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
-    """A rated player's period."""
+    """Explain a rated player's period."""
     before, games, scored = own.before.rating, own.work.counted, own.work.scored
     expected, k = own.work.expected_hundredths / 100.0, own.work.k
     terms = (
@@ -497,7 +497,7 @@ def _explain_change(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when:
 
 
 def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any) -> str:
-    """By which rules great differences counted: each tournament has those of the day on which it began."""
+    """Return the rules for great differences: each tournament has those of the day on which it began."""
     days = dict.fromkeys(meeting.began for meeting in meetings)
     rules = [
         rule_of_differences(own_at_start(own.before, began), rules_of(began, numbers), numbers.rapid, numbers.full_from)
@@ -507,7 +507,7 @@ def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[MetOpponent],
 
 
 def _starts(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any) -> list[Term]:
-    """Where tournaments are rated whole: the own rating in each, against the opponents' of that day."""
+    """Return, if tournaments are rated whole, the own rating in each, against the opponents' of that day."""
     if not numbers.by_event:
         return []
     terms = []
@@ -521,7 +521,7 @@ def _starts(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any)
 
 
 def _explain_unrated(own: ExplainedPlayer, played: int, when: When, numbers: Any) -> Explanation:
-    """A newcomer's period."""
+    """Explain a newcomer's period."""
     rules = rules_of(when.day, numbers)
     before, work = own.before, own.work
     games, scored = before.pool_games + work.counted, before.pool_score + work.scored

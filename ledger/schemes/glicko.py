@@ -83,13 +83,13 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer; a declared rating is as uncertain as none."""
+    """Return a newcomer; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return Player(rating, numbers.initial_rd, NEVER)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past: the RD of its list, which grows from the end of the period before it; or that of none."""
+    """Return a player with a past: the RD of its list, growing from the end of the period before; or that of none."""
     if seed.deviation is None:
         return Player(seed.rating, numbers.initial_rd, NEVER)
     rd = min(max(seed.deviation, numbers.rd_floor), numbers.rd_cap)
@@ -104,7 +104,7 @@ def decayed(rd: float, c: float, periods: float, cap: float) -> float:
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """A later list replaces the rating, and RD with the period from which it grows if it states one."""
+    """Replace the rating by a later list's, and RD with the period from which it grows if the list states one."""
     grows = player if seed.deviation is None else fresh
     return Player(seed.rating, grows.rd, grows.period)
 
@@ -118,7 +118,7 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
 
 
 def impact(rd: float) -> float:
-    """g(RD), 0..1: how much a game against an opponent with that RD tells (step 2)."""
+    """Return g(RD), 0..1: the weight of a game against an opponent with that RD (step 2)."""
     return 1.0 / sqrt(1.0 + SPREAD * rd * rd)
 
 
@@ -138,7 +138,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
 
 
 def rate_period(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
-    """One player's games of one period (step 2)."""
+    """Rate one player's games of one period (step 2)."""
     improvement = 0.0  # Σ g(s - E)
     information = 0.0  # Σ g²E(1 - E)
     for game in range(games.first, games.last):
@@ -166,7 +166,7 @@ def after_period(
         games: opponent's rating, opponent's RD and own score of each game.
         numbers: the settings.
     """
-    # The paper's worked example begins after step 1: its RD of 200 goes in as it stands (RULES 3).
+    # The paper's worked example begins after step 1: its RD of 200 is used unchanged (RULES 3).
     if not games:
         return rating, rd
     players = [Player(rating, rd), *(Player(*opponent) for *opponent, _score in games)]
@@ -177,7 +177,7 @@ def after_period(
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The formula of step 2 with a period's numbers, one term a game."""
+    """Return the formula of step 2 with a period's numbers, one term a game."""
     rating, rd = own.before.rating, own.before.rd
     improvement, information, by_game = 0.0, 0.0, []
     for i, meeting in enumerate(meetings, 1):
@@ -207,7 +207,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
 
 
 def game_words(i: int, meeting: MetOpponent, g: float, e: float) -> str:
-    """What a game's term g(s - E) is made of, for people."""
+    """Return the factors of a game's term g(s - E), for people."""
     rating, rd = meeting.opponent.rating, meeting.opponent.rd
     return f"game {i}: g(s - E) with g {g:.4f}, s {meeting.score:g}, E {e:.4f} against {rating:.1f}, RD {rd:.1f}"
 

@@ -72,7 +72,7 @@ def exponential(y: float) -> float:
 
 
 def slope(ratio: float, old: float, excess: float, spread: float) -> float:
-    """The first part of f of step 5.1: e^x(Δ² - φ² - v - e^x) / 2(φ² + v + e^x)².
+    """Return the first part of f of step 5.1: e^x(Δ² - φ² - v - e^x) / 2(φ² + v + e^x)².
 
     Args:
         ratio: e^x over the old σ².
@@ -110,7 +110,7 @@ def bracket(old: float, excess: float, spread: float, per_y: float, tau: float) 
 
 
 def goes_on(a: float, f_a: float, b: float, f_b: float) -> bool:
-    """Whether step 5.4 has another round: |B - A| > ε."""
+    """Return whether step 5.4 has another round: |B - A| > ε."""
     return abs(b - a) > TOLERANCE and f_a != f_b
 
 
@@ -164,8 +164,8 @@ def new_volatilities(
     tau: float,
 ) -> tuple[float, float]:
     """``new_volatility`` of two players at once: the same bits, but a processor works on both searches together."""
-    # Written out, as a call that returns several numbers costs some of what this gains. A search that is over goes
-    # along, and nothing is taken of it: which of the two has more to do is a branch that nobody can predict.
+    # Written out, as a call that returns several numbers costs some of what this gains. A finished search goes on
+    # without effect: which of the two has more to do is an unpredictable branch.
     old, other_old = volatility * volatility, other * other
     spread, other_spread = phi2 + v, other_phi2 + other_v
     excess, other_excess = delta2 - spread, other_delta2 - other_spread
@@ -206,7 +206,7 @@ SCALE = 173.7178  # points in one unit of mu and phi (step 2)
 PER_POINT = 1.0 / SCALE
 SPREAD = 3.0 / (pi * pi * SCALE * SCALE)  # of g for an RD in points
 BITS = LOG2_E / SCALE  # e^(x/SCALE) is 2^(BITS·x)
-NOTHING = 1e-30  # information of games between players so far apart that they tell nothing
+NOTHING = 1e-30  # information of games between players too far apart to inform
 
 
 @attrs.frozen(kw_only=True)
@@ -257,13 +257,13 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer; a declared rating is as uncertain as none."""
+    """Return a newcomer; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return Player(rating, numbers.initial_rd, numbers.initial_volatility, NEVER)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past: RD and volatility of its list, RD growing from then on; or those of a newcomer."""
+    """Return a player with a past: RD and volatility of its list, RD growing from then on; or those of a newcomer."""
     volatility = numbers.initial_volatility if seed.volatility is None else min(max(seed.volatility, 1e-4), 1.0)
     if seed.deviation is None:
         return Player(seed.rating, numbers.initial_rd, volatility, NEVER)
@@ -279,7 +279,7 @@ def grown(rd: float, volatility: float, periods: float) -> float:
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """A later list replaces the rating, and what it states of RD, with the period from which it grows, and of σ."""
+    """Replace the rating by a later list's, and, as far as it states them, RD with its first period, and σ."""
     grows = player if seed.deviation is None else fresh
     volatility = player.volatility if seed.volatility is None else fresh.volatility
     return Player(seed.rating, grows.rd, volatility, grows.period)
@@ -288,7 +288,7 @@ def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Play
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
     """Let RD grow by the periods missed before *period*: without games only step 6, with the old σ."""
     missed = period - 1.0 - player.period
-    # A newcomer's RD is that of somebody of whom nothing is known: time cannot make it larger.
+    # A newcomer's RD is that of a player without any information: time cannot make it larger.
     if missed > 0.0 and player.period > NEVER:
         player.rd = grown(player.rd, player.volatility, missed)
         player.period = period - 1.0
@@ -311,7 +311,7 @@ def expected_score(player: Player, opponent: Player, numbers: Any) -> float:  # 
 
 
 def rate_period(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
-    """One player's games of one period (steps 3 to 8)."""
+    """Rate one player's games of one period (steps 3 to 8)."""
     improvement = 0.0  # Σ g(s - E)
     information = 0.0  # 1/v = Σ g²E(1 - E)
     for game in range(games.first, games.last):
@@ -416,7 +416,7 @@ def after_period(
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The formulas of steps 3 to 8 with a period's numbers, one term a game."""
+    """Return the formulas of steps 3 to 8 with a period's numbers, one term a game."""
     rating, rd, sigma = own.before.rating, own.before.rd, own.after.volatility
     improvement, information, by_game = 0.0, 0.0, []
     for i, meeting in enumerate(meetings, 1):

@@ -62,17 +62,17 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """A newcomer; without a declared rating unrated, 0."""
+    """Return a newcomer; without a declared rating unrated, 0."""
     return Player(newcomer.declared or 0.0)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Who comes with a rating is rated; it counts as one that stands on more than one event."""
+    """Return a rated player; the rating counts as one of more than one event."""
     return Player(rating, 2.0)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past is rated, by more than one event."""
+    """Return a player with a past, rated by more than one event."""
     return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
 
 
@@ -87,17 +87,17 @@ def provisional(player: Player, numbers: Settings) -> bool:
 
 
 def strength(player: Player, numbers: Settings) -> float:
-    """What a player counts as an opponent, points; 0 for an unrated one who does not count."""
+    """Return a player's rating as an opponent, points; 0 for an unrated one who does not count."""
     return player.rating if listed(player, numbers) else numbers.unrated
 
 
 def counts(player: Player, numbers: Settings) -> bool:
-    """Whether a game against the player counts."""
+    """Return whether a game against the player counts."""
     return numbers.unrated > 0.0 or listed(player, numbers)
 
 
 def performance(competition: float, percentage: float, numbers: Settings) -> float:
-    """The rating that an event gives, points.
+    """Return the rating that an event gives, points.
 
     Args:
         competition: mean of the opponents' ratings, points.
@@ -129,7 +129,7 @@ def rate_event(player: Player, after: Player, games: BatchGames, when: When, num
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """The score, 0..1, that would leave the rating as it is: 50 % and one point of it for each ``per_percent``."""
+    """Return the score, 0..1, that would keep the rating: 50 % and one point of it for each ``per_percent``."""
     if not (counts(player, numbers) and counts(opponent, numbers)):
         return 0.5
     difference = strength(player, numbers) - strength(opponent, numbers)
@@ -140,7 +140,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The formula of one event with its numbers."""
+    """Return the formula of one event with its numbers."""
     counted = [(strength(opponent, numbers), score) for opponent, score, *_ in meetings if counts(opponent, numbers)]
     games = float(len(counted))
     source = f"{BOOK}, Harkness system"

@@ -2,12 +2,12 @@
 
 ICCF's own text could be read in parts only (rule 9.4 through corrchessbg.com, the table through fayllar.org); each
 setting names where its number is from. The scheme of ``playchess`` "is mainly based on the ICCF Rating Scheme" (IECG
-Rating Rules 1.7, I.1), and its formulas stand in for what is missing: the provisional formula with its correction F,
-r and g (ICCF's p) of k, and the logistic expected score.
+Rating Rules 1.7, I.1), and its formulas replace the missing ones: the provisional formula with its correction F, r
+and g (ICCF's p) of k, and the logistic expected score.
 
-What a game does not tell is approximated:
+Facts that games lack are approximated:
 
-* a tournament's entry ratings. Unless ``entry_lists`` is set, the list rating in force stands for them. With it, every
+* a tournament's entry ratings. Unless ``entry_lists`` is set, the list rating in force replaces them. With it, every
   so many lists the rating of that day is kept as the entry rating of the tournaments that end before the next such day.
 * the day inside a period. Lists hold from a month after the period, so that a game of a period's first month is rated
   by the list before the last one ("In these games his own rating is not the high value of 2015/2", ICCF Ratings
@@ -113,7 +113,7 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer with the entry rating."""
+    """Return a newcomer with the entry rating."""
     # Rule 9.4: a player without an ICCF rating enters with that of FIDE (to be declared), else with the mean of the
     # tournament.
     rating = numbers.initial if newcomer.declared is None else newcomer.declared
@@ -121,7 +121,7 @@ def enter(newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Who comes with *games* rated games goes on counting them; too few stand as even scores against equals."""
+    """Return a player with *games* rated games, who goes on counting; too few count as even scores against equals."""
     player = Player(rating, games, entry_rating=rating)
     if games < numbers.fixed_games:
         player.score_sum = games / 2.0
@@ -130,7 +130,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past goes on counting; a rating on a list without a number of games is a fixed one."""
+    """Return a player with a past, who goes on counting; a rating without a number of games is a fixed one."""
     return carry(seed.rating, numbers.fixed_games if seed.games is None else seed.games, newcomer, numbers)
 
 
@@ -166,14 +166,14 @@ def performance(opponent_sum: float, score_sum: float, games: float, corrected: 
 
 
 def own_rating(player: Player, day: float, numbers: Settings) -> float:
-    """The player's rating in the expected score, points: the current one from list 2012/2, else the entry rating."""
+    """Return the player's rating in the expected score, points: current from list 2012/2, else the entry rating."""
     if numbers.entry_lists == 0.0 or (numbers.higher_rating and day >= FIRST_DAY_OF_2012_2):
         return player.rating
     return player.entry_rating
 
 
 def opponent_rating(opponent: Player, day: float, numbers: Settings) -> float:
-    """The opponent's rating in the expected score, points."""
+    """Return the opponent's rating in the expected score, points."""
     # Rule 9.4, from list 2012/2: where the opponent's new rating is lower than that at the start of the tournament, the
     # latter counts; before, always the entry rating.
     if numbers.entry_lists == 0.0:
@@ -220,12 +220,12 @@ def provisional(player: Player, numbers: Settings) -> bool:
 
 
 def listed(player: Player, numbers: Settings) -> bool:
-    """Whether the list shows the player."""
+    """Return whether the list shows the player."""
     return player.games >= numbers.listed_games
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
-    """The formula of one player's games in one period with its numbers."""
+    """Return the formula of one player's games in one period with its numbers."""
     rating, games = own.before.rating, own.before.games
     current = own_rating(own.before, when.day, numbers)
     others = [opponent_rating(meeting.opponent, when.day, numbers) for meeting in meetings]

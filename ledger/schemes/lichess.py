@@ -10,8 +10,8 @@ and then for d2 is growth for d1 + d2, at the largest RD too, and the smallest n
 kept, nothing has to be taken back.
 
 One pool is one speed: set ``regulator`` to 1.005 for blitz, 1.013 for ultraBullet, 1.02 for atomic and antichess, 1
-for what has none; its default 1.015 is that of bullet, rapid and classical. A human's change against a bot, which
-Lichess halves, is not: a game does not tell who is a bot. Only this scheme's rules live here.
+for speeds without one; its default 1.015 is that of bullet, rapid and classical. Lichess halves a human's change
+against a bot; this scheme does not, because a game does not state that a player is a bot.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from ledger.schemes.settings import not_negative, numbers_of, positive, setting
 
 GLICKO = "lila, modules/rating, Glicko"
 CALCULATOR = "scalachess, rating, GlickoCalculator"
-MOST_RD = 1000.0  # beyond these two a result is no rating, whatever the caps say
+MOST_RD = 1000.0  # beyond these two a result is no rating, regardless of the caps
 VOLATILITY_LIMIT = 2.0  # times the cap
 
 
@@ -101,7 +101,7 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer, whose RD is that of the first game's day."""
+    """Return a newcomer, whose RD is that of the first game's day."""
     # A declared rating replaces 1500, unless it is below the floor, which then holds it, or fails the sanity check.
     declared = newcomer.declared
     rating = numbers.initial if declared is None or declared >= numbers.rating_limit else float(declared)
@@ -109,7 +109,7 @@ def enter(newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past: rating, RD and volatility within their limits; RD grows from the seed's day on."""
+    """Return a player with a past: rating, RD and volatility within their limits; RD grows from the seed's day on."""
     player = enter(newcomer._replace(declared=seed.rating), numbers)
     if seed.deviation is not None:
         player.rd = clipped(seed.deviation, numbers.rd_floor, numbers.rd_cap)
@@ -132,7 +132,7 @@ def refuse(
     black: int,  # noqa: ARG001
     numbers: Settings,
 ) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
+    """Return the reason why a game is not rated (an index into ``REASONS``), or 0. An unknown length is accepted."""
     common = refuse_common(outcome, termination, rated)
     if common != COUNTS:
         return common
@@ -145,7 +145,7 @@ def refuse(
 def live_rd(rd: float, volatility: float, days: float, numbers: Settings) -> float:
     """RD in points *days* later: sqrt(φ² + t·σ²), t = days·0.21436 periods, held in 45..500; earlier if negative."""
     step = SCALE * volatility
-    # Games may be told out of order: of an earlier day less has grown, and never less than nothing.
+    # Games may arrive out of order: on an earlier day less has grown, and never less than nothing.
     square = rd * rd + days * numbers.periods_per_day * step * step
     return clipped(sqrt(square) if square > 0.0 else 0.0, numbers.rd_floor, numbers.rd_cap)
 
@@ -158,7 +158,7 @@ def clipped(value: float, low: float, high: float) -> float:
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """A later list replaces the rating, within its limits, and what it states of RD and volatility."""
+    """Replace the rating by a later list's, within its limits, and RD and volatility if the list states them."""
     rd = player.rd if seed.deviation is None else fresh.rd
     volatility = player.volatility if seed.volatility is None else fresh.volatility
     return Player(fresh.rating, rd, volatility, fresh.day)
@@ -199,7 +199,7 @@ def evidence(rating: float, opponent: float, opponent_rd: float, score: float, a
 
 
 def played(player: Player, opponent: Player, score: float, advantage: float, tau: float) -> Player:
-    """The player after one game by the calculator alone, without any limits; both with their live RD."""
+    """Return the player after one game by the calculator alone, without any limits; both with their live RD."""
     after = attrs.evolve(player)
     improvement, information = evidence(player.rating, opponent.rating, opponent.rd, score, advantage)
     rate_side(player, after, improvement, information, 0.0, tau)
@@ -224,7 +224,7 @@ def hold(player: Player, before: float, numbers: Settings) -> None:
 
 
 def sane(rating: float, rd: float, volatility: float, numbers: Settings) -> bool:
-    """The sanity check of a result; one that fails it is replaced by a newcomer's rating, RD and volatility."""
+    """Return whether a result passes the sanity check; else a newcomer's rating, RD and volatility replace it."""
     return (
         0.0 < rating < numbers.rating_limit
         and 0.0 < rd < MOST_RD
@@ -238,7 +238,7 @@ def provisional(player: Player, numbers: Settings) -> bool:
 
 
 def shown(rating: float) -> int:
-    """The rating as the site shows it: cut off to whole points."""
+    """Return the rating as the site shows it: cut off to whole points."""
     # A change that the site shows is the difference of two such numbers (RULES 3).
     return int(rating)
 
@@ -249,7 +249,7 @@ Triple = tuple[float, float, float]
 def game(
     white: Triple, black: Triple, score: float, advantage: float = 0.0, tau: float = DEFAULT.tau
 ) -> tuple[Triple, Triple]:
-    """Both players' rating, live RD and volatility after one game by the calculator alone, without any limits.
+    """Return both players' rating, live RD and volatility after one game by the calculator alone, without limits.
 
     Args:
         white: White's rating and live RD in points, and volatility.
@@ -265,7 +265,7 @@ def game(
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
-    """The formula of one side of one game with its numbers."""
+    """Return the formula of one side of one game with its numbers."""
     opponent, score, colour, *_ = meetings[0]
     live, opponent_live = attrs.evolve(own.before), attrs.evolve(opponent)
     at(live, when.period, when.day, numbers)
@@ -285,7 +285,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
         Term("m", factor, "regulator of gains" if gain else "1: the regulator is of gains only"),
     )
     unrounded = live.rating + factor * SCALE * (after.rd / SCALE) * (after.rd / SCALE) * weight * (score - expected)
-    # ``hold`` keeps no note: the result tells whether it limited the change or gave a newcomer's rating instead.
+    # ``hold`` keeps no note: the result shows whether it limited the change or gave a newcomer's rating instead.
     result, rounding = own.after.rating, "none; shown cut off to whole points"
     if abs(unrounded - result) >= 1e-6:
         rounding = (

@@ -62,7 +62,7 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer; a declared rating takes the place of the initial one."""
+    """Return a newcomer; a declared rating takes the place of the initial one."""
     return Player(numbers.initial if newcomer.declared is None else newcomer.declared)
 
 
@@ -94,13 +94,13 @@ def k_factor(rating: float, numbers: Settings) -> float:
 
 
 def new_rating(own: float, opponent: float, score: float, numbers: Settings) -> float:
-    """The rating after one game before it is rounded, points."""
+    """Return the rating after one game before it is rounded, points."""
     # "new rating = old rating + (k-factor * overall win expectancy)"
     return own + k_factor(own, numbers) * (score - expectancy(own - opponent))
 
 
 def shown(rating: float, numbers: Settings) -> float:
-    """The rating as it is kept: "after rounding off", to the nearest whole point, a half upwards."""
+    """Return the rating as it is stored: "after rounding off", to the nearest whole point, a half upwards."""
     return floor(rating + 0.5) * 1.0 if numbers.rounded else rating
 
 
@@ -124,7 +124,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The steps of the page for one side of one game."""
+    """Return the steps of the page for one side of one game."""
     (opponent, score, *_) = meetings[0]
     old, other = own.before.rating, opponent.rating
     terms = (

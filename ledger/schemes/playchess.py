@@ -6,9 +6,9 @@ its games page (rules/games) and registration page (tutor/register); IECG Rating
 kin LSS (lss.chess-server.net, documents 752 to 755). The page's factor p of k = r·p is called g
 here, as LSS does: p is the percentage result.
 
-"Tournament Entry Ratings, which are valid on the day of the rating run, are used": a game does not tell with which
-rating its players entered the tournament, so each opponent counts with the list rating in force before the run, and
-one who has never been rated with the declared playing strength. Only this scheme's rules live here.
+"Tournament Entry Ratings, which are valid on the day of the rating run, are used": a game does not state the rating
+with which its players entered the tournament, so each opponent counts with the list rating in force before the run,
+and one who has never been rated with the declared playing strength.
 """
 
 from __future__ import annotations
@@ -98,22 +98,22 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer, with the entry rating."""
+    """Return a newcomer, with the entry rating."""
     # The declared playing strength "does not influence your own rating. It influences the rating of your first
     # opponents" (PlayChess registration page).
     return Player(numbers.initial if newcomer.declared is None else float(newcomer.declared))
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Who comes with *games* rated games goes on counting them."""
-    # Fewer than make an established rating stand in eq. (7) as even scores against opponents of *rating*.
+    """Return a player with *games* rated games, who goes on counting them."""
+    # Fewer games than an established rating needs count in eq. (7) as even scores against opponents of *rating*.
     if games >= numbers.provisional_games:
         return Player(rating, games, has_rating=1.0)
     return Player(rating, games, games / 2.0, rating * games, 1.0)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past goes on counting; a rating on a list without a number of games is an established one."""
+    """Return a player with a past, who goes on counting; a rating without a number of games is an established one."""
     return carry(seed.rating, numbers.provisional_games if seed.games is None else seed.games, newcomer, numbers)
 
 
@@ -126,7 +126,7 @@ def refuse(
     black: int,  # noqa: ARG001
     numbers: Any,
 ) -> int:
-    """Why a game does not count (an index into ``REASONS``), or 0. An unknown length does not speak against it."""
+    """Return the reason why a game is not rated (an index into ``REASONS``), or 0. An unknown length is accepted."""
     common = refuse_common(outcome, termination, rated)
     if common != COUNTS:
         return common
@@ -140,7 +140,7 @@ def refuse(
 
 
 def counted(own: float, opponent: float, cut_off: float) -> float:
-    """The opponent's rating as it counts, points."""
+    """Return the opponent's rating as it counts, points."""
     # "Anytime the difference is larger than 400 points, the opponents rating is treated as being 400 points
     # higher/lower than the players rating."
     if opponent > own + cut_off:
@@ -197,7 +197,7 @@ def lss_r(rating: float) -> float:
 
 
 def g_factor(games: float) -> float:
-    """The second factor of eq. (5), 1 to 1.5."""
+    """Return the second factor of eq. (5), 1 to 1.5."""
     # by the "number of all rated games upto the previous rating list": those of this run do not lower it. No gap and no
     # overlap; the factor jumps between 15 and 16 games alone (RULES 5.1).
     if games >= 80.0:
@@ -233,7 +233,7 @@ def bonus(own: float, opponent: float) -> float:
 
 
 def change(own: float, opponent: float, score: float, k: float, with_bonus: bool) -> float:
-    """One game's dR of eq. (4), points: k·(W - We), We by eq. (1); *opponent* as ``counted``."""
+    """Return one game's dR of eq. (4), points: k·(W - We), We by eq. (1); *opponent* as ``counted``."""
     moved = k * (score - logistic(own - opponent))
     if with_bonus and score == WIN:
         moved += bonus(own, opponent)
@@ -242,9 +242,9 @@ def change(own: float, opponent: float, score: float, k: float, with_bonus: bool
 
 def rate_run(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
     """Rate one player's games of one rating run."""
-    # Which formula rates them goes by the games up to the previous list, as Ro and Pn do: who had no established rating
-    # gets eq. (7) over all games so far, however many the run brings. The page says "more than 10" games and "at least
-    # 10"; the latter stands in the scheme itself, the former in that for dummies (RULES 8).
+    # The games up to the previous list decide which formula rates the players, as Ro and Pn do: a player without an
+    # established rating gets eq. (7) over all games so far, however many the run brings. The page says "more than 10"
+    # games and "at least 10"; the latter is in the scheme itself, the former in that for dummies (RULES 8).
     own, scores, opponents = player.rating, player.score_sum, player.opponent_sum
     after.games = player.games + (games.last - games.first)
     if player.games < numbers.provisional_games:
@@ -279,7 +279,7 @@ def provisional(player: Player, numbers: Settings) -> bool:
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The formula of one player's games in one rating run with its numbers."""
+    """Return the formula of one player's games in one rating run with its numbers."""
     before = own.before
     if before.games < numbers.provisional_games:
         others = [meeting.opponent.rating for meeting in meetings]

@@ -80,34 +80,34 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer, with the entry rating."""
+    """Return a newcomer, with the entry rating."""
     return Player(numbers.initial if newcomer.declared is None else float(newcomer.declared))
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Who comes with *games* rated games goes on counting them."""
+    """Return a player with *games* rated games, who goes on counting them."""
     return Player(rating, games, 1.0)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past goes on counting; a rating on a list without a number of games is beyond the mean."""
+    """Return a player with a past, who goes on counting; a rating without a number of games is beyond the mean."""
     return carry(seed.rating, numbers.mean_games if seed.games is None else seed.games, newcomer, numbers)
 
 
 def performance(own: float, has_rating: float, opponent: float, score: float, numbers: Settings) -> float:
     """Rating performance of a single game, points: the opponent's rating, +400 for a win, -400 for a loss."""
-    # The page tells it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
+    # The page states it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
     other = counted(own, opponent, numbers.cut_off) if has_rating > 0.0 else opponent
     return other + numbers.worth * (2.0 * score - 1.0)
 
 
 def mean_with(rating: float, games: float, performed: float) -> float:
-    """The rating with one more performance, points: "New rating R = (4 x 1000 + 1400) / 5 = 1080"."""
+    """Return the rating with one more performance, points: "New rating R = (4 x 1000 + 1400) / 5 = 1080"."""
     return (games * rating + performed) / (games + 1.0)
 
 
 def rated(player: Player, opponent: float, score: float, numbers: Settings) -> float:
-    """One side's new rating, points, by a game against an *opponent* of that rating."""
+    """Return one side's new rating, points, by a game against an *opponent* of that rating."""
     own, games = player.rating, player.games
     if games < numbers.mean_games:
         return mean_with(own, games, performance(own, player.has_rating, opponent, score, numbers))
@@ -131,7 +131,7 @@ def provisional(player: Player, numbers: Settings) -> bool:
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The formula of one side of one game with its numbers."""
+    """Return the formula of one side of one game with its numbers."""
     rating, games = own.before.rating, own.before.games
     opponent, score = meetings[0].opponent.rating, meetings[0].score
     if games >= numbers.mean_games:

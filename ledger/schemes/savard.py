@@ -83,7 +83,7 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 @attrs.define
 class Player:
-    """The state of a player; E and H are 0 until the initial rating stands."""
+    """The state of a player; E and H are 0 before the initial rating."""
 
     rating: float = state("E, points")
     h: float = state("H, points")
@@ -94,19 +94,19 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer; a declared rating needs no first games."""
+    """Return a newcomer; a declared rating needs no first games."""
     if newcomer.declared is not None:
         return carry(newcomer.declared, 0.0, newcomer, numbers)
     return Player(left=numbers.first_games)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Who comes with a rating has it as E and H and needs no initial one."""
+    """Return a player with a rating, who has it as E and H and needs no initial one."""
     return Player(rating, rating, games, peak=rating)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past needs no initial rating; the highest rating counts for the rank."""
+    """Return a player with a past, who needs no initial rating; the highest rating counts for the rank."""
     player = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
     player.peak = seed.peak
     return player
@@ -165,7 +165,7 @@ def single_game(e: float, opponent_e: float, score: float, numbers: Settings) ->
 
 
 def undecided(e: float, opponent_e: float, opponent_h: float, score: float) -> bool:
-    """Whether a draw says nothing: the opponent's E and H lie on both sides of the own E."""
+    """Return whether a draw changes nothing: the opponent's E and H lie on both sides of the own E."""
     # "one is lower and the other higher": there is no R, "the player's rating is not changed"
     if score != 0.5:
         return False
@@ -202,7 +202,7 @@ def updated(
     e: float, h: float, opponent_e: float, opponent_h: float, score: float, rank: int, numbers: Settings
 ) -> tuple[float, float]:
     """E'' and H' after one game, points; all else as before it. Where H is far from E, M can make a win worth less."""
-    # All by what stood before the game; the new H comes into E by M alone (RULES 5.4).
+    # All by the values before the game; the new H comes into E by M alone (RULES 5.4).
     s = single_game(e, opponent_e, score, numbers)
     after_h = new_h(h, s, score, share(rank, score, numbers), numbers)
     r = opponent_rating(e, opponent_e, opponent_h, score)
@@ -213,14 +213,14 @@ def updated(
 
 
 def game_worth(opponent: float, score: float, numbers: Settings) -> float:
-    """What one of the first games adds to the sum whose mean is the initial rating, points."""
+    """Return the addition of one of the first games to the sum whose mean is the initial rating, points."""
     # "the average of the ratings of the players he played against, plus 10 points, or minus 10 points, for each
     # percentage point by which his winning percentage differs from 50%": 500 points for a single win.
     return opponent + numbers.per_percent * (100.0 * score - 50.0)
 
 
 def estimate(newcomer: Player, opponent: float, score: float, numbers: Settings) -> float:
-    """The mean over a newcomer's games, one more included; the initial rating, if it is the last of them."""
+    """Return the mean over a newcomer's games, one more included; the initial rating, if it is the last of them."""
     games = numbers.first_games - newcomer.left + 1.0
     return (newcomer.points + game_worth(opponent, score, numbers)) / games
 
@@ -252,7 +252,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 
 
 def move(player: Player, opponent_e: float, opponent_h: float, score: float, numbers: Settings) -> None:
-    """One rated side of a game."""
+    """Rate one side of a game."""
     e = player.rating
     rank = rank_of(e, player.peak, player.games, numbers)
     e, h = updated(e, player.h, opponent_e, opponent_h, score, rank, numbers)
@@ -263,7 +263,7 @@ def move(player: Player, opponent_e: float, opponent_h: float, score: float, num
 
 
 def start(newcomer: Player, opponent: float, score: float, numbers: Settings) -> None:
-    """One of the first games of a newcomer; the last of them gives E, and H as the same."""
+    """Add one of the first games of a newcomer; the last of them gives E, and H as the same."""
     mean = estimate(newcomer, opponent, score, numbers)
     newcomer.games += 1.0
     newcomer.left -= 1.0
@@ -275,7 +275,7 @@ def start(newcomer: Player, opponent: float, score: float, numbers: Settings) ->
 
 
 def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
-    """True once the initial rating stands."""
+    """True once the initial rating is known."""
     return player.left == 0.0
 
 
@@ -286,7 +286,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """The formula of one side of one game with its numbers."""
+    """Return the formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     if own.before.left:
         return _explain_start(own, opponent, score, numbers)

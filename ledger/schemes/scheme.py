@@ -1,11 +1,11 @@
-"""What a rating scheme is: settings with their sources, a state for each player, kernels, and words for people.
+"""A rating scheme: settings with their sources, a state for each player, kernels, and words for people.
 
-A *kernel* is a plain function that reads and writes the numbers of players by their names. It is written once and runs
-as ordinary Python on objects for a few games and compiled by Numba on records for many, with the same bits, so it may
-use only float and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such functions at module
-level, and ``runtime.arith``. Time is given to kernels as ``day`` (days since 1970-01-01 UTC, with fraction) and
-``period`` (number of the rating period). What is known of a player before the first rated game, and of the past of a
-player from a list, is told to a scheme as ``Newcomer``. No scheme's rules here.
+A *kernel* is a plain function that reads and writes the numbers of players by their names. It is written once. For a
+few games it runs as ordinary Python on objects; for many, Numba compiles it for records, with the same bits. So it
+may use only float and int arithmetic, comparisons, ``sqrt`` and ``floor`` of ``math``, other such functions at
+module level, and ``runtime.arith``. Kernels receive time as ``day`` (days since 1970-01-01 UTC, with fraction) and
+``period`` (number of the rating period). A scheme receives the facts about a player before the first rated game, and
+the player's past from a list, as ``Newcomer``. This module holds no scheme's rules.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from ledger.runtime.records import flat_of, number, objects_of
 from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, as_written
 
-# Settings that every pool takes beside those of its scheme: switches, which are off where an adoption does not say.
+# Settings that every pool takes besides those of its scheme: switches, which are off if an adoption does not name them.
 FROM_SHOWN = "from_shown"
 POOL_SETTINGS: Mapping[str, str] = {
     FROM_SHOWN: (
         "who has no seed and declares no rating begins with the one that the source shows beside the first rated game"
     ),
 }
-SHOWN_SCALE = "Elo points"  # what sources show beside games
+SHOWN_SCALE = "Elo points"  # points that sources show next to games
 # By scale. 4000 is "what no sane rating reaches" on Lichess; grades are an eighth of ratings (Clarke).
 PLAUSIBLE: Mapping[str, tuple[float, float]] = {SHOWN_SCALE: (-1000.0, 4000.0), "ECF points": (-200.0, 425.0)}
 
@@ -47,7 +47,7 @@ def state(doc: str, start: float = 0.0) -> Any:
 
 
 class Seed(NamedTuple):
-    """The past that a player brings along from a list; None where the list does not tell.
+    """The past that a player brings along from a list; None for what the list omits.
 
     Attributes:
         rating: rating, in what the scheme counts in.
@@ -80,7 +80,7 @@ class SeedsStand(NamedTuple):
         low: the lowest one.
         high: the highest one.
         whole: whether whole numbers alone are.
-        games: rated games that the list tells at least, if it tells them.
+        games: the least number of rated games that the list states, if it states one.
     """
 
     low: float = 0.0
@@ -90,7 +90,7 @@ class SeedsStand(NamedTuple):
 
 
 class Newcomer(NamedTuple):
-    """What is known of a player before the first rated game.
+    """The known facts about a player before the first rated game.
 
     Attributes:
         declared: rating to begin with, points; None where none was declared.
@@ -106,7 +106,7 @@ class Newcomer(NamedTuple):
 
     @property
     def has_rating(self) -> bool:
-        """Whether a rating is known, of a list or a declared one."""
+        """True if a rating is known, of a list or a declared one."""
         return self.declared is not None or self.seed is not None
 
 
@@ -131,11 +131,11 @@ HALF_MOVES_UNKNOWN = -1
 _DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
 
 # FIDE's lists have 0 there, too, which is no rating.
-UNRATED = 0.0  # what stands for the rating of a player who has none, points
+UNRATED = 0.0  # the rating of a player who has none, points
 
 
 class Rhythm(StrEnum):
-    """How many games a scheme rates together."""
+    """The number of games that a scheme rates together."""
 
     GAME = "game"  # each by itself, when it ends
     PERIOD = "period"  # all that end in one rating period, when it closes
@@ -199,17 +199,17 @@ class BatchGames(NamedTuple):
 
 
 def opponent_of(games: BatchGames, game: int) -> Any:
-    """The opponent of a game, as the batch begins."""
+    """Return the opponent of a game, as the batch begins."""
     return games.players[games.opponent[game]]
 
 
 def work_of(games: BatchGames, game: int) -> Any:
-    """The work numbers of the opponent of a game."""
+    """Return the work numbers of the opponent of a game."""
     return games.work[games.opponent[game]]
 
 
 def own_work(games: BatchGames) -> Any:
-    """The player's own work numbers, which others may read in a later pass."""
+    """Return the player's own work numbers, which others may read in a later pass."""
     return games.work[games.place]
 
 
@@ -229,17 +229,17 @@ class Term(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """How one rating came about.
+    """The derivation of one rating.
 
     Attributes:
         rule: the formula in the scheme's own symbols.
         terms: every symbol with this game's unrounded number.
-        unrounded: what the formula gives, points.
+        unrounded: the formula's result, points.
         result: the rating after the game or batch, points.
         rounding: how the scheme gets from one to the other, or that it does not round.
         source: document and section of the rule.
-        opponents: the opponents' ratings that the formula took, in the order of the meetings; empty where these are the
-            ratings that the meetings tell.
+        opponents: the opponents' ratings that the formula took, in the order of the meetings; empty if these
+            are the ratings in the meetings.
     """
 
     rule: str
@@ -252,12 +252,12 @@ class Explanation(NamedTuple):
 
 
 def calendar_of(numbers: Any) -> Calendar:
-    """How a scheme by period cuts time, from its settings."""
+    """Return the calendar of a scheme by period, from its settings."""
     return Calendar(numbers.period_days, numbers.period_months, numbers.first_month, numbers.by_runs)
 
 
 def refuse_common(outcome: int, termination: int, rated: bool) -> int:
-    """The reasons that hold in every scheme: not played, no result, given up by both, not asked to be rated."""
+    """Return the reasons that hold in every scheme: not played, no result, given up by both, not asked to be rated."""
     if termination == ENDED_UNPLAYED:
         return UNPLAYED
     if outcome == OUTCOME_NONE:
@@ -327,12 +327,12 @@ class Scheme:
         settings: attrs class of its constants, each made by ``setting``.
         numbers: the settings as kernels take them: ``numbers_of(settings)``.
         player: the class of a player's state: a record (``runtime.records``) whose first number is the rating.
-        enter: ``(newcomer, numbers) -> player`` without a seed; ``begin`` is what others call.
+        enter: ``(newcomer, numbers) -> player`` without a seed; others call ``begin``.
         refuse: kernel ``(outcome, termination, half_moves, rated, white, black, numbers) -> code``: a code is a place
             into ``REASONS``; by default the reasons that hold in every scheme.
         expected_score: kernel ``(player, opponent, numbers) -> 0..1``, both brought to the time by ``at``.
-        mirrored: whether what is expected of Black is, to the bit, 1 minus what is expected of White, so that one of
-            the two need not be worked out.
+        mirrored: whether Black's expected score is, to the bit, 1 minus White's, so that one of the two need not
+            be calculated.
         explain: ``(own side, meetings, when, numbers) -> Explanation``; one meeting for a scheme by game.
         rhythm: how many games are rated together.
         rate_game: kernel ``(white, black, score, day, numbers)``: one game, White's *score* 0, 0.5 or 1, in place.
@@ -343,30 +343,30 @@ class Scheme:
             scheme that rates from the ratings in force when a tournament began. Its state counts time in days: it stays
             as it is when the pool goes on with other settings. It may keep the ratings of the last three lists
             (``timeline.LISTS_KEPT``), and its passes may read ``games.began``.
-        welcomes: ``(tournament, numbers) -> bool``: whether guests are rated in a tournament of that name, where
-            everybody is to ``refuse`` what a Welcomer is.
-        for_new_pools: settings with which a pool begins that adopts the scheme now, where they differ from those that
-            an adoption of earlier days meant by saying nothing.
+        welcomes: ``(tournament, numbers) -> bool``: whether guests are rated in a tournament of that name; there
+            ``refuse`` treats everybody as a Welcomer.
+        for_new_pools: settings with which a pool begins that adopts the scheme now, if they differ from those
+            of an earlier adoption that did not name them.
         work: the class of the work numbers: a record that a pass fills and later passes of others read.
         at: kernel ``(player, period, day, numbers)``: bring a player to a later time, in place. Called before a batch
             and before a state is shown or predicts; not before ``rate_game``, which does it by itself.
-        stands_from: ``(day, numbers) -> day``: who was rated from that day on has at *day* the rating given then, and
-            is listed or not as then, whatever else ``at`` changes; -inf for everybody. None: nobody knows, so that
-            rankings bring every player to their day (in a scheme without an ``at`` every rating stands).
-        carry: ``(rating, rated games, newcomer, numbers) -> player`` who comes from another scheme; by default who
-            enters with that rating declared, with the number of games if the state has ``games``.
+        stands_from: ``(day, numbers) -> day``: a player rated from that day on has at *day* the rating given then,
+            and is listed or not as then, even if ``at`` changes other numbers; -inf for all players. None: unknown, so
+            that rankings bring every player to their day (in a scheme without an ``at`` every rating holds).
+        carry: ``(rating, rated games, newcomer, numbers) -> player`` who comes from another scheme; by default one
+            who enters with that rating declared, with the number of games if the state has ``games``.
         seeded: ``(seed, newcomer, numbers) -> player`` with a past; by default that of ``carry`` after its
-            games, or of ``enter`` with its rating declared where their number is unknown.
-        seeds_stand: ``(day, numbers) -> SeedsStand``: whoever comes with such a rating of a list is listed with that
-            very rating, from the day of the list up to *day*, unless time has changed it (``stands_from``). Players who
-            have not played are counted by it. None: nobody knows, so that each is looked up.
+            games, or of ``enter`` with its rating declared if their number is unknown.
+        seeds_stand: ``(day, numbers) -> SeedsStand``: a player who comes with such a rating of a list is listed
+            with it, from the day of the list up to *day*, unless time has changed it (``stands_from``). Players who
+            have not played are counted by it. None: unknown, so that each is looked up.
         relist: ``(player, fresh, seed, numbers) -> player`` who has played and gets the rating of a list: from the
             player on the day of the list, and one who comes with it; by default the latter,
             with the higher one of both highest ratings (``peak``, ``highest``).
         provisional: kernel ``(player, numbers) -> bool``.
         listed: kernel ``(player, numbers) -> bool``: whether a rating list shows the player; an unrated player
             has the rating ``UNRATED``.
-        scale: what its ratings count in; a rating means the same in two schemes of one scale.
+        scale: the unit of its ratings; a rating means the same in two schemes of one scale.
     """
 
     name: str
@@ -401,22 +401,22 @@ class Scheme:
     scale: str = "Elo points"
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a scheme without the kernel of its rhythm; what else is wrong, ``scheme_faults`` says."""
+        """Refuse a scheme without the kernel of its rhythm; ``scheme_faults`` reports its other faults."""
         if not (self.passes if self.rhythm is not Rhythm.GAME else self.rate_game):
             raise ValueError(f"scheme {self.name!r} rates by {self.rhythm.value} and lacks the kernel for it")
 
     @property
     def is_own(self) -> bool:
-        """Whether the scheme is one of this package's."""
+        """True if the scheme belongs to this package."""
         return self.player.__module__.startswith(f"{__package__}.")
 
     @property
     def plausible(self) -> tuple[float, float]:
-        """The lowest and the highest rating that a person may have; infinite for a scale that nobody knows."""
+        """The lowest and the highest rating that a person may have; infinite for an unknown scale."""
         return PLAUSIBLE.get(self.scale, (-inf, inf))
 
     def calendar(self, numbers: Any) -> Calendar:
-        """How a scheme by period cuts time, from its settings."""
+        """Return the calendar of a scheme by period."""
         plain = calendar_of(numbers)
         if not issubclass(self.settings, EventSettings):
             return plain
@@ -435,25 +435,25 @@ class Scheme:
         return _names_of(self.player)
 
     def player_of(self, state: Sequence[float]) -> Any:
-        """The player of a state as rows keep it."""
+        """Return the player of a state as rows store it."""
         return objects_of(self.player)(state, 0)
 
     def player_at(self, state: Sequence[float], when: When, numbers: Any) -> Any:
-        """The player of a state as it stands at a time."""
+        """Return the player of a state at a time."""
         player = self.player_of(state)
         self._calls("at", player, when.period, when.day, numbers)
         return player
 
     def lists(self, state: Sequence[float], numbers: Any) -> bool:
-        """Whether a rating list shows the player of a state."""
+        """Return whether a rating list shows the player of a state."""
         return self.listed is always or bool(self._calls("listed", self.player_of(state), numbers))
 
     def calls_provisional(self, state: Sequence[float], numbers: Any) -> bool:
-        """Whether the rating of a state is provisional."""
+        """Return whether the rating of a state is provisional."""
         return self.provisional is not never and bool(self._calls("provisional", self.player_of(state), numbers))
 
     def carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
-        """The state of a player who comes from another scheme with *rating* after *games* rated games."""
+        """Return the state of a player who comes from another scheme with *rating* after *games* rated games."""
         return tuple(flat_of(self._carried(rating, games, newcomer, numbers)))
 
     def _carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> Any:
@@ -462,9 +462,9 @@ class Scheme:
         return self._made_by("carry", rating, games, newcomer, numbers)
 
     def _entered(self, rating: float, games: float | None, newcomer: Newcomer, numbers: Any) -> Any:
-        """The player who enters with a rating, and with a number of games if the scheme counts them."""
+        """Return the player who enters with a rating, and with a number of games if the scheme counts them."""
         player = self._made_by("enter", newcomer._replace(declared=rating), numbers)
-        # An author's ``enter`` that asks for no declared rating would begin everybody anew.
+        # An author's ``enter`` that asks for no declared rating would let all players begin again.
         if player.rating != rating and player == self._made_by("enter", newcomer._replace(declared=None), numbers):
             player.rating = rating
         if games is not None and "games" in self.state:
@@ -472,7 +472,7 @@ class Scheme:
         return player
 
     def _made_by(self, name: str, *arguments: Any) -> Any:
-        """The player that a function of the scheme makes."""
+        """Return the player that a function of the scheme makes."""
         player = self._calls(name, *arguments)
         if not isinstance(player, self.player):
             function = getattr(self, name)
@@ -483,7 +483,7 @@ class Scheme:
         return player
 
     def _calls(self, name: str, *arguments: Any) -> Any:
-        """What a function of the scheme returns.
+        """Return the result of a function of the scheme.
 
         Raises:
             ProjectionError: it failed.
@@ -491,7 +491,7 @@ class Scheme:
         function = getattr(self, name)
         try:
             return function(*arguments)
-        except Exception as error:  # whatever somebody else's function does
+        except Exception as error:  # another author's function may raise anything
             if self.is_own:
                 raise
             raise self.failed(error, name) from error
@@ -510,7 +510,7 @@ class Scheme:
     def explained(
         self, side: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any
     ) -> Explanation:
-        """What ``explain`` says.
+        """Return the result of ``explain``.
 
         Raises:
             ProjectionError: it failed.
@@ -519,7 +519,7 @@ class Scheme:
         return explanation
 
     def begin(self, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
-        """The state with which a player begins: from the seed, where there is one, as of its day."""
+        """Return the state with which a player begins: from the seed, if there is one, as of its day."""
         return tuple(flat_of(self._begin(newcomer, numbers)))
 
     def _begin(self, newcomer: Newcomer, numbers: Any) -> Any:
@@ -559,16 +559,16 @@ class Scheme:
         )
 
     def in_full(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
-        """Every setting by name, as an adoption made now states it: those given, and what new pools begin with."""
+        """Return every setting by name, as an adoption made now states it: those given, and new pools' defaults."""
         return self.meant({**self.for_new_pools, **settings})
 
     def meant(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
-        """Every setting of an adoption that stands in a journal; one that it does not name has its default."""
+        """Return every setting of an adoption in a journal; one that it does not name has its default."""
         defaults = {field.name: as_written(field.default) for field in attrs.fields(self.settings)}
         return {**defaults, **dict.fromkeys(POOL_SETTINGS, False), **stored}
 
     def numbers_from(self, settings: Mapping[str, int | bool | str]) -> Any:
-        """The settings of an adoption as the kernels take them; those that it does not name have their defaults.
+        """Return the settings of an adoption as the kernels take them; settings without a value have their defaults.
 
         Raises:
             MalformedError: a setting that the scheme does not have, or of the wrong type, or out of its range.
@@ -619,5 +619,5 @@ def _names_of(player: type) -> tuple[str, ...]:
 
 
 def at_time(scheme: Scheme, numbers: Any, state: Sequence[float], when: When) -> tuple[float, ...]:
-    """A player's state as it stands at a time."""
+    """Return a player's state at a time."""
     return tuple(state) if scheme.at is as_it_stands else tuple(flat_of(scheme.player_at(state, when, numbers)))

@@ -1,7 +1,7 @@
 """The settings of schemes: how a setting is said, those of schemes by period, and the same as kernels take them.
 
-A setting is a field of an attrs class with its default, what it is, its unit, and where the rule stands. What a scheme
-is says ``scheme``; no scheme's own settings here.
+A setting is a field of an attrs class with its default, its description, its unit, and the place of its rule. The
+module ``scheme`` defines schemes; each scheme has its own settings.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import attrs
 
 
 def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:
-    """A field of a settings class: its default, what it is, its unit, and where the rule stands.
+    """Return a field of a settings class: its default, its description, its unit, and the place of its rule.
 
-    The default is what an adoption means that does not name the setting, so it never changes once released; what a pool
-    that begins now should have instead stands in ``Scheme.for_new_pools``.
+    The default is the meaning of an adoption that does not name the setting, so it never changes once released;
+    ``Scheme.for_new_pools`` holds the value for a pool that begins now, if it differs.
     """
     return attrs.field(default=default, metadata={"doc": doc, "unit": unit, "source": source})
 
@@ -59,7 +59,7 @@ def whole_within(settings: object, **limits: tuple[float, float]) -> None:
 
 @attrs.frozen(kw_only=True)
 class PeriodSettings:
-    """What every scheme by period lets one set; a scheme with another length gives the field its own default."""
+    """The settings of every scheme by period; a scheme with another length gives the field its own default."""
 
     period_days: float = setting(0.0, "length of a period in days; 0: in months", "days", "choice of the pool")
     period_months: float = setting(1.0, "length of a period in calendar months", "months", "choice of the pool")
@@ -77,7 +77,7 @@ class PeriodSettings:
 
 @attrs.frozen(kw_only=True)
 class EventSettings(PeriodSettings):
-    """What a scheme by period lets one set that can rate tournaments whole, in the period in which they ended.
+    """The settings of a scheme by period that can rate tournaments whole, in the period in which they ended.
 
     The defaults are those of ledgers that say nothing of it, which rate each game in the period in which it ended.
     """
@@ -106,7 +106,7 @@ class EventSettings(PeriodSettings):
 
 
 def as_written(value: float | bool) -> int | bool | str:
-    """A setting's value as events write it: a switch, a whole number, or a decimal as text."""
+    """Return a setting's value as events write it: a switch, a whole number, or a decimal as text."""
     if isinstance(value, bool):
         return value
     return int(value) if value == int(value) else format(Decimal(repr(value)), "f")
@@ -116,10 +116,10 @@ S = TypeVar("S")
 
 
 def numbers_of(settings: type[S]) -> Callable[..., S]:
-    """The named tuple class of the same fields in the same order: a scheme's settings as its kernels take them.
+    """Return a named tuple class of the same fields in the same order: a scheme's settings as its kernels take them.
 
-    For a type checker the tuple has the type of the settings, so that kernels say ``numbers: Settings``. It must stand
-    under the name ``Numbers`` in the module of the settings: compiled code that is kept on disk refers to it so.
+    For a type checker the tuple has the type of the settings, so that kernels say ``numbers: Settings``. Its name
+    must be ``Numbers`` in the module of the settings: compiled code on disk refers to it so.
     """
     fields = [field.name for field in attrs.fields(settings)]  # type: ignore[arg-type]
     make: Any = namedtuple

@@ -1,7 +1,7 @@
 """US Chess (Glickman & Doan): whole sections at once, in five steps, with a bonus and floors.
 
-The scheme: settings, a player's state, the rounds of a section, and words for people. The formulas stand in
-``formulas.uschess``. Ratings are floats, "shown rounded"; a section is one batch.
+The scheme: settings, a player's state, the rounds of a section, and words for people; ``formulas.uschess`` holds the
+formulas. Ratings are floats, "shown rounded"; a section is one batch.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """A newcomer."""
+    """Return a newcomer."""
     # A declared rating counts as based on some games, a FIDE rating is converted by the formula of the day.
     if newcomer.declared is None:
         born = 0.0 if newcomer.birth_year is None else float(newcomer.birth_year)
@@ -129,7 +129,7 @@ def enter(newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a rating after *games* games: neither all won nor all lost, no merit towards a floor yet."""
+    """Return a player with a rating after *games* games: neither all won nor all lost, no merit towards a floor yet."""
     rating = min(max(float(rating), numbers.lower_bound), HIGHEST)
     return Player(
         rating,
@@ -141,7 +141,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Who comes with a past: N is its number of games, without one that of a declared rating; no conversion."""
+    """Return a player with a past: N is its number of games, else that of a declared rating; no conversion."""
     player = carry(seed.rating, numbers.declared_games if seed.games is None else seed.games, newcomer, numbers)
     # The highest rating is the peak of the floors once the rating is established.
     if player.peak:
@@ -155,7 +155,7 @@ def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """A later list replaces rating and N; record, merits towards the floor and the highest rating go on."""
+    """Replace rating and N by a later list's; record, merits towards the floor and the highest rating go on."""
     record = player.record if player.games > 0.0 and seed.games is None else fresh.record
     return attrs.evolve(
         player, rating=fresh.rating, games=fresh.games, record=record, peak=max(player.peak, fresh.peak)
@@ -171,13 +171,13 @@ def start_rating(birth_year: float, day: float, numbers: Settings) -> float:
 
 
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Only the unrated change by time: their start rating goes by their age."""
+    """Change the unrated alone by time: their start rating goes by their age."""
     if player.rating == 0.0:
         player.start = start_rating(player.birth_year, day, numbers)
 
 
 def rating_or_start(player: Player) -> float:
-    """The rating, or the start rating of an unrated player."""
+    """Return the rating, or the start rating of an unrated player."""
     return player.rating if player.rating > 0.0 else player.start
 
 
@@ -197,13 +197,13 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
 
 
 def is_special(games: float, record: float, numbers: Settings) -> bool:
-    """Whether the special formula rates."""
+    """Return whether the special formula rates."""
     # "N <= 8" games played, or all earlier games won, or all lost: N, not the N' that a low rating makes smaller
     return games <= numbers.special_games or record in (ALL_WON, ALL_LOST)
 
 
 def is_match(player: Player, opponent: Player, numbers: Settings) -> bool:
-    """Whether the rule for matches holds for two players who met nobody else."""
+    """Return whether the rule for matches holds for two players who met each other only."""
     # "both established, within 400 points"
     apart = player.rating - opponent.rating
     both = player.games > numbers.established_games and opponent.games > numbers.established_games
@@ -216,8 +216,8 @@ def points(work: Work) -> float:
 
 
 def bounded(rating: float, own: float, numbers: Settings) -> float:
-    """What the special formula gives, from 100 to 2700, or to the *own* rating before where that is higher."""
-    # The cap is for what the formula gives to those whom nobody rated before: a declared 2801 does not fall by it.
+    """Return the special formula's result, from 100 to 2700, or to the *own* rating before if that is higher."""
+    # The cap is for the formula's results of unrated players: a declared 2801 does not fall by it.
     cap = own if own > numbers.special_cap else numbers.special_cap
     if rating > cap:
         return cap
@@ -225,7 +225,7 @@ def bounded(rating: float, own: float, numbers: Settings) -> float:
 
 
 def step_1(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """Step 1: the rating before the section, or the start rating; and what the section tells without a formula."""
+    """Do step 1: the rating before the section, or the start rating; and the section's numbers without a formula."""
     work = own_work(games)
     work.yardstick = rating_or_start(player)
     work.wins, work.draws, work.opponents = looked_over(games)
@@ -260,7 +260,7 @@ def step_5(player: Player, after: Player, games: BatchGames, when: When, numbers
 
 
 def rated(player: Player, games: BatchGames, day: float, numbers: Settings, step: int) -> float:
-    """A rating against the opponents' ratings by step 3 or 4, without limits and floors."""
+    """Return a rating against the opponents' ratings by step 3 or 4, without limits and floors."""
     # Notes the bonus.
     work = own_work(games)
     own = work.yardstick
@@ -280,7 +280,7 @@ def rated(player: Player, games: BatchGames, day: float, numbers: Settings, step
 
 
 def lowest(absolute: float, peak: float, numbers: Settings) -> float:
-    """The highest of the floors, points: lower bound, absolute floor, and that by the *peak* (0: not established)."""
+    """Return the highest floor, points: lower bound, absolute floor, and that by the *peak* (0: not established)."""
     low = floor_peak(peak)
     if not numbers.online and absolute > low:
         low = absolute
@@ -302,8 +302,8 @@ def finish(player: Player, after: Player, rating: float, work: Work, m: float, n
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
-    """The formula of one player's section with its numbers; opponents as rated by step 4."""
-    # Without these nobody can reckon one player of a section again (RULES 2).
+    """Return the formula of one player's section with its numbers; opponents as rated by step 4."""
+    # Without these one player of a section cannot be calculated again (RULES 2).
     table = [meeting.work.step_4 for meeting in meetings]
     games, r0 = own.before.games, own.work.yardstick
     counted, score = effective_games(games, r0), sum(meeting.score for meeting in meetings)
@@ -375,7 +375,7 @@ def _special_terms(
 
 
 def _from_there(own: ExplainedPlayer, meetings: Sequence[MetOpponent], unrounded: float, numbers: Settings) -> str:
-    """How the rating comes from what the formula gives."""
+    """Return the steps from the formula's result to the rating."""
     result, r0 = own.after.rating, own.work.yardstick
     if abs(result - unrounded) < 1e-6:
         return "none; shown to the nearest point"

@@ -1,4 +1,4 @@
-"""What plug-in authors test with: contract suites for stores, projectors, schemes and importers, and a small club.
+"""The tests for plug-in authors: contract suites for stores, projectors, schemes and importers, and a small club.
 
 A contract is a class of tests without fixtures of its own; subclass it in a test module, say in ``make`` what is
 to be tested, and pytest does the rest::

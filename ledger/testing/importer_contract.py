@@ -1,4 +1,4 @@
-"""What every importer of lines must do, as tests: subclass ``ImporterContract``, give the reader and some samples."""
+"""The contract of every importer of lines, as tests: subclass ``ImporterContract``, give the reader and samples."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ImporterContract:
     damaged: ClassVar[int] = 400
 
     def make(self) -> Importer:
-        """The reader: ``(lines, reading) -> games``."""
+        """Return the reader: ``(lines, reading) -> games``."""
         raise NotImplementedError
 
     def test_the_samples_give_games(self) -> None:
@@ -86,7 +86,7 @@ class ImporterContract:
         return list(self.make()(iter(file.splitlines(keepends=True)), reading)), reading
 
     def _check(self, file: bytes) -> None:
-        """Everything that holds for any bytes whatever."""
+        """Check everything that holds for any bytes."""
         games, reading = self._read(file)
         again, reading_again = self._read(file)
         assert (games, reading.faults, reading.skipped) == (again, reading_again.faults, reading_again.skipped)
@@ -131,7 +131,7 @@ class ImporterContract:
 
 
 def check_game(game: SourceGame) -> None:
-    """The game can be recorded, and its players and its pool can be named."""
+    """Check that the game can be recorded, and its players and its pool can be named."""
     assert re.fullmatch(KEY_PATTERN, game.key, re.ASCII), game
     GameRecorded(
         game=game.key,

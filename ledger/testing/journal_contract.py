@@ -1,4 +1,4 @@
-"""What every store of the journal must do, as tests: subclass ``JournalContract`` and say in ``make`` which store."""
+"""The contract of every store of the journal, as tests: subclass ``JournalContract`` and name the store in ``make``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Sealed(NamedTuple):
 
 
 def sealed(position: int, word: str = "entry", recorded_at: str = RECORDED_AT) -> Sealed:
-    """An entry for *position*; its body is canonical, with text that is not ASCII."""
+    """Return an entry for *position*; its body is canonical, with text that is not ASCII."""
     key = f"{word}:{position}"
     facts = canonical({"text": f"é {word} {position}"})
     return Sealed("test/1", key, codec.assemble(position, recorded_at, "contract", "test/1", key, facts))
@@ -53,7 +53,7 @@ def filled(journal: Journal, sizes: Sequence[int] = SIZES) -> list[Sealed]:
 
 
 def root_of(bodies: Sequence[bytes]) -> bytes:
-    """The Merkle tree hash as RFC 6962, section 2.1, defines it: by recursion, sharing no code with any store."""
+    """Return the Merkle tree hash of RFC 6962, section 2.1: by recursion, sharing no code with any store."""
     if not bodies:
         return sha256(b"").digest()
     if len(bodies) == 1:
@@ -65,7 +65,7 @@ def root_of(bodies: Sequence[bytes]) -> bytes:
 
 
 def stored(journal: Journal, after: int = 0, until: int | None = None) -> list[bytes]:
-    """All bodies that ``read`` gives."""
+    """Return all bodies that ``read`` gives."""
     return [body for block in journal.read(after, until) for body in block]
 
 
@@ -73,16 +73,16 @@ class JournalContract:
     """Tests of one store. A subclass gives ``make``, and ``again`` where a store can be opened twice."""
 
     def make(self) -> Journal:
-        """A new, empty store."""
+        """Return a new, empty store."""
         raise NotImplementedError
 
     def again(self, journal: Journal) -> Journal:
-        """A second way to the same store, as another process or thread has it."""
+        """Return a second way to the same store, as another process or thread has it."""
         return journal
 
     @contextmanager
     def journal(self) -> Iterator[Journal]:
-        """A new store, closed afterwards."""
+        """Return a new store, closed afterwards."""
         made = self.make()
         try:
             yield made
@@ -182,8 +182,9 @@ class JournalContract:
             assert journal.head().root == root_of([*[e.body for e in entries], sealed(4, "instead").body])
 
     def test_a_key_that_is_known_is_refused_with_all_that_came_with_it(self) -> None:
-        """Whether it was committed before, appended in this transaction, or stands twice in the batch."""
-        # Few, and so many that a store takes its way for many: SQLite's sets its guard aside from 1,000 entries on.
+        """It may have been committed before, appended in this transaction, or occur twice in the batch."""
+        # Few, and so many that a store uses its path for many: SQLite's drops its guard temporarily from 1,000 entries
+        # on.
         for together, taken in itertools.product((2, 1_500), ("entry:1", "entry:3", "entry:4")):
             with self.journal() as journal:
                 entries = filled(journal, (2,))
@@ -240,7 +241,7 @@ class JournalContract:
                 other.close()
 
     def test_keys_are_listed_between_two_ends_in_order_of_their_bytes(self) -> None:
-        # In UTF-16 the face would stand before U+FFFF; by the rules of a language é stands beside e, and A beside a.
+        # In UTF-16 the face would come before U+FFFF; by the rules of a language é comes next to e, and A next to a.
         words = ("b", "a", "a:1", "a:10", "a:2", "a:\u00e9", "a;", "A", "a:\U0001f600", "a:\uffff")
         with self.journal() as journal:
             batch = [Sealed("test/1", word, sealed(place).body) for place, word in enumerate(words, 1)]

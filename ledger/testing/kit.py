@@ -1,11 +1,11 @@
-"""What the contracts work with: a small club that plays, a journal in memory, and how what came of both is compared.
+"""Tools of the contracts: a small club that plays, a journal in memory, and comparisons of two results.
 
 The club has the same facts every time, with everything in them that makes ratings hard to get right: several games on
 one day without times, rounds that sort as numbers, short games, losses on time, draws, unplayed and casual games, a
 guest, a Welcomer, declared ratings, changes of standing. Nothing is rated here.
 
-The journal in memory is the second implementation of the protocol. It keeps the contract in the plainest way there is;
-nothing outlives the object. Rows of views are compared whatever their positions and numbers, floats by bits.
+The journal in memory is the second implementation of the protocol. It keeps the contract in the plainest way there
+is; nothing outlives the object. Rows of views are compared regardless of positions and numbers, floats by bits.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def club(
     settings: Mapping[str, int | bool | str] | None = None,
     changes: bool = True,
 ) -> list[Event]:
-    """The facts of one club in the order in which they happened: the scheme, the players, then the games.
+    """Return the facts of one club in the order in which they happened: the scheme, the players, then the games.
 
     Args:
         games: how many games.
@@ -92,12 +92,12 @@ def club(
 
 
 def games_of(events: Iterable[Event]) -> list[GameRecorded]:
-    """Only the games."""
+    """Return only the games."""
     return [event for event in events if isinstance(event, GameRecorded)]
 
 
 def shuffled(events: Sequence[Event], seed: int) -> list[Event]:
-    """The same facts in another order that the rules allow: the scheme and the players first, the rest anyhow."""
+    """Return the same facts in another order that the rules allow: scheme and players first, the rest shuffled."""
     first = [event for event in events if isinstance(event, SchemeAdopted | PlayerRegistered)]
     rest = [event for event in events if not isinstance(event, SchemeAdopted | PlayerRegistered)]
     Random(seed).shuffle(rest)  # noqa: S311
@@ -129,7 +129,7 @@ def _player(number: int) -> PlayerRegistered:
 def _game(random: Random, number: int, players: int, pool: str, day: str) -> GameRecorded:
     white, black = random.sample(range(1, players + 1), 2)
     hour = random.randint(0, 23)
-    # The bare day twice as often: several games of one player on a day whose order the times do not tell.
+    # The bare day twice as often: several games of one player on a day whose times do not order them.
     ended = random.choice((day, day, f"{day}T{hour:02}:00:00Z", f"{day}T{hour:02}:00:00.250Z", day[:7]))
     return GameRecorded(
         game=f"{random.getrandbits(24):06x}-{number}",  # keys in no order: they break the last ties
@@ -152,7 +152,7 @@ WAYS = (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60))
 
 
 def fresh(folder: Path) -> Path:
-    """The place of views in a new folder."""
+    """Return the place of views in a new folder."""
     folder.mkdir()
     return folder / "club.views.db"
 
@@ -165,7 +165,7 @@ def take(updated: Views, slices: Sequence[Sequence[Event]]) -> None:
 
 
 def slicings(facts: Sequence[Event], seeds: Sequence[int]) -> Iterator[tuple[int, list[Sequence[Event]]]]:
-    """By seed, the facts cut at random places."""
+    """Return, by seed, the facts cut at random places."""
     for seed in seeds:
         random = Random(seed)  # noqa: S311
         cuts = sorted({0, len(facts), *(random.randrange(len(facts)) for _ in range(8))})
@@ -175,7 +175,7 @@ def slicings(facts: Sequence[Event], seeds: Sequence[int]) -> Iterator[tuple[int
 # --- a journal in memory ------------------------------------------------------------------------------------
 
 
-BLOCK = 100  # bodies a read hands out at once; small, so that whoever reads meets several blocks
+BLOCK = 100  # bodies a read hands out at once; small, so that every reader meets several blocks
 
 
 class MemoryJournal:
@@ -197,14 +197,14 @@ class MemoryJournal:
         with self._lock:
             writer = MemoryWriter(self._entries, self._by_key)
             yield writer
-            # New objects in place of the old ones, the entries last: readers take no lock, and whoever sees an entry
+            # New objects replace the old ones, the entries last: readers take no lock, and a reader who sees an entry
             # counted finds its key and its text.
             self._by_key = {**self._by_key, **writer.by_key}
             self._texts = {**writer.texts, **self._texts}
             self._entries = self._entries + writer.entries
 
     def fence(self) -> None:
-        """What stands in memory goes with it, whatever one waits for."""
+        """Do nothing: the content of memory goes with it in any case."""
 
     def size(self) -> int:
         """Number of committed entries."""
@@ -240,22 +240,22 @@ class MemoryJournal:
             yield [entry.body for entry in entries[start : start + BLOCK]]
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
-        """The committed entries that bear these keys."""
+        """Return the committed entries that have these keys."""
         by_key = self._by_key
         return {key: by_key[key] for key in keys if key in by_key}
 
     def keys(self, first: str, last: str) -> Iterator[str]:
-        """The committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
+        """Return the committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
         low, high = first.encode(), last.encode()
         # Python sorts by code points, which is the order of their bytes in UTF-8.
         yield from sorted(key for key in self._by_key if low <= key.encode() < high)
 
     def text(self, sha256: bytes) -> bytes | None:
-        """The zstd frame of a movetext, or None."""
+        """Return the zstd frame of a movetext, or None."""
         return self._texts.get(sha256)
 
     def close(self) -> None:
-        """Nothing is held that must be released."""
+        """Do nothing."""
 
 
 class MemoryWriter:
@@ -281,7 +281,7 @@ class MemoryWriter:
         return str(orjson.loads(last.body)["recorded_at"])
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
-        """The entries that bear these keys, those of this transaction included."""
+        """Return the entries that have these keys, those of this transaction included."""
         by_key = {**self._committed_by_key, **self.by_key}
         return {key: by_key[key] for key in keys if key in by_key}
 
@@ -311,7 +311,7 @@ class MemoryWriter:
 
 
 def _root(leaves: Sequence[bytes]) -> bytes:
-    """The root over leaf hashes, level by level: an odd one out waits for its sibling on a higher level."""
+    """Return the root over leaf hashes, level by level: an odd one out waits for its sibling on a higher level."""
     level = list(leaves)
     while len(level) > 1:
         pairs = [node_hash(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
@@ -330,7 +330,7 @@ Row = tuple[tuple[str, Any], ...]
 
 
 def table_rows(connection: sqlite3.Connection, table: str) -> list[Row]:
-    """All rows of a table, floats by their bits, in one order."""
+    """Return all rows of a table, floats by their bits, in one order."""
 
     def exact(value: object) -> object:
         return value.hex() if isinstance(value, float) else value
@@ -343,9 +343,9 @@ def table_rows(connection: sqlite3.Connection, table: str) -> list[Row]:
 def in_terms_of_facts(
     connection: sqlite3.Connection, identities: Mapping[int, str] | None = None
 ) -> dict[str, list[Row]]:
-    """Every table's rows with a game's key for its position, a pool's name and a player's identity for the number.
+    """Return every table's rows in terms of facts: the game's key, the pool's name and the player's identity.
 
-    Two databases that know the same facts give the same rows, in whatever order the facts arrived.
+    Two databases with the same facts give the same rows, for any order in which the facts arrived.
 
     Args:
         connection: the views.
@@ -380,7 +380,7 @@ class GivenUpError(Exception):
 
 @contextmanager
 def refused(*errors: type[BaseException]) -> Iterator[None]:
-    """The block must end in one of *errors*.
+    """Expect the block to end in one of *errors*.
 
     Raises:
         AssertionError: it did not.
@@ -393,6 +393,6 @@ def refused(*errors: type[BaseException]) -> Iterator[None]:
 
 
 def bits(values: Iterable[float]) -> bytes:
-    """The bit patterns of floats: 0.0 differs from -0.0, and NaN equals itself."""
+    """Return the bit patterns of floats: 0.0 differs from -0.0, and NaN equals itself."""
     flat = [float(value) for value in values]
     return struct.pack(f"<{len(flat)}d", *flat)

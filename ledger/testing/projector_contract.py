@@ -1,12 +1,12 @@
-"""What every projector must do, as tests: subclass the contract of its shape and give the projector in ``make``.
+"""The contract of every projector, as tests: subclass that of its shape and give the projector in ``make``.
 
 A projector of ratings (``ProjectorContract``) is a fold over one player's games; all the rest (slices, late games,
 corrections, rebuilds) follows when its step depends on nothing but the running state and the side. These tests find a
 step that depends on more.
 
-Of a projector of facts (``FactProjectorContract``) all follows when what it takes away for *before* is what it put in
-when that was *now*. These tests find one that keeps something: whichever way facts come to stand, met one by one, in
-slices or at once, in other orders, wrong and corrected later, its rows are those of the right facts met at once.
+For a projector of facts (``FactProjectorContract``) everything follows if it removes for *before* exactly what it
+added when that was *now*. These tests detect one that keeps something. Facts arrive one by one, in slices or at
+once, in other orders, wrong and corrected later: the rows are always those of the right facts applied at once.
 """
 
 from __future__ import annotations
@@ -77,15 +77,15 @@ class ProjectorContract:
     seeds: tuple[int, ...] = (1, 2, 3)
 
     def make(self) -> DeclaredProjector:
-        """The projector to be tested."""
+        """Return the projector to be tested."""
         raise NotImplementedError
 
     def projectors(self) -> tuple[DeclaredProjector, ...]:
-        """The read models that stand beside the history: this one alone."""
+        """Return the read models besides the history: this one alone."""
         return (self.make(),)
 
     def facts(self) -> list[Event]:
-        """The facts that it is tested with."""
+        """Return the facts that it is tested with."""
         return club(self.games)
 
     # -- what it says of itself ------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class ProjectorContract:
             assert few == [bits(column) for column in _folded(MANY, made, seed)], seed
 
     def test_the_step_depends_on_nothing_but_the_state_and_the_side(self) -> None:
-        """No clock, no chance, no memory of its own: the same twice, with other games in between."""
+        """The step has no clock, no chance, no memory of its own: the same twice, with other games in between."""
         made = self.make()
         outcomes = []
         for _ in range(2):
@@ -124,7 +124,7 @@ class ProjectorContract:
         assert outcomes[0] == outcomes[1]
 
     def test_two_players_have_nothing_in_common(self) -> None:
-        """Each begins with fields of its own: whose games lie between another one's changes nothing."""
+        """Each begins with fields of its own: other players' games in between change nothing."""
         made = self.make()
         run, sides = _sides(made, 4)
         turns = sorted(range(len(run)), key=lambda side: (sides["n"][side], run[side]))
@@ -204,7 +204,7 @@ class ProjectorContract:
         assert {table: with_it[table] for table in expected} == expected
 
     def test_installed_late_it_is_folded_from_the_rows_that_stand(self, tmp_path: Path) -> None:
-        """Nothing is rated again, no other table is written, and the rows are those of a rebuild."""
+        """No game is rated again, no other table is written, and the rows are those of a rebuild."""
         facts, made = self.facts(), self.make()
         if not self.projectors():
             return
@@ -251,7 +251,7 @@ class ProjectorContract:
     # -- how -------------------------------------------------------------------------------------------------------
 
     def _of_facts(self, folder: Path, facts: Sequence[Event], *kept: DeclaredProjector) -> list[dict[str, Any]]:
-        """The rows of one projector, in the order of players and games."""
+        """Return the rows of one projector, in the order of players and games."""
         built = Views(fresh(folder), kept if self.projectors() else (), MemoryJournal())
         try:
             take(built, [facts])
@@ -285,7 +285,7 @@ class ProjectorContract:
 
 
 def _sides(projector: DeclaredProjector, seed: int) -> tuple[list[int], dict[str, list[float]]]:
-    """Some players' runs of 130 sides, in the columns that the projector reads, with numbers at their limits too."""
+    """Return some players' runs of 130 sides, in the columns that the projector reads, with extreme numbers too."""
     random = Random(seed)  # noqa: S311
     length, players = 130, 4
     n = list(range(1, length + 1))
@@ -316,7 +316,7 @@ def _sides(projector: DeclaredProjector, seed: int) -> tuple[list[int], dict[str
 
 
 def _fold(cols: Columns, made: DeclaredProjector, run: Sequence[int], sides: Mapping[str, Sequence[float]]) -> Any:
-    """The columns of the state after each side."""
+    """Return the columns of the state after each side."""
     state = [kept.start for kept in made.state] * (max(run) + 1)
     whole = attrs.evolve(made, rows=EACH_GAME)
     if cols is FEW:
@@ -356,7 +356,7 @@ class TournamentContract(ProjectorContract):
 
     @staticmethod
     def _in(facts: list[Event], tournaments: list[str | None]) -> list[Event]:
-        """The same facts with the games in these tournaments by turns."""
+        """Return the same facts with the games in these tournaments by turns."""
         turns = cycle(tournaments)
         return [
             attrs.evolve(event, tournament=next(turns)) if isinstance(event, GameRecorded) else event for event in facts
@@ -381,11 +381,11 @@ class FactProjectorContract:
     seeds: tuple[int, ...] = (1, 2, 3)
 
     def make(self) -> DeclaredFactProjector:
-        """The projector to be tested."""
+        """Return the projector to be tested."""
         raise NotImplementedError
 
     def facts(self) -> list[Event]:
-        """The facts that it is tested with."""
+        """Return the facts that it is tested with."""
         return club(self.games)
 
     # -- what it says of itself ------------------------------------------------------------------------------------
@@ -481,7 +481,7 @@ class FactProjectorContract:
 
 
 def _wrong(right: Sequence[Event]) -> tuple[list[Event], list[Change]]:
-    """The facts with some of them wrong and one game too many, and the changes that put them right."""
+    """Return the facts with some of them wrong and one game too many, and the changes that put them right."""
     wrong: list[Event] = []
     changes: list[Change] = []
     extra = next(event for event in right if isinstance(event, GameRecorded))
@@ -512,7 +512,7 @@ def _otherwise(fact: Event) -> dict[str, Any]:
 
 
 def _approved(number: int, changes: Sequence[Change]) -> list[Event]:
-    """A proposal of some changes, and its approval."""
+    """Return a proposal of some changes, and its approval."""
     proposed = CorrectionProposed(
         proposal=number, part=1, parts=1, changes=tuple(changes), reason=_REASON, proven=False
     )

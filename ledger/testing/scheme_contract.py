@@ -1,4 +1,4 @@
-"""What every rating scheme must do, as tests: subclass ``SchemeContract`` and give the scheme in ``make``."""
+"""The contract of every rating scheme, as tests: subclass ``SchemeContract`` and give the scheme in ``make``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
 
 
 def evaluated(explained: Explanation) -> float:
-    """The number that an explanation's rule gives, read as arithmetic.
+    """Return the number that an explanation's rule gives, read as arithmetic.
 
     The rule counts up to its first comma, colon or semicolon; ``·`` and ``×`` multiply, ``^`` is a power, and every
     symbol in it must be among the terms.
@@ -107,11 +107,11 @@ class SchemeContract:
     score_decides: ClassVar[bool] = True
 
     def make(self) -> Scheme:
-        """The scheme to be tested."""
+        """Return the scheme to be tested."""
         raise NotImplementedError
 
     def numbers(self) -> Iterator[Any]:
-        """Each of ``settings`` as the kernels take them."""
+        """Return each of ``settings`` as the kernels take them."""
         for settings in self.settings:
             yield self.make().numbers_from(settings)
 
@@ -286,7 +286,7 @@ class SchemeContract:
             assert state[other * fields : (other + 1) * fields] == before[other * fields : (other + 1) * fields]
 
     def test_rating_depends_on_the_states_and_the_score_only(self) -> None:
-        """No clock, no chance, no memory of its own."""
+        """The rating has no clock, no chance, no memory of its own."""
         scheme = self.make()
         for numbers in self.numbers():
             runs = []
@@ -365,7 +365,7 @@ class SchemeContract:
         return engine.newcomers(self.make(), numbers, who)
 
     def _games(self, seed: int) -> Rateable:
-        """Games at random, in batches where the scheme wants them, some periods apart."""
+        """Return games at random, in batches where the scheme wants them, some periods apart."""
         white, black, score = _games(seed)
         day = [FIRST_DAY + 0.7 * game for game in range(GAMES)]
         if self.make().rhythm is Rhythm.GAME:
@@ -445,7 +445,7 @@ _CASES: dict[object, Sequence[Case]] = {}  # by scheme, its settings, and whom a
 
 
 def _part(games: Rateable, first: int, last: int) -> Rateable:
-    """The games from *first* to *last* (exclusive), which must not cut a batch."""
+    """Return the games from *first* to *last* (exclusive), which must not cut a batch."""
     white, black, score, day = (column[first:last] for column in games[:4])
     if not games.starts:
         return Rateable(white, black, score, day)
@@ -486,7 +486,7 @@ def _problems(scheme: Scheme, settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _games(seed: int) -> tuple[list[int], list[int], list[float]]:
-    """Who plays whom with what score: at random, but player 0 always wins and player 1 always loses."""
+    """Return opponents and scores: at random, but player 0 always wins and player 1 always loses."""
     random = Random(seed)  # noqa: S311
     white, black, score = [], [], []
     for _ in range(GAMES):

@@ -13,11 +13,11 @@ from ledger.book import proposal_gate
 from ledger.book.policies import POLICIES
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND, OLD_KINDS
-from ledger.journal import rules
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.view_docs import described
 from ledger.schemes import built_in_names
 from tests.docs import readmes
+from tests.errors.rule_cases import CASES
 from tests.kit.code import sources
 from tests.kit.places import ROOT
 from tools.cli import COMMANDS
@@ -59,6 +59,15 @@ def test_a_package_index_shows_commands_of_the_first_readme_and_no_link_into_the
     install, *commands = readmes.blocks(text, "sh")[0].splitlines()
     assert install == f"pip install {about['name']}"
     assert [line for line in commands if f"$ {line}" not in FIRST] == []
+
+
+def test_every_package_says_how_long_it_stays_stable() -> None:
+    section = TEXTS["ledger/README.md"].partition("\n## What stays stable\n")[2].partition("\n## ")[0]
+    named = [
+        word for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for word in re.findall(r"`(\w+)`", row)
+    ]
+    parts = {name.split(".")[1] for name in sources("ledger") if "." in name}
+    assert sorted(named) == sorted({"ledger"} | parts)
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -107,7 +116,7 @@ def test_every_section_of_every_readme_stands_on_one_page() -> None:
 
 def test_every_command_kind_rule_verb_and_scheme_stands_on_a_page() -> None:
     text = "\n".join([*TEXTS.values(), *(site.text_of(place) for place in site.pages())])
-    names = [*COMMANDS, *BY_KIND, *OLD_KINDS, *rules.RULES, *proposal_gate.RULES, *VERBS, *built_in_names()]
+    names = [*COMMANDS, *BY_KIND, *OLD_KINDS, *CASES, *proposal_gate.RULES, *VERBS, *built_in_names()]
     assert [name for name in names if not re.search(rf"`(correct DB )?{re.escape(name)}\b", text)] == []
 
 

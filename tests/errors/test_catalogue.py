@@ -92,8 +92,8 @@ def later_layout(scene: ClubOfTwo) -> None:
 def sent_already(scene: ClubOfTwo) -> None:
     corrections = scene.ledger.corrections
     void = corrections.verbs.change("void", {"game": "r1-b1"})
-    sending = IdempotencyKey("letter 7", b"void r1-b1")
-    corrections.propose_each([[void]], reason="twice", by="eve", sending=sending)
+    idempotency_key = IdempotencyKey("letter 7", b"void r1-b1")
+    corrections.propose_each([[void]], reason="twice", by="eve", idempotency_key=idempotency_key)
     corrections.find_previous(IdempotencyKey("letter 7", b"void r2-b2"), reason="twice", by="eve")
 
 
@@ -276,7 +276,7 @@ def list_that_looks_wrong(scene: ClubOfTwo) -> None:
 
 
 CATALOGUE: dict[str, Provoke] = {
-    **{rule: break_rule(rule) for rule in rules.RULES},
+    **{rule: break_rule(rule) for rule in CASES},
     **TOKEN_REFUSALS,
     **PEOPLE_REFUSALS,
     **COPY_REFUSALS,
@@ -414,7 +414,7 @@ def test_every_class_of_error_is_in_the_catalogue() -> None:
     assert {path.read_text("utf-8").partition("\n")[0] for path in FOLDER.iterdir()} == classes
 
 
-@pytest.mark.parametrize("rule", rules.RULES)
+@pytest.mark.parametrize("rule", CASES)
 def test_every_rule_is_in_the_catalogue(rule: str, club_of_two: ClubOfTwo) -> None:
     error = provoked(rule, club_of_two)
     assert isinstance(error, RejectedError)

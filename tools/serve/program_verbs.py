@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.book.evidence import Context
 from ledger.correcting.corrections import IdempotencyKey, Proposed
 from ledger.errors import LedgerError, MalformedError, ProposalError, RejectedError
 from ledger.facts import codec
@@ -23,7 +24,7 @@ def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     event = codec.structure_event(args["kind"], args["facts"])
     ledger.level()
     ledger.pool(args["facts"]["pool"])  # a pool that is misspelt is told so, with those that there are
-    ledger.standing.refuse_unknown_tournament(event)
+    ledger.check_early(event, Context.COMMAND)
     recorded = ledger.append(event, actor=DEFAULT_ACTOR, token=asks.token)
     return {**recorded._asdict(), "leaf": recorded.leaf.hex()}
 
@@ -31,7 +32,7 @@ def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose changes that are decided together; with any fault nothing is proposed, and all faults are told."""
 
-    def record(sending: IdempotencyKey) -> list[Proposed]:
+    def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
         changes, problems = [], reason_faults(args["reason"])
         for place, words in enumerate(args["changes"]):
             named = {name: str(word) for name, word in words.items() if name != "verb"}
@@ -45,7 +46,9 @@ def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
                 problems.append(f"/changes/{place}: {error}")
         if problems:
             raise MalformedError(problems)
-        return ledger.corrections.propose_each([changes], reason=args["reason"], token=asks.token, sending=sending)
+        return ledger.corrections.propose_each(
+            [changes], reason=args["reason"], token=asks.token, idempotency_key=idempotency_key
+        )
 
     return proposed(proposed_once(ledger, asks, args, args["changes"], record))
 

@@ -1,7 +1,7 @@
 """The auditor's reader: re-hashes the raw bytes and rebuilds the tree. It shares no code with the writer.
 
-Only ``TreeHead`` and the errors are common ground; the format is read as it is published. What the reader cannot know
-alone is whether the whole file was written anew: that takes a head kept outside.
+The reader shares only ``TreeHead`` and the errors with the writers; it reads the format as published. The reader
+alone cannot find out whether the whole file was rewritten: that takes a head stored elsewhere.
 """
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, RESTORE, Falsehood, Finding, Snapshot, snapshot

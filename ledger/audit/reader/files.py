@@ -1,8 +1,8 @@
 """Holding a ledger file open to be verified: read-only, in one snapshot, with errors turned into ours. No hashing.
 
-A file that cannot be opened as it stands, because its folder may not be written or its disk is full, is read as a
-fixed file; where a log lies beside it that only a writer could fold in, file and log are copied to a temporary folder
-and read there.
+A file that cannot be opened normally, because its folder may not be written or its disk is full, is read as a fixed
+file; if a log is next to it that only a writer could fold in, file and log are copied to a temporary folder and read
+there.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Falsehood:
     """One thing in a file that is not what was sealed.
 
     Attributes:
-        table: the table it stands in, or ``journal file``, ``people schema`` and the like for what belongs to none.
+        table: its table, or ``journal file``, ``people schema`` and the like for what belongs to none.
         position_or_key: journal position, player number, node, text hash, or the name of the check.
         message: what is false, which value, and what to do.
     """
@@ -60,11 +60,11 @@ class Falsehood:
 
     @classmethod
     def of_file(cls, word: str, error: CorruptError) -> Falsehood:
-        """What ended the reading of a file, which is called *word*."""
+        """Return the error that ended the reading of a file, which is called *word*."""
         return cls(f"{word} file", Path(error.path).name, str(error).removeprefix(f"{error.path}: "))
 
     def __str__(self) -> str:
-        """One line of letters that can be seen, whatever the file holds."""
+        """Return one line of visible characters, for any content of the file."""
         entry = " entry" if self.table == "journal" and isinstance(self.position_or_key, int) else ""
         line = f"{self.table}{entry} {self.position_or_key}: {self.message}"
         # ``runtime.visible`` does more, and is code of the writers
@@ -92,7 +92,7 @@ class Finding:
 
 @attrs.frozen
 class Snapshot:
-    """A file held open as it stood at one moment.
+    """A file held open as a read snapshot.
 
     Attributes:
         path: the file, as it is named in messages.
@@ -111,7 +111,7 @@ class Snapshot:
 
 @contextmanager
 def snapshot(path: str, remedy: str = RESTORE) -> Iterator[Snapshot]:
-    """One read-only snapshot of the file at *path*.
+    """Yield one read-only snapshot of the file at *path*.
 
     Args:
         path: the file.
@@ -130,7 +130,7 @@ def snapshot(path: str, remedy: str = RESTORE) -> Iterator[Snapshot]:
 
 @contextmanager
 def opened(source: str | Snapshot, *tables: str) -> Iterator[Snapshot]:
-    """A snapshot of a file that must hold *tables*: a new one of a path, or one that is held already."""
+    """Yield a snapshot of a file that must hold *tables*: a new one of a path, or one that is held already."""
     with ExitStack() as stack:
         file = stack.enter_context(snapshot(source)) if isinstance(source, str) else source
         with translated(file.path, file.remedy):
@@ -188,7 +188,7 @@ def _open(path: str, stack: ExitStack) -> sqlite3.Connection:
 
 
 def _inode(path: str) -> int:
-    """Which file bears the name.
+    """Return the identity of the file that has the name.
 
     Raises:
         StorageError: none does.
@@ -205,8 +205,8 @@ def _inode(path: str) -> int:
 
 
 def _connect(path: str, stack: ExitStack) -> sqlite3.Connection:
-    """Open *path* read-only; as a fixed file or as a copy where no log can be made beside it."""
-    # SQLite keeps the log beside the file that a link points to
+    """Open *path* read-only; if no log can be made next to it, open it as a fixed file or as a copy."""
+    # SQLite puts the log next to the file that a link points to
     target = os.path.realpath(path)
     try:
         return _begun(f"{Path(target).as_uri()}?mode=ro")
@@ -228,7 +228,7 @@ def _connect(path: str, stack: ExitStack) -> sqlite3.Connection:
 
 
 def _begun(address: str) -> sqlite3.Connection:
-    """A connection in a read transaction, which holds the snapshot."""
+    """Return a connection in a read transaction, which holds the snapshot."""
     # None: Python begins no transaction by itself; the one below is the snapshot.
     connection = sqlite3.connect(address, LOCK_WAIT_SECONDS, uri=True, isolation_level=None)
     try:
@@ -245,13 +245,13 @@ def _begun(address: str) -> sqlite3.Connection:
 
 
 def _copied(path: str, target: str, stack: ExitStack) -> Path:
-    """File and log, as they stood at one moment, in a temporary folder."""
+    """Copy file and log, as of one instant, to a temporary folder."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ledger-read-")))
     copy = folder / "copy.db"
     for _ in range(TRIES):
         before = _state(target)
-        # The file first: what is folded into it while it is copied still stands in the log that is copied then.
-        # a writer that ends folds the log in and takes it away
+        # The file first: pages that are folded into it while it is copied are still in the log that is copied then. a
+        # writer that ends folds the log in and takes it away
         with suppress(FileNotFoundError):
             shutil.copyfile(target, copy)
             shutil.copyfile(f"{target}-wal", f"{copy}-wal")
@@ -261,7 +261,7 @@ def _copied(path: str, target: str, stack: ExitStack) -> Path:
 
 
 def _state(target: str) -> tuple[object, ...]:
-    """What changes when a file or its log is written."""
+    """Return the properties that change when a file or its log is written."""
     about = Path(target).stat()
     return about.st_ino, about.st_size, about.st_mtime_ns, _size(f"{target}-wal")
 
@@ -271,7 +271,7 @@ def _size(path: str) -> int:
 
 
 def _check_unchanged(path: str, target: str, before: tuple[object, ...]) -> None:
-    """A fixed file takes no part in locking: what was read of one that was written meanwhile says nothing."""
+    """Refuse a fixed file that was written meanwhile: it takes no part in locking, so its content says nothing."""
     with suppress(FileNotFoundError):
         now = _state(target)
         # where another file bears the name, ours is as it was
@@ -280,13 +280,13 @@ def _check_unchanged(path: str, target: str, before: tuple[object, ...]) -> None
 
 
 def shown(value: object) -> str:
-    """A value for a message, on one line and never long."""
+    """Return a value for a message, on one line and never long."""
     text = value.hex() if isinstance(value, bytes) and len(value) == 32 else ascii(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def text_fault(value: object) -> str:
-    """What is wrong with a value that must be text in UTF-8, or nothing."""
+    """Return the fault of a value that must be text in UTF-8, or nothing."""
     if not isinstance(value, str):
         return f"holds {shown(value)}, which is no text"
     try:
@@ -300,7 +300,7 @@ def text_fault(value: object) -> str:
 
 
 def facts_of(body: Any) -> dict[str, Any]:
-    """The facts of a body; empty where it is not JSON with facts."""
+    """Return the facts of a body; empty if it is not JSON with facts."""
     try:
         facts = json.loads(body)["facts"]
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -309,7 +309,7 @@ def facts_of(body: Any) -> dict[str, Any]:
 
 
 def last_position(connection: sqlite3.Connection) -> int:
-    """The highest position, 0 where there is none or none can be read."""
+    """Return the highest position, 0 if there is none or none can be read."""
     try:
         (last,) = connection.execute("SELECT max(position) FROM journal").fetchone()
     except READ_ERRORS:

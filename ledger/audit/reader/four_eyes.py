@@ -1,17 +1,18 @@
 """Four eyes, read from the journal as it is published: which entries broke the policy that was in force before them.
 
-While the policy is on, a correction that somebody both proposed and approved is false, and so is what needs a proposal
-and has none: an adoption, an opening or a closing that reaches back before its day, what is told of a registered
-player from before that day, and another setting of the policy.
-Who may read the journal alone can judge all of this; which tokens there were is said by the entries. What says that a
-token proved somebody, where none did, is false whether the policy is on or not.
+While the policy is on, a correction that one person both proposed and approved is false. So is an entry that needs a
+proposal and has none: an adoption, an opening or a closing that takes effect before its day, an earlier fact about a
+registered player, and another setting of the policy. The journal alone suffices to check all of this; its entries
+state which tokens there were. An entry that claims a token as proof, although there was none, is false whether the
+policy is on or not.
 
 Whoever has a clock accepted that was set back says of one entry alone that its clock was wrong: the entry before it
 keeps its day, and what is recorded later reaches back before that day where it did so then. That such a day had come
 the journal alone must show: its last entry is of that day or later.
 
-Until an entry makes somebody an approver anybody issues and revokes tokens; from then on the entry names that of an
-approver's token, or it is a reset, which is named. No clock is asked: an expiry is a matter of the door.
+Until an entry makes a person an approver, all people issue and revoke tokens; from then on the entry names that of
+an approver's token, or it is a reset, which is named. No clock is read: the programs that receive a token check its
+expiry.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class _IssuedToken:
 
 @attrs.define
 class Reset:
-    """A reset: a token that took the place of a lost one, by nobody's token.
+    """A reset: a token that replaced a lost one, without a token's consent.
 
     Attributes:
         position: of its entry.
@@ -64,7 +65,7 @@ class Reset:
 
 @attrs.define
 class TokensSoFar:
-    """What entries so far have issued and revoked."""
+    """The tokens that entries so far have issued and revoked."""
 
     resets: dict[int, Reset] = attrs.Factory(dict)
     _tokens: dict[int, _IssuedToken] = attrs.Factory(dict)
@@ -110,7 +111,7 @@ class TokensSoFar:
         return self.unproven(actor, facts.get("by_token"), _APPROVER) if self._approver else ""
 
     def unproven(self, actor: object, by_token: object, role: str) -> str:
-        """Why no token proves who acts by the next entry; empty where one does, or where there were none yet.
+        """Return why no token authenticates the actor of the next entry; empty if one does, or if there was none.
 
         Args:
             actor: of that entry.
@@ -137,7 +138,7 @@ _WITHOUT_EFFECT = "it has no effect; propose it anew, for somebody else to appro
 _OF_PROOFS = ("decision:", "proposal:", KEYS)
 _KEYS = (*_OF_PROOFS, "clock:", "opening:", POLICY, "run:", "scheme:", "tournament:")
 _ROLES = {"approved": "approver", "rejected": "approver", "withdrawn": "corrector"}
-# What is told of players matters from the first setting of the policy on; before it there may be a list of a million.
+# Facts about players matter from the first setting of the policy on; before it there may be a list of a million.
 _OF_PLAYERS = (("born:", "*"), ("player:", "player:*@*"), ("seed:", "*"))
 # Default_Ignorable_Code_Point of Unicode, and the blank of Braille: the first and the last of each range.
 _UNSEEN = (
@@ -158,7 +159,7 @@ class _Proposal:
 
 @attrs.define(slots=False)
 class _State:
-    """What is known before an entry.
+    """The facts that are known before an entry.
 
     Attributes:
         journal: the snapshot that is read.
@@ -168,7 +169,7 @@ class _State:
         tokens: what was issued and revoked.
         added: keys of the facts that approvals which hold have let in.
         clock: position of the last acceptance of a clock; 0 before the first.
-        latest: when the latest entry was recorded of those that stand before one whose clock was called wrong.
+        latest: when the latest entry was recorded of those before one whose clock was called wrong.
     """
 
     journal: Snapshot
@@ -191,9 +192,9 @@ class _State:
         return self._recorded_at("position = (SELECT max(position) FROM journal)")[1]
 
     def registered_at(self, player: object) -> str:
-        """When a player was registered; empty where a clock was accepted since, or that cannot be read."""
+        """Return when a player was registered; empty if a clock was accepted since, or if the entry cannot be read."""
         position, recorded_at = self._recorded_at("key = ?", f"player:{player}")
-        # It is the first fact of its transaction: what stands on both sides of it was not recorded together.
+        # It is the first fact of its transaction: entries on both sides of it were not recorded together.
         return recorded_at if position > self.clock else ""
 
     def _recorded_at(self, condition: str, *values: object) -> tuple[int, str]:
@@ -208,11 +209,11 @@ class _State:
 
 @attrs.frozen
 class FourEyesVerdict(Finding):
-    """What was found.
+    """The falsehoods and resets that were found.
 
     Attributes:
-        falsehoods: the first entries that broke four eyes, or that say that a token proved somebody where none did.
-        resets: the tokens that took the place of lost ones.
+        falsehoods: the first entries that broke four eyes, or that claim a token as proof if there was none.
+        resets: the tokens that replaced lost ones.
     """
 
     falsehoods: tuple[Falsehood, ...]
@@ -234,7 +235,7 @@ def verify_four_eyes(journal: Snapshot) -> FourEyesVerdict:
 
 
 def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The entries that matter, in order. What cannot be read is passed over."""
+    """Yield the entries that matter, in order; unreadable ones are skipped."""
     # A query for each range of keys: asked together they would be answered by reading the whole journal.
     between = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ?"
     # By the range of keys, never (hence the plus) by all positions after that one.
@@ -260,7 +261,7 @@ def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
 
 
 def _bounds(start: str) -> tuple[str, str]:
-    """The first key with this beginning, and the first one behind them all."""
+    """Return the first key with this beginning, and the first one behind them all."""
     return start, start[:-1] + chr(ord(start[-1]) + 1)
 
 
@@ -331,7 +332,7 @@ def _breach(state: _State, proposal: _Proposal, actor: object, *, is_proven: boo
 
 
 def _person(name: object) -> str:
-    """A name without case and width of letters, characters that nobody sees, and blanks."""
+    """Return a name without case and width of letters, invisible characters, and blanks."""
     # Twice: casefolding may give letters that are composed again (Unicode, 3.13: compatibility caseless matching).
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", str(name)).casefold())
     seen = (letter for letter in text if not any(first <= ord(letter) <= last for first, last in _UNSEEN))
@@ -339,8 +340,8 @@ def _person(name: object) -> str:
 
 
 def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
-    """What sets a scheme, days, or a player's past: does it reach back before the day on which it was recorded?"""
-    # By nobody's approval, that is; and a past that is recorded together with its player reaches nothing.
+    """Return whether a scheme, days, or a player's past takes effect before the day on which it was recorded."""
+    # That is, by no approval; and a past that is recorded together with its player affects nothing.
     if not state.is_on or key in state.added:
         return ""
     facts, today = entry["facts"], str(entry.get("recorded_at"))[:10]

@@ -81,7 +81,7 @@ class JournalScan:
     def take(self, rows: Sequence[Told]) -> bool:
         """Take the next rows in order of position if all are right; False, and nothing is taken, if one is not."""
         positions, kinds, bodies, stored, keys = zip(*rows, strict=True)
-        # Python's hash of bytes is drawn anew for each process: nobody can make keys that add up to the same.
+        # Python draws its hash of bytes again for each process: no attacker can make keys that add up to the same.
         self.keys += sum(map(hash, zip(keys, positions, strict=True)))
         try:
             leaves = leaves_of(bodies)
@@ -115,7 +115,7 @@ class JournalScan:
         self._grow(self._judged(rows))
 
     def root(self) -> bytes:
-        """The root of what was read, up to the first gap."""
+        """Return the root of the entries that were read, up to the first gap."""
         return root_of(self.tiles, self.rest)
 
     def add(self, position: int, message: str) -> None:
@@ -147,7 +147,7 @@ class JournalScan:
         return leaves
 
     def _time_faults(self, row: Row) -> Iterator[str]:
-        """What is false in when a row, which is right otherwise, was recorded."""
+        """Yield the faults in the time of a row that is right otherwise."""
         position, kind, _, body, _ = row
         stamp, before = body[-_STAMP_LENGTH:], self._last
         self._last = stamp
@@ -187,7 +187,7 @@ class JournalScan:
 def _ends(
     kinds: Sequence[Any], keys: Sequence[bytes], positions: Sequence[int], stamps: Sequence[bytes]
 ) -> Iterator[bytes]:
-    """How each body must end.
+    """Return the right end of each body.
 
     Args:
         kinds: as bytes, None where a column is no text.
@@ -206,7 +206,7 @@ def _ends(
 
 @lru_cache(_KINDS)
 def _end(kind: bytes | None) -> bytes:
-    """How a body of a kind must end, with places for key, position and the rest from the instant on.
+    """Return the right end of a body of a kind, with places for key, position and the rest from the instant on.
 
     Raises:
         ValueError: the kind is not text, or not as kinds are written, or that of an accepted clock.
@@ -247,7 +247,7 @@ def _is_hour(text: bytes) -> bool:
 
 
 def _row_faults(row: Row) -> Iterator[str]:
-    """What is false in one row; nothing when it is right."""
+    """Yield the faults of one row; nothing if it is right."""
     position, kind, key, body, leaf = row
     if not isinstance(body, bytes):
         yield f"column body holds {shown(body)}, not the bytes of an entry; {RESTORE}"
@@ -295,14 +295,14 @@ _INDEXED = f"SELECT CAST(key AS BLOB), position FROM journal INDEXED BY {_KEY_IN
 
 @attrs.frozen
 class JournalVerdict(Finding):
-    """What a journal was found to be.
+    """The findings about a journal.
 
     Attributes:
-        head: head recomputed from the bodies as they stand, up to the first missing or unreadable entry.
+        head: head recomputed from the bodies, up to the first missing or unreadable entry.
         entries: rows that were read.
-        falsehoods: the first 20, the first false position first, then those of tables, guards and pages; a head kept
-            outside always has its say.
-        clocks: the entries by which a clock that ran ahead was accepted.
+        falsehoods: the first 20, the first false position first, then those of tables, guards and pages; a head stored
+            elsewhere is always reported.
+        clocks: the entries that accepted a clock that was ahead.
         roots: by number of entries, the root, for each size that was asked for and reached.
     """
 
@@ -361,7 +361,7 @@ def verify_journal(
 
 @contextmanager
 def _few_pages(connection: sqlite3.Connection) -> Iterator[None]:
-    """Keep few pages in memory meanwhile; whoever looks things up afterwards has as many as before."""
+    """Keep few pages in memory meanwhile; later look-ups have as many as before."""
     (usual,) = connection.execute("PRAGMA cache_size").fetchone()
     connection.execute(f"PRAGMA cache_size = {_PAGES}")
     try:
@@ -371,14 +371,14 @@ def _few_pages(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _read_rows(file: Snapshot, scan: JournalScan, advance: Callable[[int], None], *, strict: bool) -> None:
-    """All rows in order; those of a block of which one is false are read again as they stand.
+    """Yield all rows in order; the rows of a block with a false one are read again one by one.
 
     Args:
         file: the journal.
         scan: takes the rows.
-        advance: told how many were taken.
-        strict: the table is as it is published and SQLite found no value of another type in it, so that whatever is
-            given as bytes where text belongs is text.
+        advance: receives how many were taken.
+        strict: the table is as it is published and SQLite found no value of another type in it, so that bytes in place
+            of text are text.
     """
     cursor = file.connection.execute(f"{_TOLD if strict else _TOLD_OF_ANY_TYPE} ORDER BY position")
     between = f"{_ROWS} WHERE position BETWEEN ? AND ? ORDER BY position"
@@ -414,9 +414,9 @@ def _read_up_to(connection: sqlite3.Connection, scan: JournalScan, error: Except
 
 def _index_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list[Falsehood]:
     """Hold the index of keys against the rows that were read."""
-    # Its keys must ascend, so that each is found and none stands twice, and the sum of the hashes of its pairs of key
+    # Its keys must ascend, so that each is found and none occurs twice, and the sum of the hashes of its pairs of key
     # and position must be that of the rows: then it holds the same pairs, but for a chance of one in 2^64. Looking each
-    # key up, as SQLite's whole check does, takes some three times as long where keys are in no order.
+    # key up, as SQLite's whole check does, takes some three times as long if keys are in no order.
     total, agrees = 0, True
     last: list[bytes] = []
     try:

@@ -31,7 +31,7 @@ RENAMED = "player-renamed/1"
 
 @attrs.frozen
 class NamesVerdict(Finding):
-    """What the names were found to be.
+    """The findings about the names.
 
     Attributes:
         checked: players whose name was compared with its commitment.
@@ -51,7 +51,7 @@ class NamesVerdict(Finding):
 
 
 class _Sealed(NamedTuple):
-    """What the journal sealed of a player: the registration, then each renaming."""
+    """The journal's commitments to a player: the registration, then each renaming."""
 
     position: int
     joined_at: object
@@ -111,7 +111,7 @@ def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdic
 
 
 def _registrations(journal: str | Snapshot, false: list[tuple[int, Falsehood]]) -> dict[int, _Sealed]:
-    """For each registered player, what the journal sealed; entries that say nothing to compare go to *false*."""
+    """Return, for each registered player, the journal's commitments; entries without any go to *false*."""
     registered: dict[int, _Sealed] = {}
     sql = (
         "SELECT position, kind, key, body FROM journal "
@@ -156,7 +156,7 @@ def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: d
 
 
 class _Later:
-    """What a journal seals after the snapshot that is looked at: somebody may be renaming right now.
+    """The commitments in the journal after the snapshot: a renaming may be under way.
 
     Who is renamed meanwhile has the new name in a people file that is read later. It is read once, if ever.
     """
@@ -166,7 +166,7 @@ class _Later:
         self._registered: dict[int, _Sealed] | None = None
 
     def seals(self, player: int, sealed: _Sealed, row: list[Any]) -> bool:
-        """Whether a later entry renamed the player to the name of a row, which is false by the earlier ones."""
+        """Return whether a later entry renamed the player to the name of a row, which is false by the earlier ones."""
         if isinstance(self._journal, str):
             return False
         if self._registered is None:
@@ -180,7 +180,7 @@ class _Later:
 
 
 def _pending(file: Snapshot) -> dict[int, _Pending]:
-    """The names that are to be given, by player; none in a file of the first layout, or where they cannot be read."""
+    """Return the pending names, by player; none in a file of release 0.1.0, or if they cannot be read."""
     file.read_any_text()
     try:
         rows = file.connection.execute("SELECT player, number, name, salt FROM renaming ORDER BY player").fetchall()
@@ -190,7 +190,7 @@ def _pending(file: Snapshot) -> dict[int, _Pending]:
 
 
 def _pending_fault(pending: _Pending, sealed: _Sealed | None) -> str:
-    """What is false in a row of names that are to be given, which no renaming leaves so; nothing otherwise."""
+    """Return the fault in a row of pending names, which no renaming leaves so; nothing otherwise."""
     if sealed is None:
         return "waits for a player whom no entry registered"
     if fault := text_fault(pending.name):
@@ -203,7 +203,7 @@ def _pending_fault(pending: _Pending, sealed: _Sealed | None) -> str:
 
 
 def _is_sealed(row: list[Any], pending: _Pending, sealed: _Sealed | None) -> bool:
-    """Whether the name that is to be given to the player of a row is the one that the journal sealed last."""
+    """Return whether the pending name of a row's player is the one that the journal committed to last."""
     _, name, salt = pending
     identity = row[0]
     if sealed is None or not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
@@ -216,7 +216,7 @@ def _is_sealed(row: list[Any], pending: _Pending, sealed: _Sealed | None) -> boo
 
 
 def _people(file: Snapshot, false: list[tuple[int, Falsehood]]) -> Iterator[list[Any]]:
-    """The rows of people; ends at the first that cannot be read, and says after which."""
+    """Yield the rows of people; the iteration ends with a report at the first that cannot be read."""
     player = 0
     try:
         sql = "SELECT player, identity, name, salt, joined_at FROM people ORDER BY player"
@@ -229,7 +229,7 @@ def _people(file: Snapshot, false: list[tuple[int, Falsehood]]) -> Iterator[list
 
 
 def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None) -> Iterator[str]:
-    """What is false in a row of people, which is identity, name, salt and joined_at.
+    """Yield the faults of a row of people, which is identity, name, salt and joined_at.
 
     Args:
         row: the row.
@@ -282,9 +282,8 @@ def commitment_of(identity: str, name: str, salt: bytes) -> str | None:
 _ERASURES = "SELECT position, key, body FROM journal WHERE key >= 'erased:' AND key < 'erased;' ORDER BY position"
 _REGISTRATION = "SELECT position FROM journal WHERE key = ?"
 _KNOWN = "SELECT 1 FROM people WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
-# Names in the index of the search whose player has none.
-# FTS5 keeps the words of an index in a table of its own, by the number of the player: a name stays there until it is
-# taken out of the index, whatever becomes of the row.
+# Names in the index of the search without a player. FTS5 keeps the words of an index in a table of its own, by the
+# number of the player: a name stays there until it is removed from the index, even if the row is gone.
 _IN_THE_INDEX = (
     "SELECT id FROM people_search_content "
     f"WHERE id NOT IN (SELECT player FROM people WHERE name IS NOT NULL) ORDER BY id LIMIT {FIRST_FALSEHOODS}"
@@ -306,7 +305,7 @@ ORDER BY 1
 
 @attrs.frozen
 class ErasuresVerdict(Finding):
-    """What the erasures were found to be.
+    """The findings about the erasures.
 
     Attributes:
         recorded: players of whom the journal says that they were erased.
@@ -338,7 +337,7 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
             pending = _erasing(names, false)
             named = []
             for player in sorted({*erased, *pending}):
-                with suppress(*READ_ERRORS):  # told with the names
+                with suppress(*READ_ERRORS):  # reported with the names
                     if names.connection.execute(_KNOWN, (player,)).fetchone():
                         named.append(player)
             false += _in_the_index(names)
@@ -365,7 +364,7 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
 
 
 def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
-    """By player who was erased, the entry that says so; entries that say nothing of the kind go to *false*."""
+    """Return, by erased player, the entry that says so; malformed entries go to *false*."""
     erased: dict[int, int] = {}
     position = 0
     try:
@@ -386,16 +385,16 @@ def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
 
 
 def _registered(file: Snapshot, player: int) -> int:
-    """The entry that registered a player; 0 where none did, or it cannot be read."""
+    """Return the entry that registered a player; 0 if none did, or it cannot be read."""
     try:
         row = file.connection.execute(_REGISTRATION, (f"player:{player}",)).fetchone()
-    except READ_ERRORS:  # told where the entries are compared
+    except READ_ERRORS:  # reported where the entries are compared
         return 0
     return int(row[0]) if row else 0
 
 
 def _erasing(file: Snapshot, false: list[Falsehood]) -> dict[int, object]:
-    """By player who waits, who had the player erased; nobody in a file of an earlier layout."""
+    """Return, by waiting player, who requested the erasure; none in a file of release 0.1.0."""
     file.read_any_text()
     if not file.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone():
         return {}
@@ -407,7 +406,7 @@ def _erasing(file: Snapshot, false: list[Falsehood]) -> dict[int, object]:
 
 
 def _in_the_index(file: Snapshot) -> list[Falsehood]:
-    """Names that an index still holds though nobody bears them, or lacks; a damaged one is told with the pages."""
+    """Yield names that an index lacks, or still holds for no player; a damaged one is reported with the pages."""
     false: list[Falsehood] = []
     with suppress(*READ_ERRORS):
         if file.connection.execute(_HAS_INDEX, ("people_search_content",)).fetchone():
@@ -418,7 +417,8 @@ def _in_the_index(file: Snapshot) -> list[Falsehood]:
             ]
     with suppress(*READ_ERRORS):
         if file.connection.execute(_HAS_INDEX, ("secret",)).fetchone():
-            # another secret of the same form cannot be told from the right one: nothing in the journal says which it is
+            # another secret of the same form cannot be distinguished from the right one: nothing in the journal
+            # identifies it
             sound = file.connection.execute(_SECRETS).fetchall()
             if sound != [(1, "blob", SECRET_BYTES)]:
                 words = f"is not one secret of {SECRET_BYTES} bytes under number 1; restore the file from a copy"
@@ -442,13 +442,13 @@ _SEALING = (("proposal:", "proposal;"), ("decision:", "decision;"))
 
 @attrs.frozen
 class ReasonsVerdict(Finding):
-    """What the reasons were found to be.
+    """The findings about the reasons.
 
     Attributes:
         checked: reasons that were compared with their commitments.
         erased: reasons whose text and salt were erased; there is nothing to compare.
-        missing: commitments of the journal that have no row: the reasons are lost, and nobody erased them.
-        waiting: reasons that no entry sealed, as a correction that was stopped leaves them.
+        missing: commitments of the journal that have no row: the reasons are lost, and no erasure removed them.
+        waiting: reasons without a commitment in an entry, as an interrupted correction leaves them.
         falsehoods: the first 20 in order of the reasons.
     """
 
@@ -510,7 +510,7 @@ def verify_reasons(journal: str | Snapshot, people: str | Snapshot) -> ReasonsVe
 
 
 def _sealed(journal: str | Snapshot, false: list[Falsehood]) -> dict[str, dict[str, int]]:
-    """By commitment to a reason, the keys of the entries that hold it, with their positions."""
+    """Return, by commitment to a reason, the keys of the entries that hold it, with their positions."""
     sealed: dict[str, dict[str, int]] = {}
     sql = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ? ORDER BY position"
     with opened(journal, "journal") as file:
@@ -528,7 +528,7 @@ def _sealed(journal: str | Snapshot, false: list[Falsehood]) -> dict[str, dict[s
 
 
 def _rows(file: Snapshot, false: list[Falsehood]) -> list[_Row]:
-    """The rows in their order; none in a file of an earlier layout."""
+    """Return the rows in their order; none in a file of release 0.1.0."""
     file.read_any_text()
     sql = "SELECT number, commitment, entry, salt, text FROM reasons ORDER BY number"
     rows: list[_Row] = []
@@ -543,12 +543,12 @@ def _rows(file: Snapshot, false: list[Falsehood]) -> list[_Row]:
 
 
 def _position(row: _Row, sealed: dict[str, dict[str, int]]) -> int:
-    """Where the entry stands that sealed a reason; 0 where none did."""
+    """Return the position of the entry that committed to a reason; 0 if none did."""
     return sealed.get(row.commitment, {}).get(row.entry, 0)
 
 
 def _row_fault(row: _Row) -> str:
-    """What is false in a row by itself."""
+    """Return the fault of a row by itself."""
     for word, value in (("commitment", row.commitment), ("entry", row.entry)):
         if fault := text_fault(value):
             return f"{word} {fault}; {_REASON_REMEDY}"
@@ -567,7 +567,7 @@ def _row_fault(row: _Row) -> str:
 
 @attrs.frozen
 class PeopleVerdict(Finding):
-    """What the people file was found to be.
+    """The findings about the people file.
 
     Attributes:
         names: names, and the tables and pages of the file.
@@ -585,7 +585,7 @@ class PeopleVerdict(Finding):
         return (*self.names.falsehoods, *self.erasures.falsehoods, *self.reasons.falsehoods)
 
     def left_out(self) -> list[tuple[str, str]]:
-        """What could not be compared, and why."""
+        """Return the parts that could not be compared, and why."""
         stopped = "that was stopped leaves"
         parts = (
             (

@@ -1,20 +1,23 @@
-"""What a ledger's files are made of, as it is published, held against what they are: tables, guards, pages.
+"""The published layout of a ledger's files, compared with the files: tables, guards, pages.
 
-The journal and the people file are known here by heart. Of the views only the comparison lives here: what they should
-be made of is known to who builds them.
+The journal and the people file are described by ``journal.toml`` and ``people.toml``. Of the views only the comparison
+lives here: what they should be made of is known to who builds them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import closing, suppress
-from itertools import zip_longest
-from typing import TYPE_CHECKING
+from functools import cached_property
+from itertools import accumulate, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, shown
 from ledger.errors import one_line
+from ledger.runtime.lazy import tomllib
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,8 +27,6 @@ else:
     except ImportError:
         import sqlite3
 
-# The statements below stand in the writers, too, and are written down here a second time on purpose: a reader that
-# asked the writer what should stand there would find whatever the writer makes.
 Objects = Mapping[tuple[str, str], str]
 # Of ANALYZE: they choose the way to an answer, never the answer.
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
@@ -33,24 +34,33 @@ _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
 
 @attrs.frozen
 class FileKind:
-    """What a kind of file is made of.
+    """The published form of a kind of file, read from ``WORD.toml`` when it is first needed.
 
     Attributes:
         word: what it is called in a falsehood.
-        application_id: the mark of the file.
-        layouts: by number of the layout, the statements that make its tables, indices and guards.
         remedy: what to do where it is not so.
-        optional: by table that a file may have, the layout from which on, and the statements that make it.
     """
 
     word: str
-    application_id: int
-    layouts: Mapping[int, str]
     remedy: str
-    optional: Mapping[str, tuple[int, str]] = attrs.field(factory=dict)
+
+    @cached_property
+    def _published(self) -> Mapping[str, Any]:
+        return tomllib.loads(Path(__file__).with_name(f"{self.word}.toml").read_text("utf-8"))
+
+    @property
+    def application_id(self) -> int:
+        """The mark of the file."""
+        return int(self._published["application_id"])
+
+    @cached_property
+    def layouts(self) -> Mapping[int, str]:
+        """By number of the layout, the statements that make its tables, indices and guards."""
+        own: Mapping[str, str] = self._published["layouts"]  # each besides those of the layout before
+        return dict(zip(map(int, own), accumulate(own.values()), strict=True))
 
     def made(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
-        """An empty file of a layout in memory, of the latest one where that is not known; the caller closes it.
+        """Return an empty file of a layout in memory, of the latest one if that is not known; the caller closes it.
 
         Args:
             layout: its number.
@@ -58,95 +68,19 @@ class FileKind:
         """
         connection = sqlite3.connect(":memory:")
         connection.executescript(self.layouts.get(layout, self.layouts[max(self.layouts)]))
-        for table in self.optional.keys() & set(tables):
-            since, script = self.optional[table]
-            if layout in self.layouts and layout >= since:
-                connection.executescript(script)
+        if layout == max(self.layouts):
+            optional: Mapping[str, str] = self._published.get("optional", {})
+            for table in optional.keys() & set(tables):
+                connection.executescript(optional[table])
         return connection
 
 
-JOURNAL = FileKind(
-    "journal",
-    # The letters CRLJ; a people file has CRLP.
-    0x43524C4A,
-    {
-        1: """
-CREATE TABLE journal(
-  position INTEGER PRIMARY KEY CHECK(position > 0),
-  kind TEXT NOT NULL,
-  key TEXT NOT NULL UNIQUE,
-  body BLOB NOT NULL CHECK(length(body) <= 65535),
-  leaf BLOB NOT NULL CHECK(length(leaf) = 32)
-) STRICT;
-CREATE TABLE nodes(
-  level INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32),
-  PRIMARY KEY(level, number)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE texts(sha256 BLOB PRIMARY KEY CHECK(length(sha256) = 32), zstd BLOB NOT NULL) STRICT;
-CREATE TRIGGER journal_never_updates BEFORE UPDATE ON journal
-BEGIN SELECT raise(ABORT, 'the journal is append-only: correct a fact by a new entry'); END;
-CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal
-BEGIN SELECT raise(ABORT, 'the journal is append-only: void a fact by a new entry'); END;
-CREATE TRIGGER journal_takes_the_next_position BEFORE INSERT ON journal
-WHEN new.position IS NOT (SELECT coalesce(max(position), 0) + 1 FROM journal)
-  OR EXISTS (SELECT 1 FROM journal WHERE key = new.key)
-BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only'); END;
-"""
-    },
-    RESTORE,
-)
-_PEOPLE_1 = """
-CREATE TABLE people(
-  player INTEGER PRIMARY KEY,
-  identity TEXT UNIQUE,
-  name TEXT,
-  salt BLOB,
-  joined_at TEXT NOT NULL
-) STRICT;
-"""
-_PEOPLE_2 = f"""{_PEOPLE_1}
-CREATE TABLE renaming(
-  player INTEGER PRIMARY KEY,
-  number INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  salt BLOB NOT NULL
-) STRICT;
-"""
-_PEOPLE_3 = f"""{_PEOPLE_2}
-CREATE TABLE reasons(
-  number INTEGER PRIMARY KEY,
-  commitment TEXT NOT NULL UNIQUE,
-  entry TEXT NOT NULL,
-  salt BLOB,
-  text TEXT
-) STRICT;
-CREATE TABLE erasing(
-  player INTEGER PRIMARY KEY,
-  actor TEXT NOT NULL
-) STRICT;
-"""
-_SEARCH = "CREATE VIRTUAL TABLE people_search USING fts5(words, tokenize = 'trigram case_sensitive 1')"
-_FOLDS = """
-CREATE TABLE people_folds(player INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
-CREATE INDEX people_folds_by_name ON people_folds(name);
-"""
-_PEOPLE_5 = f"""{_PEOPLE_3}
-CREATE TABLE secret(
-  number INTEGER PRIMARY KEY CHECK(number = 1),
-  secret BLOB NOT NULL CHECK(length(secret) = 32)
-) STRICT;
-"""
-PEOPLE = FileKind(
-    "people",
-    0x43524C50,
-    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3, 5: _PEOPLE_5},
-    "restore the file from a copy",
-    {"people_search": (4, _SEARCH), "people_folds": (5, _FOLDS)},
-)
+JOURNAL = FileKind("journal", RESTORE)
+PEOPLE = FileKind("people", "restore the file from a copy")
 
 
 def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False) -> list[Falsehood]:
-    """What a file is made of that is not as it is published, and damage to its pages; never the values of its rows.
+    """Return each difference of a file from its published layout, and damage to its pages; never its values.
 
     Args:
         file: the file.
@@ -162,7 +96,7 @@ def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False)
         message = f"is {layout}, known are {sorted(published.layouts)}: of a later release, or changed; {RESTORE}"
         false.append(Falsehood(f"{published.word} file", "layout", message))
     tables: list[str] = []
-    with suppress(*READ_ERRORS):  # told with the tables themselves
+    with suppress(*READ_ERRORS):  # reported with the tables themselves
         rows = file.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         tables = [name for (name,) in rows]
     with closing(published.made(layout, tables)) as model:
@@ -175,12 +109,12 @@ _WENT = "the ledger went to "
 
 
 def _left(connection: sqlite3.Connection) -> Objects:
-    """The one trigger with which a file refuses entries that its ledger left: it says where that went."""
+    """Return the one trigger with which a file refuses entries that its ledger left: it says where that went."""
     with suppress(*READ_ERRORS):
         for key, words in objects(connection).items():
             kind, name = key
             text = name.replace("'", "''")
-            # Held against the whole statement: a trigger that has such a name alone is somebody else's.
+            # Compared with the whole statement: a trigger that has such a name alone is foreign.
             made = f"CREATE TRIGGER \"{name}\" BEFORE INSERT ON journal BEGIN SELECT raise(ABORT, '{text}'); END"
             if kind == "trigger" and name.startswith(_WENT) and words == f"on journal: {_on_one_line(made)}":
                 return {key: words}
@@ -188,7 +122,7 @@ def _left(connection: sqlite3.Connection) -> Objects:
 
 
 def went_to(file: Snapshot) -> str | None:
-    """Where the ledger went that was moved from this journal, as the file says; None where it was not moved."""
+    """Return the place to which a ledger was moved from this journal, as the file states it; None if it was not."""
     return next((name.removeprefix(_WENT) for _, name in _left(file.connection)), None)
 
 
@@ -208,7 +142,7 @@ def page_falsehoods(
 
     Args:
         connection: the file.
-        word: what it is called in a falsehood.
+        word: its name in a falsehood.
         remedy: what to do.
         check: ``quick`` leaves out the indices.
         table: the table to check; all where not given.
@@ -221,9 +155,9 @@ def page_falsehoods(
 
 
 def objects(connection: sqlite3.Connection, grown: Collection[str] = ()) -> Objects:
-    """Every table, index, trigger and view: by kind and name, what it is of, and the statement that makes it.
+    """Return every table, index, trigger and view: by kind and name, its table, and the statement that makes it.
 
-    Of the tables *grown* the columns stand in alphabetical order: one that was added later stands at another place in
+    Of the tables *grown* the columns are in alphabetical order: a column that was added later is at another place in
     the statement than in that of a table made at once.
     """
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
@@ -264,9 +198,9 @@ def object_falsehoods(
 
     Args:
         connection: the file.
-        should: what it should be made of.
-        word: what it is called in a falsehood.
-        remedy: what to do where it is not so.
+        should: the layout that it should have.
+        word: its name in a falsehood.
+        remedy: what to do if it has another one.
         grown: tables whose columns may stand in any order.
         left_out: tables of which nothing is said.
     """

@@ -1,19 +1,19 @@
-"""What whoever verifies reads, with the log's public key and nothing else: signed notes, checkpoints in them, receipts.
+"""The reader of a verifier with the log's public key alone: signed notes, checkpoints in them, receipts.
 
 Notes are C2SP signed-note v1.0.0 ("Format", "Signatures", "Ed25519 signatures"), the checkpoints in them C2SP
-tlog-checkpoint ("Note text"), as both stood in 2026; verifier keys are as Go's ``golang.org/x/mod/sumdb/note`` writes
-them. Where a note may be written in several ways, one of them is taken: canonical base64, no line twice, no line that
-says nothing. The library ``cryptography`` verifies the signatures.
+tlog-checkpoint ("Note text"), both as of 2026; verifier keys are as Go's ``golang.org/x/mod/sumdb/note`` writes
+them. If a note may be written in several ways, one of them is accepted: canonical base64, no line twice, no
+meaningless line. The library ``cryptography`` verifies the signatures.
 
 A file of checkpoints is a C2SP tlog-checkpoint, several of them one after another, of which the last counts, or the
 request ``add-checkpoint`` of C2SP tlog-witness (as of 2026): a line ``old SIZE``, the hashes of RFC 6962, 2.1.2, an
 empty line and a checkpoint. They show who signed a head, and that its tree grew out of that of an earlier one.
 
 A receipt is a C2SP tlog-proof (https://c2sp.org/tlog-proof, "Format", as of 2026): the index of an entry, the hashes
-from its leaf to the root (RFC 6962, 2.1.1), and the checkpoint. What was recorded stands in the line ``extra``, which
+from its leaf to the root (RFC 6962, 2.1.1), and the checkpoint. The recorded facts are in the line ``extra``, which
 the format leaves to us and does not authenticate, as canonical JSON (RFC 8785). All of it is bound to the tree here:
-the entry by its hash; a name by its salted commitment in another entry, which has a path of its own. So no byte can be
-another one.
+the entry by its hash; a name by its salted commitment in another entry, which has a path of its own. So no byte can
+be another one.
 
 This shares no code with who writes notes and receipts.
 """
@@ -42,7 +42,7 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 
 
 class NotAProofError(ValueError):
-    """What was read proves nothing.
+    """The file that was read proves nothing.
 
     Attributes:
         line: where, from 1.
@@ -92,7 +92,7 @@ class VerifierKey:
         return cls(parts[0], key_id, key[1:])
 
     def signed(self, signature: bytes, text: bytes) -> bool:
-        """Whether it signed the text so (RFC 8032)."""
+        """Return whether the key signed the text so (RFC 8032)."""
         try:
             ed25519.Ed25519PublicKey.from_public_bytes(self.public).verify(signature, text)
         except (cryptography_exceptions.InvalidSignature, ValueError):  # ValueError: no point of the curve
@@ -116,12 +116,12 @@ class SignedHead:
 
 
 def is_name(text: str) -> bool:
-    """Whether a key can be called so: not empty, no blanks, no plus, nothing unprintable."""
+    """Return whether a key can have this name: not empty, no blanks, no plus, nothing unprintable."""
     return bool(text) and text.isprintable() and "+" not in text and not any(map(str.isspace, text))
 
 
 def decoded(text: str) -> bytes:
-    """The bytes of canonical base64 (RFC 4648, section 4, with padding).
+    """Return the bytes of canonical base64 (RFC 4648, section 4, with padding).
 
     Raises:
         ValueError: it is none, or the same bytes are written otherwise.
@@ -136,7 +136,7 @@ def decoded(text: str) -> bytes:
 
 
 def decoded_hash(text: str) -> bytes:
-    """A SHA-256 hash in base64.
+    """Return a SHA-256 hash in base64.
 
     Raises:
         ValueError: it is none.
@@ -148,7 +148,7 @@ def decoded_hash(text: str) -> bytes:
 
 
 def whole_number(text: str) -> int:
-    """A decimal number without sign and leading zeros.
+    """Return a decimal number without sign and leading zeros.
 
     Raises:
         ValueError: it is none.
@@ -159,7 +159,7 @@ def whole_number(text: str) -> int:
 
 
 def lines_of(content: bytes) -> list[str]:
-    """The lines of a text of UTF-8 that ends in a line feed and has no other control characters.
+    """Return the lines of a text of UTF-8 that ends in a line feed and has no other control characters.
 
     Raises:
         NotAProofError: it has.
@@ -179,10 +179,10 @@ def lines_of(content: bytes) -> list[str]:
 
 
 def verified_checkpoint(lines: Sequence[str], first: int, keys: Sequence[VerifierKey]) -> SignedHead:
-    """The checkpoint in *lines*, signed by the key of the log's name and by nobody whose key is not given.
+    """Return the checkpoint in *lines*, signed by the key of the log's name and only by given keys.
 
-    C2SP signed-note lets a verifier pass over signatures of unknown keys. Here they are refused: what nobody verifies
-    shall not stand beside what was verified.
+    C2SP signed-note lets a verifier ignore signatures of unknown keys. Here they are refused: an unverified
+    signature shall not be next to a verified one.
 
     Args:
         lines: of the note.
@@ -252,7 +252,7 @@ _OLD = "old "
 
 
 def verify_checkpoint(content: bytes, keys: Sequence[VerifierKey], since: TreeHead | None = None) -> SignedHead:
-    """The checkpoint in a file, signed by the log and by nobody whose key is not given.
+    """Return the checkpoint in a file, signed by the log and only by given keys.
 
     Args:
         content: the file.
@@ -266,7 +266,7 @@ def verify_checkpoint(content: bytes, keys: Sequence[VerifierKey], since: TreeHe
     has_proof = lines[0].startswith(_OLD)
     if has_proof:
         first = lines.index("") + 1 if "" in lines else 0
-    else:  # the text of the last checkpoint stands between the last empty line but one and the last one
+    else:  # the text of the last checkpoint is between the last empty line but one and the last one
         empty = [place for place, line in enumerate(lines) if not line]
         first = empty[-2] + 1 if len(empty) > 1 else 0
     signed = verified_checkpoint(lines[first:], first + 1, keys)
@@ -310,13 +310,13 @@ _EXTRA_LINE = 2
 
 @attrs.frozen
 class ProvenReceipt:
-    """What a receipt proves.
+    """The facts that a receipt proves.
 
     Attributes:
         signed: the checkpoint, with the log's name and those who signed it.
         position: the entry, from 1.
         entry: the entry as it was recorded: its time, who recorded it, the facts of the game.
-        player: whose name the receipt tells; None where it tells none.
+        player: the player whom the receipt names; None if it names none.
         identity: of that player.
         name: of that player.
     """
@@ -330,7 +330,7 @@ class ProvenReceipt:
 
 
 def verify_receipt(content: bytes, keys: Sequence[VerifierKey]) -> ProvenReceipt:
-    """What the receipt proves under the keys.
+    """Return the facts that the receipt proves under the keys.
 
     Args:
         content: the file.
@@ -388,7 +388,7 @@ def _proven(extra: str, position: int, path: Sequence[bytes], signed: SignedHead
 
 
 def _canonical(extra: str, needed: set[str], possible: set[str]) -> dict[str, Any]:
-    """The object in the line ``extra``, which could be written in no other way."""
+    """Return the object in the line ``extra``, which could be written in no other way."""
     content = decoded(extra)
     try:
         value = json.loads(content)
@@ -407,7 +407,7 @@ def _with_fields(value: Any, needed: set[str], possible: set[str]) -> dict[str, 
 
 
 def _entry(body: Any, position: int, path: Sequence[bytes], head: TreeHead, kinds: Sequence[str]) -> Mapping[str, Any]:
-    """An entry that stands in the tree, of one of the kinds."""
+    """Return an entry in the tree, of one of the kinds."""
     if not isinstance(body, str):
         raise ValueError("an entry in it is no text")  # noqa: TRY004  # it is the value that is wrong
     try:

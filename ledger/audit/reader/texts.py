@@ -1,4 +1,4 @@
-"""What is kept by its hash beside the entries: movetext with every reference to one, and the rows of published lists.
+"""The texts that are stored by hash outside the entries: movetexts with references to them, rows of published lists.
 
 The form of the rows is that of ``rating-list/2``, of earlier releases ``rating-list/1``: a cover that names its parts,
 each text kept by its SHA-256. That each is there, and that cover and entry agree, is judged here; whether the numbers
@@ -36,7 +36,7 @@ REMEDY = "restore that row from a copy"
 
 @attrs.frozen
 class TextsVerdict(Finding):
-    """What the texts were found to be.
+    """The findings about the texts.
 
     Attributes:
         checked: texts that were decompressed and hashed.
@@ -78,7 +78,7 @@ def _decompressor() -> zstandard.ZstdDecompressor:
 
 
 def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
-    """The hash of each text and what is false in it; ends at the first that cannot be read, and says so."""
+    """Yield the hash of each text and its fault; the iteration ends with a report at the first unreadable one."""
     decompressor = _decompressor()
     sha256: Any = b""
     try:
@@ -90,7 +90,7 @@ def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
 
 
 def _unpacked(decompressor: zstandard.ZstdDecompressor, packed: Any) -> bytes:
-    """The bytes of a text; what would take much memory is refused with a ValueError, not unpacked."""
+    """Return the bytes of a text; one that would take much memory is refused with a ValueError, not unpacked."""
     # A kilobyte may say that it is a terabyte, and ``max_output_size`` holds only where the header says nothing: it is
     # asked before a byte is unpacked.
     size = zstandard.frame_content_size(packed)
@@ -100,7 +100,7 @@ def _unpacked(decompressor: zstandard.ZstdDecompressor, packed: Any) -> bytes:
 
 
 def _text_fault(decompressor: zstandard.ZstdDecompressor, sha256: object, packed: Any) -> str:
-    """What is false in one text, or nothing."""
+    """Return the fault of one text, or nothing."""
     try:
         text = _unpacked(decompressor, packed)
     except (zstandard.ZstdError, ValueError, TypeError) as error:
@@ -112,7 +112,7 @@ def _text_fault(decompressor: zstandard.ZstdDecompressor, sha256: object, packed
 
 
 def _references(file: Snapshot) -> Iterator[tuple[int, str]]:
-    """Each entry that names a text, and what is false in that; ends at the first that cannot be read, and says so."""
+    """Yield each entry that names a text, and its fault; it ends with a report at the first unreadable entry."""
     sql = "SELECT position, body FROM journal WHERE instr(body, ?) ORDER BY position"
     position = 0
     try:
@@ -155,7 +155,7 @@ class PublishedList:
 
     @property
     def head(self) -> int:
-        """How many entries the list follows from; 0 where it says none."""
+        """The number of entries that the list follows from; 0 if it states none."""
         head = self.facts.get("head")
         return head if type(head) is int and 0 < head < self.position else 0
 
@@ -166,7 +166,7 @@ class PublishedList:
 
 @attrs.frozen
 class ListsVerdict(Finding):
-    """What the published lists were found to be.
+    """The findings about the published lists.
 
     Attributes:
         lists: each entry that published one, in order.
@@ -178,7 +178,7 @@ class ListsVerdict(Finding):
 
 
 def published_lists(file: Snapshot) -> list[PublishedList]:
-    """The entries that published lists, as they stand; none where they cannot be read, which others name."""
+    """Return the entries that published lists; none if they cannot be read, which others report."""
     try:
         rows = file.connection.execute(_ENTRIES).fetchall()
     except READ_ERRORS:
@@ -220,7 +220,7 @@ def _faults(file: Snapshot, published: PublishedList, roots: Mapping[int, bytes]
 
 
 def form_of(file: Snapshot, published: PublishedList) -> str:
-    """The form in which a list is kept; the newest where that cannot be read, which others name."""
+    """Return the form in which a list is stored; the newest if that cannot be read, which others report."""
     try:
         head = next(iter(_lines(file, published.facts.get("digest"))), None)
     except ValueError:
@@ -230,7 +230,7 @@ def form_of(file: Snapshot, published: PublishedList) -> str:
 
 
 def kept_rows(file: Snapshot, published: PublishedList) -> Iterator[list[Any]]:
-    """The kept rows of a list, in order of the player numbers, each with the values of ``COLUMNS``.
+    """Return the stored rows of a list, in order of the player numbers, each with the values of ``COLUMNS``.
 
     Raises:
         ValueError: in words what is missing or no such row.
@@ -258,7 +258,7 @@ def kept_rows(file: Snapshot, published: PublishedList) -> Iterator[list[Any]]:
 
 
 def _is_row(row: Any) -> bool:
-    """Whether it is a list of a player, a rank, a shown rating, a rating, a number of games, and a day or nothing."""
+    """Return whether it is a list of player, rank, shown rating, rating, number of games, and a day or null."""
     kinds = (int, int, int, float, int)
     return (
         isinstance(row, list)
@@ -271,7 +271,7 @@ def _is_row(row: Any) -> bool:
 
 
 def _lines(file: Snapshot, digest: Any) -> list[Any]:
-    """The lines of a kept text, each read as JSON."""
+    """Yield the lines of a stored text, each read as JSON."""
     row: Any = None
     try:
         sha256 = bytes.fromhex(digest)

@@ -1,7 +1,7 @@
 """The Merkle tree of RFC 6962 as a verifier computes it, and proofs about a head; shares no code with the writer's.
 
-The tree is computed tile by tile. A proof takes some twenty hashes (RFC 9162, December 2021): inclusion (2.1.3) shows
-that one entry stands in its tree, consistency (2.1.4) that its tree grew out of that of an earlier head.
+The tree is computed tile by tile. A proof takes some twenty hashes (RFC 9162, December 2021). Inclusion (2.1.3)
+shows that one entry is in its tree, consistency (2.1.4) that its tree grew out of that of an earlier head.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def leaves_of(bodies: Sequence[bytes]) -> list[bytes]:
 
 
 def leaf_of_anything(body: object) -> bytes:
-    """A leaf hash even of a body that is no bytes, so that the scan can go on."""
+    """Return a leaf hash even of a body that is no bytes, so that the scan can go on."""
     return leaves_of([body if isinstance(body, bytes) else repr(body).encode()])[0]
 
 
 def parents(hashes: list[bytes]) -> list[bytes]:
-    """The level above; a last one without a partner is carried up, which gives RFC 6962's tree."""
+    """Return the next level; a last node without a partner is carried up, which gives RFC 6962's tree."""
     sha256 = hashlib.sha256
     # One iterator, taken from twice at a time, gives neighbours as pairs.
     each = iter(hashes)
@@ -39,26 +39,26 @@ def parents(hashes: list[bytes]) -> list[bytes]:
 
 
 def tile_roots(hashes: list[bytes]) -> list[bytes]:
-    """The root above each 256 of *hashes*, whose number is a multiple of 256."""
+    """Return the root above each 256 of *hashes*, whose number is a multiple of 256."""
     for _ in range(8):
         hashes = parents(hashes)
     return hashes
 
 
 def fold(hashes: list[bytes]) -> bytes:
-    """The root over hashes of one level."""
+    """Return the root over hashes of one level."""
     while len(hashes) > 1:
         hashes = parents(hashes)
     return hashes[0] if hashes else EMPTY_ROOT
 
 
 def root_of(tiles: list[bytes], rest: list[bytes]) -> bytes:
-    """The root over whole tiles and the leaves behind them."""
+    """Return the root over whole tiles and the leaves behind them."""
     return fold([*tiles, fold(rest)] if rest else tiles)
 
 
 def inclusion_proof(path: str, position: int, size: int | None = None) -> list[bytes]:
-    """The hashes that lead from an entry's leaf to the root, lowest first (RFC 9162, 2.1.3.1).
+    """Return the hashes that lead from an entry's leaf to the root, lowest first (RFC 9162, 2.1.3.1).
 
     It reads what is stored and few rows of it; whether that is true is for ``verify_inclusion`` to say.
 
@@ -80,7 +80,7 @@ def inclusion_proof(path: str, position: int, size: int | None = None) -> list[b
             raise UnknownNameError("entry", str(position), f"it holds {last}, the head asked for {size}")
 
         def subtree(low: int, high: int) -> bytes:
-            # 256 leaves stand under a stored node of level 1, 65,536 under one of level 2: eight levels of hashes each.
+            # A stored node of level 1 covers 256 leaves, one of level 2 65,536: eight levels of hashes each.
             level, remainder = divmod((high - low).bit_length() - 1, 8)
             if remainder or high - low != TILE**level:
                 middle = low + _split(high - low)
@@ -107,7 +107,7 @@ def inclusion_proof(path: str, position: int, size: int | None = None) -> list[b
 
 
 def _split(size: int) -> int:
-    """The largest power of two below *size*."""
+    """Return the largest power of two below *size*."""
     return 1 << ((size - 1).bit_length() - 1)
 
 

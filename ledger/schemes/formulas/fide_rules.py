@@ -48,7 +48,7 @@ def dp(percent: int) -> int:
 
 
 def percentage(score: float, games: float) -> int:
-    """A score as whole per cent, half a per cent up (Title Regulations 1.4.9)."""
+    """Return a score as whole per cent, half a per cent up (Title Regulations 1.4.9)."""
     # (200 score + games) / (2 games): whole numbers, so the quotient is exact enough for any floor
     return int((200.0 * score + games) // (2.0 * games))
 
@@ -62,7 +62,7 @@ def round_hundredths(hundredths: int) -> int:
 
 JULY_2009 = 14426.0  # 1 July 2009: floor 1200, differences up to 400
 JULY_2011 = 15156.0  # 1 July 2011: a newcomer's K rises from 25 to 30
-JULY_2012 = 15522.0  # 1 July 2012: floor 1000 (the day is from memory; the floor stood until February 2024)
+JULY_2012 = 15522.0  # 1 July 2012: floor 1000 (the day is from memory; the floor held until February 2024)
 JULY_2014 = 16252.0  # 1 July 2014: K 40, 20, 10; juniors; five games make a rating
 JANUARY_2022 = 18993.0  # 1 January 2022: one upgrade
 MARCH_2024 = 19783.0  # 1 March 2024: floor 1400, two hypothetical opponents, plain 400-point rule, the one-time rise
@@ -74,7 +74,7 @@ UNLIMITED = 100_000.0  # points; no two ratings lie so far apart
 
 
 def published_from(day: float) -> float:
-    """The lowest rating on a list, points."""
+    """Return the lowest rating on a list, points."""
     if day >= MARCH_2024:
         return 1400.0  # 7.1, 1 March 2024
     if day >= JULY_2012:
@@ -87,24 +87,24 @@ def published_from(day: float) -> float:
 
 
 def cap(day: float) -> float:
-    """The difference that a greater one counts as, points: 350 before 1 July 2009, 400 since."""
+    """Return the limit of differences, points: 350 before 1 July 2009, 400 since."""
     return 400.0 if day >= JULY_2009 else 350.0
 
 
 def one_upgrade(day: float, rapid: bool) -> bool:
-    """Whether a player "may benefit from only one upgrade" in a tournament (1 January 2022 to 29 February 2024)."""
+    """Return whether a player "may benefit from only one upgrade" in a tournament (1 Jan 2022 to 29 Feb 2024)."""
     return JANUARY_2022 <= day < MARCH_2024 and not rapid
 
 
 def is_free(own: float, day: float, rapid: bool, full_from: float) -> bool:
-    """Whether a player of the rating *own* has no cap: standard from 1 October 2025, *full_from* (2650) or more."""
+    """Return whether a player of rating *own* has no cap: standard from 1 October 2025, *full_from* (2650) or more."""
     # The opponent below 2650 is still capped: the two sides of a game then use different differences. FIDE's online
     # calculator knows nothing of it (RULES 1.4).
     return day >= OCTOBER_2025 and not rapid and own >= full_from
 
 
 def greatest(own: float, day: float, rapid: bool, full_from: float) -> float:
-    """How far above an opponent a player of the rating *own* counts, points."""
+    """Return the greatest lead over an opponent that counts for a player of rating *own*, points."""
     # With one upgrade, all games but one count in full for the stronger side; ``upgrade`` sees to that one.
     if is_free(own, day, rapid, full_from) or one_upgrade(day, rapid):
         return UNLIMITED
@@ -112,13 +112,13 @@ def greatest(own: float, day: float, rapid: bool, full_from: float) -> float:
 
 
 def lowest(own: float, day: float, rapid: bool, full_from: float) -> float:
-    """How far above (negative: below) an opponent a player of the rating *own* counts at least, points."""
+    """Return the lowest difference to an opponent that counts for a player of rating *own*, points; negative: below."""
     # In the years of the one upgrade, too, the weaker side of every game is capped (RULES 1.4).
     return -UNLIMITED if is_free(own, day, rapid, full_from) else -cap(day)
 
 
 def rule_of_differences(own: float, day: float, rapid: bool, full_from: float) -> str:
-    """By which rule great differences count for a player of the rating *own*, in words."""
+    """Return the rule by which great differences count for a player of the rating *own*, in words."""
     if is_free(own, day, rapid, full_from):
         return "differences in full"
     rule = f"the {cap(day):g}-point rule"
@@ -126,7 +126,7 @@ def rule_of_differences(own: float, day: float, rapid: bool, full_from: float) -
 
 
 def is_rated(own: float, opponent: float, day: float, rapid: bool) -> bool:
-    """Whether a game against a player of the rating *opponent* counts for one of the rating *own*; 0 is unrated."""
+    """Return whether a game against a player of rating *opponent* counts for one of rating *own*; 0 is unrated."""
     # Games against unrated players do not. Rapid and blitz 7.3.1, 1 December 2024: nor do those between rated players
     # with a difference of 600 or more if one of them is rated above 2600.
     if opponent <= 0.0:
@@ -137,7 +137,7 @@ def is_rated(own: float, opponent: float, day: float, rapid: bool) -> bool:
 
 
 def within(difference: float, low: float, high: float) -> float:
-    """A difference as it counts, points: the 400-point rule (8.3.1) with its limits for this player and day."""
+    """Return a difference as it counts, points: the 400-point rule (8.3.1) with its limits for this player and day."""
     if difference > high:
         return high
     if difference < low:
@@ -146,7 +146,7 @@ def within(difference: float, low: float, high: float) -> float:
 
 
 def upgrade(widest: float, day: float, rapid: bool) -> int:
-    """What the expected score falls by where only "the game with the greatest difference" is capped, hundredths."""
+    """Return the fall of the expected score if only "the game with the greatest difference" is capped, hundredths."""
     # *widest* is that difference. Nothing but in the years of the one upgrade.
     limit = cap(day)
     if widest > limit and one_upgrade(day, rapid):
@@ -190,7 +190,7 @@ def k_capped(k: float, games: float, day: float, most: float) -> float:
 
 
 def compressed(rating: float) -> float:
-    """A rating after the adjustment of 1 March 2024, nearest point: R + 0.40·(2000 - R) below 2000."""
+    """Return a rating after the adjustment of 1 March 2024, nearest point: R + 0.40·(2000 - R) below 2000."""
     # 1600 becomes 1760, as it was announced; the page of one federation has 1740 (RULES 1.7)
     if rating >= 2000.0:
         return rating
@@ -198,18 +198,18 @@ def compressed(rating: float) -> float:
 
 
 def nearest(total: float, games: float) -> float:
-    """The mean ``total / games`` to the nearest whole number, half up."""
+    """Return the mean ``total / games`` to the nearest whole number, half up."""
     # No published case proves which way a half of an initial rating goes (RULES 1.6).
     return float((2.0 * total + games) // (2.0 * games))
 
 
 def games_needed(day: float) -> float:
-    """Games against rated opponents that make a rating: "a minimum of 9 games", five from 1 July 2014."""
+    """Return the number of games that make a rating: "a minimum of 9 games", five from 1 July 2014."""
     return 5.0 if day >= JULY_2014 else 9.0
 
 
 def half_point(day: float) -> float:
-    """What half a point over 50 % is worth to a newcomer before March 2024, points: half of the highest K."""
+    """Return the worth of half a point over 50 % to a newcomer before March 2024, points: half of the highest K."""
     return 20.0 if day >= JULY_2014 else 15.0 if day >= JULY_2011 else 12.5
 
 
@@ -230,7 +230,7 @@ def initial_2024(opponents: float, score: float, games: float, hypothetical: flo
 
 def initial_before_2024(opponents: float, score: float, games: float, half: float) -> float:
     """Initial rating before 1 March 2024, points: over 50 % *half* points per half point, below 50 % by the table."""
-    # FIDE's online calculator, and the Rp that it prints beside newcomers, still go by this rule (RULES 1.6).
+    # FIDE's online calculator, and the Rp next to newcomers there, still go by this rule (RULES 1.6).
     over = 2.0 * score - games
     if over >= 0.0:
         return nearest(opponents + half * over * games, games)

@@ -18,7 +18,7 @@ ZERO_SCORE = 800  # for no score: so many points below the lowest opponent (Tie-
 
 
 def linear(opponents: Sequence[float], score: float) -> float:
-    """The opponents' mean, and 400 points for a whole score above or below even: ``Rc + 400 (W - L) / n``.
+    """Return the opponents' mean, and 400 points for a whole score above or below even: ``Rc + 400 (W - L) / n``.
 
     Source: Elo's formula for provisional ratings, the "algorithm of 400" (NET.chess, 26 March 1982).
 
@@ -36,7 +36,7 @@ def linear(opponents: Sequence[float], score: float) -> float:
 
 
 def harkness(opponents: Sequence[float], score: float) -> float:
-    """The opponents' mean, and 10 points for each per cent above or below 50.
+    """Return the opponents' mean, and 10 points for each per cent above or below 50.
 
     Source: Harkness 1956 (Official Chess Handbook 1967, pages 185 to 188); US Chess Federation, 1950 to 1960.
 
@@ -54,7 +54,7 @@ def harkness(opponents: Sequence[float], score: float) -> float:
 
 
 def chessmetrics(opponents: Sequence[float], score: float) -> float:
-    """The opponents' mean, and 8.5 points for each per cent above or below 50: ``mean + (p - 0.5) 850``.
+    """Return the opponents' mean, and 8.5 points for each per cent above or below 50: ``mean + (p - 0.5) 850``.
 
     Source: Sonas, Chessmetrics: "a 10 % increase in performance is equivalent to 85 rating points". The padding with
     draws and the weights by age of his full method are not part of it.
@@ -73,7 +73,7 @@ def chessmetrics(opponents: Sequence[float], score: float) -> float:
 
 
 def true(opponents: Sequence[float], score: float) -> float:
-    """The rating at which the expected score of the Elo formula is the score: ``sum 1/(1 + 10^((Ri-R)/400)) = S``.
+    """Return the rating at which the Elo formula expects the score: ``sum 1/(1 + 10^((Ri-R)/400)) = S``.
 
     Source: the logistic formula of the Elo system, solved for the player's own rating.
 
@@ -192,7 +192,7 @@ VARIANTS: Mapping[str, Callable[[Sequence[float], float], float]] = {
 
 
 def performance(variant: str, opponents: Sequence[float], score: float) -> float:
-    """The performance rating called *variant*, one of ``VARIANTS``.
+    """Return the performance rating called *variant*, one of ``VARIANTS``.
 
     Args:
         variant: its name.
@@ -211,7 +211,7 @@ def performance(variant: str, opponents: Sequence[float], score: float) -> float
 
 
 def _along_a_line(opponents: Sequence[float], score: float, slope: float) -> float:
-    """The mean, and *slope* points from no score to the whole score; one division, so exact where the result is."""
+    """Return the mean, and *slope* points from no score to the whole score; exact if the result is (one division)."""
     games = _checked(opponents, score)
     return fsum((*opponents, slope * score, -slope / 2.0 * games)) / games
 
@@ -225,7 +225,7 @@ def _finite(ratings: Sequence[float]) -> None:
 
 
 def _checked(opponents: Sequence[float], score: float) -> int:
-    """The number of games, after refusing what no games can give."""
+    """Return the number of games, after refusing impossible scores."""
     _finite(opponents)
     games = len(opponents)
     if not 0 <= score <= games or (2 * score) % 1:

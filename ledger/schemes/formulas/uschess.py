@@ -48,12 +48,12 @@ class Work:
 
 
 def games_against(opponents: Sequence[Work]) -> BatchGames:
-    """The games of one player, as the sums below take them."""
+    """Return the games of one player, as the sums below take them."""
     return BatchGames((), opponents, range(len(opponents)), (), (), (), 0, 0, len(opponents))
 
 
 def opponent_rating(games: BatchGames, game: int, step: int) -> float:
-    """The rating of the opponent in a game as step 1, 3 or 4 leaves it."""
+    """Return the rating of the opponent in a game as step 1, 3 or 4 leaves it."""
     work = work_of(games, game)
     if step == 1:
         return work.yardstick  # type: ignore[no-any-return]
@@ -90,7 +90,7 @@ def k_factor(effective_n: float, m: float, rating: float, dual: bool) -> float:
 
 def looked_over(games: BatchGames) -> tuple[float, float, float]:
     """Wins, draws, and 1 for who met one opponent only, 2 for who met more."""
-    # Added without an ``if``, which nobody can predict: a section takes 0.88 times as long.
+    # Added without an ``if``, an unpredictable branch: a section takes 0.88 times as long.
     wins = 0.0
     draws = 0.0
     others = 0
@@ -102,7 +102,7 @@ def looked_over(games: BatchGames) -> tuple[float, float, float]:
 
 
 def record_after(record: float, wins: float, draws: float, m: float) -> float:
-    """A player's record after *m* more games."""
+    """Return a player's record after *m* more games."""
     if wins == m and record in (NO_GAMES, ALL_WON):
         return ALL_WON
     if wins + draws == 0.0 and record in (NO_GAMES, ALL_LOST):
@@ -161,7 +161,7 @@ def next_knot(
     games: BatchGames,
     step: int,
 ) -> float:
-    """The nearest of the knots R0' ± 400, Ri ± 400 above or below *at*; ± ``FAR`` where there is none."""
+    """Return the nearest of the knots R0' ± 400, Ri ± 400 above or below *at*; ± ``FAR`` if there is none."""
     # Below is above with every sign turned.
     sign = 1.0 if up else -1.0
     here = sign * at
@@ -191,7 +191,7 @@ def special_guess(
     games: BatchGames,
     step: int,
 ) -> float:
-    """The answer if nobody were further than 400 points away: the M from which the editions of 2016-20 walk."""
+    """Return the answer if no opponent were over 400 points away: the M from which the editions of 2016-20 walk."""
     # The edition of 2026 walks from R0'; the way is another, the answer the same.
     weight = effective_n + (games.last - games.first)
     if weight == 0.0:
@@ -210,7 +210,7 @@ def special(
     games: BatchGames,
     step: int,
 ) -> float:
-    """The rating at which ``special_objective`` is 0, points, not yet bounded. Walks from knot to knot.
+    """Return the rating at which ``special_objective`` is 0, points, not yet bounded. Walks from knot to knot.
 
     Args:
         rating: R0, before the event.
@@ -280,7 +280,7 @@ def bonus_b(day: float) -> float:
 
 
 def bonus_eligible(opponent: Any, first: int, last: int) -> bool:
-    """Whether a bonus may be had."""
+    """Return whether a bonus is possible."""
     # "m >= 3 and nobody met more than twice (m = 3: more than once)"
     # A two-player match of three games or more is thereby excluded.
     m = last - first
@@ -305,7 +305,7 @@ def bonus(gain: float, m: float, b: float) -> float:
 
 
 def limited(rating: float, own: float, limit: float) -> float:
-    """The rating after a two-player match, at most *limit* from *own* before it, points."""
+    """Return the rating after a two-player match, at most *limit* from *own* before it, points."""
     # "change limited to 50"
     if rating > own + limit:
         return own + limit
@@ -316,7 +316,7 @@ def limited(rating: float, own: float, limit: float) -> float:
 
 
 def floor_raised(absolute: float, wins: float, draws: float, events: float) -> float:
-    """An absolute floor after so many further wins, draws and events."""
+    """Return an absolute floor after so many further wins, draws and events."""
     raised = absolute + (4.0 * wins + 2.0 * draws + events)
     return raised if raised < 150.0 else 150.0
 
