@@ -126,7 +126,7 @@ class PostgresTokens:
             )
         )
         self._has_tokens = True
-        return int(added.one())
+        return int(added.value())
 
     def revoke(self, numbers: list[int], at: str) -> None:
         """Tokens hold no longer, from now on."""
@@ -309,7 +309,7 @@ class PostgresTokens:
 
     def _stands(self) -> bool:
         (answer,) = self._journal.ask(ServerStatement(_STANDS, [self._s]))
-        return bool(answer.one())
+        return bool(answer.value())
 
     def _refuse_lack(self) -> None:
         if not self._stands():

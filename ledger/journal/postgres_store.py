@@ -305,7 +305,7 @@ class PostgresJournal(StoredTree):
             raise session.explained(error) from error
         settings = dict(about.rows())
         self._check_identity(settings)
-        self._oid, self._seal = oid, seal.one()
+        self._oid, self._seal = oid, seal.value()
         self._fault, self.went_to = None, settings.get("gone")
         if faults := _faults(strangers):
             self._fault = f"{faults[0]}: that was not this program; have it undone before anything is recorded"
@@ -365,7 +365,7 @@ class PostgresJournal(StoredTree):
     def size(self) -> int:
         """Number of committed entries."""
         (answer,) = self._ask(ServerStatement(self._statements.size))
-        size: int = answer.one()
+        size: int = answer.value()
         self._seen = max(self._seen, size)
         return size
 

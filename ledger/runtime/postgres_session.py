@@ -58,7 +58,7 @@ class ServerAnswer:
         rows: list[tuple[Any, ...]] = self._transformer.load_rows(0, self._result.ntuples, tuple)
         return rows
 
-    def one(self) -> Any:
+    def value(self) -> Any:
         """Return the first value of the first row."""
         return self.rows()[0][0]
 
