@@ -90,11 +90,6 @@ class SilentError(LostError):
     """The server said nothing for too long, and the connection was given up."""
 
 
-def number(value: bytes) -> int:
-    """Return an integer from the binary protocol."""
-    return int.from_bytes(value, "big", signed=True)
-
-
 def array(oid: int, items: Iterable[bytes]) -> bytes:
     """Return an array of one dimension in the binary protocol, of items that are in it already."""
     packed = [pack("!i", len(item)) + item for item in items]
