@@ -53,7 +53,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.ledger_files import beside
 from ledger.runtime.long_work import Progress, collector_paused, silent
-from ledger.runtime.postgres import quoted, shown
+from ledger.runtime.postgres import quoted, without_password
 from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, Piece
 from ledger.runtime.postgres_session import ServerSession
 
@@ -164,7 +164,7 @@ def _refuse_standing(files: Iterable[Path]) -> None:
 def _places(connection: Connection[Any], address: str, schema: str) -> tuple[SchemaPlace, SchemaPlace]:
     """Return the two schemas of a ledger: the journal's and that of the names."""
     both = (schema, schema_of(schema))
-    journal, names = (SchemaPlace(connection, each, f"{shown(address)}, schema {each}") for each in both)
+    journal, names = (SchemaPlace(connection, each, f"{without_password(address)}, schema {each}") for each in both)
     return journal, names
 
 

@@ -187,7 +187,7 @@ class PostgresPeople(People):
         Raises:
             StorageError: they cannot be reached, are not there, or not ours.
         """
-        self.path = f"{postgres.shown(address)}, schema {schema_of(schema)}"
+        self.path = f"{postgres.without_password(address)}, schema {schema_of(schema)}"
         self._own = own = None if session else ServerSession(address)
         self._database = NamesDatabase(session or (lambda: own), self.path, quoted(schema_of(schema)))  # type: ignore[arg-type, return-value]
         self._schema = schema
@@ -218,7 +218,7 @@ class PostgresPeople(People):
         Raises:
             StorageError: there is such a schema, or this role may not make one.
         """
-        names, place = schema_of(schema), f"{postgres.shown(address)}, schema {schema_of(schema)}"
+        names, place = schema_of(schema), f"{postgres.without_password(address)}, schema {schema_of(schema)}"
         with (
             closing(postgres.connect(address)) as connection,
             postgres.storage_errors(place),
