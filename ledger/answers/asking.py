@@ -131,7 +131,7 @@ def is_recorder_shown(actor: str) -> bool:
     return strangers is None or strangers.entries or actor in OWN_WORDS
 
 
-def shown(person: Person) -> str:
+def display_name(person: Person) -> str:
     """What a person is called; an erased one keeps the number only."""
     return called_so(person.player, person.name)
 
@@ -171,6 +171,6 @@ def told_apart(called: Mapping[int, str]) -> dict[int, str]:
 
 
 def names(ledger: OpenLedger, players: set[int]) -> dict[int, str]:
-    """``shown`` by player number; who is missing from the people file was not erased, and is not called so."""
+    """``display_name`` by player number; who is missing from the people file was not erased, and is not called so."""
     people = ledger.people.by_number(sorted(players))
-    return {player: shown(people[player]) if player in people else missing(player) for player in players}
+    return {player: display_name(people[player]) if player in people else missing(player) for player in players}

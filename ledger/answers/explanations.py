@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, day, display_name, names, of_one_moment
 from ledger.answers.calculations import FormulaTerm
 from ledger.answers.marks import AroundGame
 from ledger.book import stored_editions
@@ -121,7 +121,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     if side_row is None:
         both = names(ledger, {row["white"], row["black"]})
         played = f"{both[row['white']]} and {both[row['black']]} played it"
-        raise UnknownNameError(f"player of game {game!r} named", shown(person), played)
+        raise UnknownNameError(f"player of game {game!r} named", display_name(person), played)
     # A row of the history does not say its place in rating order, which is that of its game.
     side_row["rated_ms"] = row["rated_ms"]
     number = pool.era_at(row["rated_ms"])
@@ -135,7 +135,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     opponents = names(ledger, set(part.opponents))
     return GameExplanation(
         game=game,
-        player=shown(person),
+        player=display_name(person),
         opponent=opponents[side_row["opponent"]],
         result=RESULT[side_row["half_points"]],
         pool=pool.name,

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import RESULT, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, display_name, names, of_one_moment
 from ledger.answers.graphs.bars import PAGE
 from ledger.answers.rankings import class_of
 from ledger.answers.read_models import games_until
@@ -223,8 +223,10 @@ def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | No
     """
     met = [game for game in _played(ledger, person, pool, None) if game.opponent == opponent.player]
     if not met:
-        hint = f"'games' shows whom {shown(person)} has met"
-        raise UnknownNameError("opponent", shown(opponent), hint, where=f"among the rated games of {shown(person)}")
+        hint = f"'games' shows whom {display_name(person)} has met"
+        raise UnknownNameError(
+            "opponent", display_name(opponent), hint, where=f"among the rated games of {display_name(person)}"
+        )
     white, black = ([game for game in met if game.colour == place] for place, _ in enumerate(COLOURS))
     return ResultsAgainst(
         opponent=names(ledger, {opponent.player})[opponent.player],

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.asking import day, identity_shown, in_force_from, is_kept_back, of_one_moment, shown
+from ledger.answers.asking import day, display_name, identity_shown, in_force_from, is_kept_back, of_one_moment
 from ledger.answers.highest import NO_LOWEST, Lowest, lowest
 from ledger.answers.publications import OriginalNumbers, beside_now, original
 from ledger.answers.rankings import RankingPlace, place
@@ -154,7 +154,7 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     rating_then, waiting = _then(states, person.player, then)
     return PlayerSummary(
         player=person.player,
-        name=shown(person),
+        name=display_name(person),
         identity=identity_shown(person.identity),
         joined=joined(ledger, person),
         pool=rated_by.name,

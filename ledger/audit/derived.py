@@ -20,7 +20,7 @@ import attrs
 import orjson
 
 from ledger.audit.reader import Falsehood, Snapshot
-from ledger.audit.reader.files import READ_ERRORS, shown
+from ledger.audit.reader.files import READ_ERRORS, excerpt
 from ledger.audit.reader.published import marks, object_falsehoods, objects, page_falsehoods
 from ledger.book.game_book_columns import strange_bodies
 from ledger.errors import CorruptError, MalformedError, one_line
@@ -51,7 +51,7 @@ class SealedJournal(SqliteJournal):
         """Take a snapshot and the head that was recomputed from it."""
         # Not as the parent does it: that opens the file again, which may be another one by now than was verified.
         self.path = file.path
-        self._connection = file.connection
+        self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
         self._edge = Edge()
         self._log_pages = 0
         self._head = head
@@ -71,7 +71,7 @@ class SealedPeople(SqlitePeople):
         """Take a snapshot."""
         # As in the journal above: the very bytes that were compared, even if the file is another one by now.
         self.path = file.path
-        self._connection = file.connection
+        self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
         self._take_parts()
 
     def close(self) -> None:
@@ -135,9 +135,9 @@ def look(file: Snapshot) -> StandingViews:
     if len(rows) != 1:
         false.append(Falsehood("progress", "rows", f"are {len(rows)}, not one; {REMEDY}"))
     elif rows[0].get("only") != 1:
-        false.append(Falsehood("progress", "only", f"is {shown(rows[0].get('only'))}, not 1; {REMEDY}"))
+        false.append(Falsehood("progress", "only", f"is {excerpt(rows[0].get('only'))}, not 1; {REMEDY}"))
     elif type(position) is not int or position < 0:
-        false.append(Falsehood("progress", "position", f"is {shown(position)}, no number of entries; {REMEDY}"))
+        false.append(Falsehood("progress", "position", f"is {excerpt(position)}, no number of entries; {REMEDY}"))
         position = None
     root = rows[0].get("root") if len(rows) == 1 else None
     return StandingViews(file, position, root, tuple(false), why_not)
@@ -161,8 +161,8 @@ def place_falsehoods(standing: StandingViews, size: int, roots: Mapping[int, byt
     # Where the column is missing, that is named with the other objects of the file.
     if "root" in columns and standing.root != root:
         message = (
-            f"is {shown(standing.root)}, but the journal's at entry {standing.position} is {shown(root)}: the views "
-            f"follow from another journal, or the row was changed; {REMEDY}"
+            f"is {excerpt(standing.root)}, but the journal's at entry {standing.position} is {excerpt(root)}: the "
+            f"views follow from another journal, or the row was changed; {REMEDY}"
         )
         return [Falsehood("progress", "root", message)]
     return []

@@ -21,7 +21,7 @@ from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.runtime import postgres
 from ledger.runtime.lazy import tomllib
-from ledger.runtime.postgres import quoted, shown
+from ledger.runtime.postgres import quoted, without_password
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -120,7 +120,7 @@ def server_faults(address: str, schema: str) -> list[str]:
     with closing(PostgresJournal(address, schema)) as journal:
         faults = journal.faults()
     with closing(postgres.connect(address)) as connection:
-        place = f"{shown(address)}, schema {schema_of(schema)}"
+        place = f"{without_password(address)}, schema {schema_of(schema)}"
         postgres_layout.check(connection, place, schema)
         with postgres.storage_errors(place):
             faults += postgres_layout.foreign_objects(connection, schema)

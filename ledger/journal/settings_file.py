@@ -50,7 +50,7 @@ class ServerPlace:
     @property
     def shown(self) -> str:
         """The address as messages name it."""
-        return postgres.shown(self.address)
+        return postgres.without_password(self.address)
 
     @property
     def needs_quorum(self) -> bool:
@@ -126,7 +126,7 @@ class SettingsFile:
             raise StorageError(
                 str(self.path),
                 f"{JOURNAL} must be the address of a database such as postgresql://ledger@db1/chess, got "
-                f"{postgres.shown(words[JOURNAL])!r}; a journal in a file needs no such line",
+                f"{postgres.without_password(words[JOURNAL])!r}; a journal in a file needs no such line",
             )
         return ServerPlace(words.pop(JOURNAL), **{SCHEMA: self._ledger.stem, **words})
 

@@ -9,7 +9,7 @@ import pytest
 from ledger.errors import StorageError
 from ledger.runtime import postgres, postgres_rows
 from ledger.runtime.postgres_rows import BadTextError, pieces
-from ledger.runtime.postgres_session import array, bigint, number
+from ledger.runtime.postgres_session import array, bigint
 
 TYPES = ("int8", "int4", "text", "bytea")
 
@@ -92,7 +92,7 @@ SECRET = "s3cr:t/?@x"
 )
 def test_no_password_is_shown_and_none_may_stand_in_an_address(address: str) -> None:
     assert "s3cr" in address
-    assert "s3cr" not in postgres.shown(address)
+    assert "s3cr" not in postgres.without_password(address)
     with pytest.raises(StorageError) as refused:
         postgres.connect(address)
     assert "s3cr" not in str(refused.value)
@@ -107,7 +107,7 @@ def test_no_password_is_shown_and_none_may_stand_in_an_address(address: str) -> 
     ],
 )  # fmt: skip
 def test_an_address_without_a_password_is_shown_as_it_is(address: str) -> None:
-    assert postgres.shown(address) == address
+    assert postgres.without_password(address) == address
 
 
 def test_names_stand_in_quotes() -> None:
@@ -121,7 +121,7 @@ def test_addresses_are_told_from_paths() -> None:
 
 @pytest.mark.parametrize("value", [0, 1, -1, 2**40, 2**63 - 1, -(2**63)])
 def test_numbers_come_back_from_the_binary_protocol(value: int) -> None:
-    assert number(bigint(value)) == value
+    assert int.from_bytes(bigint(value), "big", signed=True) == value
 
 
 def test_an_array_has_its_type_and_the_length_of_each_item() -> None:

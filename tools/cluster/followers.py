@@ -88,11 +88,8 @@ class Follower:
         """Note how far its views are, where there are any."""
         if not self.views.exists():
             return
-        with (
-            suppress(StorageError),  # they are put in place at this moment
-            sqlite.storage_errors(self.views),
-            closing(sqlite.connect(self.views, read_only=True)) as connection,
-        ):
+        # views may be put in place at this moment
+        with suppress(StorageError), closing(sqlite.connect(self.views, read_only=True)) as connection:
             position, root = views_file.checkpoint(connection)
             self.seen.append({"at": time.monotonic(), "size": position, "root": root.hex()})
 

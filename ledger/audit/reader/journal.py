@@ -27,9 +27,9 @@ from ledger.audit.reader.files import (
     Falsehood,
     Finding,
     Snapshot,
+    excerpt,
     last_position,
     opened,
-    shown,
 )
 from ledger.audit.reader.published import JOURNAL, file_falsehoods, page_falsehoods
 from ledger.audit.reader.tree import TILE, leaf_of_anything, leaves_of, root_of, tile_roots
@@ -160,7 +160,7 @@ class JournalScan:
                 self.clocks.append(position)
             else:
                 yield (
-                    f"accepts the clock of entry {shown(entry)}; only that of the entry just before it can be "
+                    f"accepts the clock of entry {excerpt(entry)}; only that of the entry just before it can be "
                     f"accepted; {RESTORE}"
                 )
         elif stamp < before:
@@ -250,12 +250,12 @@ def _row_faults(row: Row) -> Iterator[str]:
     """Yield the faults of one row; nothing if it is right."""
     position, kind, key, body, leaf = row
     if not isinstance(body, bytes):
-        yield f"column body holds {shown(body)}, not the bytes of an entry; {RESTORE}"
+        yield f"column body holds {excerpt(body)}, not the bytes of an entry; {RESTORE}"
         return
     computed = leaves_of([body])[0]
     if computed != leaf:
         yield (
-            f"the body hashes to {computed.hex()}, but the sealed leaf is {shown(leaf)}: "
+            f"the body hashes to {computed.hex()}, but the sealed leaf is {excerpt(leaf)}: "
             f"one of the two was changed; {RESTORE}"
         )
         return
@@ -266,17 +266,17 @@ def _row_faults(row: Row) -> Iterator[str]:
     except (ValueError, RecursionError):
         sealed = None
     if not isinstance(sealed, dict):
-        yield f"the body is not a JSON object, it begins {shown(body[:24])}; {RESTORE}"
+        yield f"the body is not a JSON object, it begins {excerpt(body[:24])}; {RESTORE}"
         return
     edited = [
-        f"column {name} says {shown(column)}, but the body says {shown(sealed.get(name))}; "
+        f"column {name} says {excerpt(column)}, but the body says {excerpt(sealed.get(name))}; "
         "set the column back to what the body says"
         for name, column in (("position", position), ("kind", kind), ("key", key))
         if type(column) is not type(sealed.get(name)) or column != sealed.get(name)
     ]
     yield from edited or [
         "the body is not in canonical form or its recorded_at is no instant with milliseconds: "
-        f"it ends {shown(body[-40:])}; {RESTORE}"
+        f"it ends {excerpt(body[-40:])}; {RESTORE}"
     ]
 
 
@@ -457,7 +457,7 @@ def _node_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list[
             first, last = number * span + 1, (number + 1) * span
             if node != computed and not any(first <= position <= last for position in named):
                 named.append(first)
-                says = "is missing" if node is None else f"says {shown(node)}"
+                says = "is missing" if node is None else f"says {excerpt(node)}"
                 message = (
                     f"entries {first} to {last} hash to {computed.hex()}, but the stored node {says}: "
                     f"an entry was replaced together with its leaf, or the node was changed; {RESTORE}"
