@@ -16,11 +16,11 @@ import attrs
 
 from ledger.book import judge
 from ledger.book.evidence import Context, Evidence
-from ledger.duplicates.detector import Alike, DuplicateDetector
+from ledger.duplicates.detector import DuplicateDetector, ProbableDuplicate
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
 from ledger.duplicates.game_keys import MadeKeys
-from ledger.duplicates.repeats import CorrectedGames, Difference, ToldEntries, match_repeats
+from ledger.duplicates.repeats import CorrectedGames, Difference, ReportedEntries, match_repeats
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.codec import body_of
@@ -76,7 +76,7 @@ class ImportReport(FaultsFound):
     kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
     new_pools: list[str] = attrs.Factory(list)
-    alike: list[Alike] = attrs.Factory(list)
+    alike: list[ProbableDuplicate] = attrs.Factory(list)
     alike_count: int = 0
     notes: list[FileFault] = attrs.Factory(list)
     note_count: int = 0
@@ -94,7 +94,7 @@ class ImportReport(FaultsFound):
         """How many players were met for the first time."""
         return len(self.newcomers)
 
-    def hold_back(self, games: list[Alike]) -> None:
+    def hold_back(self, games: list[ProbableDuplicate]) -> None:
         """Note games that are probably known."""
         self.alike_count += len(games)
         self.alike += games[: max(KEPT_FAULTS - len(self.alike), 0)]
@@ -177,7 +177,7 @@ class GameImport:
         self._version = names.file.version()
         self._pools: set[str] = set()
         self._met_repeats = False
-        self._told = ToldEntries()
+        self._told = ReportedEntries()
         self._taken = _Taken()
         self.report = ImportReport()
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import attrs
 import orjson
 
-from ledger.duplicates.candidate_index import Sought
+from ledger.duplicates.candidate_index import GameLookup
 from ledger.duplicates.similar_games import MOST_LOOKED_AT
 from ledger.errors import LedgerError, MalformedError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -69,7 +69,7 @@ class ViewsGameIndex:
             later = [body for bodies in journal.read(reached) for body in bodies if body.find(_PLAYER, _END) >= 0]
             return max([highest, *(int(orjson.loads(body)["facts"]["player"]) for body in later)])
 
-    def entries(self, sought: Sought) -> tuple[int, set[int]] | None:
+    def entries(self, lookup: GameLookup) -> tuple[int, set[int]] | None:
         """The entries of games that were told so, maybe of others, and up to which entry; as of ``GameIndex``."""
         try:
             if not self.views.path.exists():
@@ -80,11 +80,11 @@ class ViewsGameIndex:
                 connection.execute("BEGIN")
                 try:
                     reached, entries = views_file.position(connection), set[int]()
-                    for query, rows in ((_BY_DAY, list(_days(sought))), (_BY_MEETING, sought.meetings)):
+                    for query, rows in ((_BY_DAY, list(_days(lookup))), (_BY_MEETING, lookup.meetings)):
                         if rows:
                             answer = connection.execute(query, (json.dumps(rows),))
                             entries.update(position for (position,) in answer)
-                    for moves in sought.moves:
+                    for moves in lookup.moves:
                         entries.update(position for (position,) in connection.execute(_BY_MOVES, (moves,)))
                     return reached, entries
                 finally:
@@ -93,9 +93,9 @@ class ViewsGameIndex:
             return None
 
 
-def _days(sought: Sought) -> Iterable[tuple[int, int, int, int, str]]:
+def _days(lookup: GameLookup) -> Iterable[tuple[int, int, int, int, str]]:
     """White, Black, the first and the last end that a game of that day may have in the book, and the day."""
-    for white, black, day in sought.days:
+    for white, black, day in lookup.days:
         try:
             # A supplement may have made the end more exact, or earlier by some hours where it was reckoned; or the day
             # is that of the beginning, and the end may be any later one or be known to the year alone.
