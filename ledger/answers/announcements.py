@@ -1,7 +1,7 @@
-"""What is told of tournaments beside their games: whether it makes games rated together, and which games lie outside.
+"""Announcements of tournaments: whether they make games rated together, and which games lie outside.
 
-Also which tournaments that a file reports with their days the ledger was not told of yet. What may be told at all,
-``book.conflicts`` says. Read from the journal; nothing is recorded here.
+The module also finds the tournaments that a file reports with days and that the ledger does not know yet.
+``book.conflicts`` defines the possible announcements. Everything is read from the journal; nothing is recorded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KEPT = 10  # games whose lines are named
 
 
 def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
-    """By name of a tournament, what was told of its editions in a pool."""
+    """Return, by name of a tournament, the announcements of its editions in a pool."""
     tellings: dict[str, Announced] = {}
     # In the order of keys ';' follows ':', so that these two enclose every opening of the pool.
     for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
@@ -61,7 +61,7 @@ def _end(event: TournamentOpened) -> int:
 
 
 def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: Sequence[int]) -> str | None:
-    """Why what is told of a tournament's days makes no game of it rated together; None where it does, or may.
+    """Return why a tournament's announced days make none of its games rated together; None if they do, or may.
 
     Args:
         pool: the pool, with what is told.
@@ -96,23 +96,23 @@ def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: 
 
 
 def is_outside(end: int, announced: Announced) -> bool:
-    """Whether a game that ended then lies in no edition that was told, though it was most likely meant to."""
+    """Return whether a game that ended then lies in no announced edition, though it was most likely meant to."""
     opened = announced.editions()
     if any(edition.first_ms <= end <= edition.last_ms for edition in opened):
         return False
     closing = first_from(end, announced.closed)
     if closing is not None and not any(end < edition.first_ms <= closing for edition in opened):
-        # an edition that was told by its closing alone
+        # an edition that was announced by its closing alone
         return False
     return bool(opened) or any(over < end <= over + SOON * DAY_MS for over in announced.closed)
 
 
 @attrs.define
 class OutsideGames:
-    """Games of an import that lie in no edition of their tournament that was told.
+    """Games of an import that lie in no announced edition of their tournament.
 
     Attributes:
-        known: by pool and tournament, what was told.
+        known: by pool and tournament, the announcements.
         games: line and words of the first of them.
         count: how many there are.
     """
@@ -122,7 +122,7 @@ class OutsideGames:
     count: int = 0
 
     def passing(self, frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
-        """The frames as they are, looked at on their way."""
+        """Yield the frames unchanged, after a look at them."""
         for frame in frames:
             if self.known:
                 of_these = frame.select("line", "tournament", "ended_at").filter(
@@ -140,7 +140,7 @@ class OutsideGames:
 
 @checked
 def outside_games(ledger: OpenLedger, pool: str) -> OutsideGames:
-    """What looks at the games of an import into a pool."""
+    """Return the observer of the games of an import into a pool."""
     return OutsideGames(announced_in(ledger.journal, pool))
 
 
@@ -153,7 +153,7 @@ class Opening(NamedTuple):
 
 
 def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: str) -> Iterator[Opening]:
-    """The tournaments of a file that the ledger was not told of with these days.
+    """Return the tournaments of a file that the ledger does not know with these days.
 
     Args:
         ledger: where they would be announced.
@@ -182,7 +182,7 @@ def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: s
 
 
 def _refusal(ledger: OpenLedger, event: TournamentOpened) -> str | None:
-    """Why an announcement would be refused; None where it would be recorded, or where its pool is none yet."""
+    """Return why an announcement would be refused; None if it would be recorded, or if its pool does not exist yet."""
     stored = ledger.journal.find([event.key]).get(event.key)
     try:
         # The judge is asked about new facts alone: what has a known key repeats that fact, or contradicts it.

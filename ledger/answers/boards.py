@@ -35,7 +35,7 @@ class FinalBoard(NamedTuple):
 
     Attributes:
         game: its key.
-        title: ``Ann - Bob 1-0, 2024-05-01``, with the facts as they stand now.
+        title: ``Ann - Bob 1-0, 2024-05-01``, with its current facts.
         moves: the moves of the main line in algebraic notation.
         position: after the last of them.
     """
@@ -47,7 +47,7 @@ class FinalBoard(NamedTuple):
 
     @property
     def answer(self) -> FinalPosition:
-        """The same as an answer."""
+        """The position as an answer."""
         return FinalPosition(
             game=self.game,
             title=self.title,
@@ -58,7 +58,7 @@ class FinalBoard(NamedTuple):
 
 
 class KeptGame(NamedTuple):
-    """A game of the journal: its key, its position, and the movetext that its source or a later one told, if any."""
+    """A game of the journal: its key, its position, and the movetext of its source or a later one, if any."""
 
     key: str
     position: int
@@ -67,7 +67,7 @@ class KeptGame(NamedTuple):
 
 @checked
 def kept_game(ledger: OpenLedger, game: str) -> KeptGame:
-    """A game by its key, the id that its server gave it, or its web address.
+    """Return a game by its key, the id that its server gave it, or its web address.
 
     Raises:
         UnknownNameError: no such game, or several.
@@ -82,7 +82,7 @@ def kept_game(ledger: OpenLedger, game: str) -> KeptGame:
 
 @of_one_moment
 def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard:
-    """The position that a game ended in.
+    """Return the position that a game ended in.
 
     Args:
         ledger: a ledger whose views are level.
@@ -90,7 +90,7 @@ def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard
         start: the position that it began with, as FEN: the ledger keeps moves, not where they begin.
 
     Raises:
-        UnknownNameError: no such game, or no moves of it were told.
+        UnknownNameError: no such game, or its moves are unknown.
         MalformedError: *start* is no FEN, or a move cannot be played from there.
     """
     key, entry, text = kept_game(ledger, game)

@@ -27,7 +27,7 @@ _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
 @attrs.frozen(kw_only=True, slots=False)
 class ProposalInFull:
-    """What is told of one proposal beside its row."""
+    """The details of one proposal besides its row."""
 
     recorded: list[dict[str, Any]] = documented("the changes as they were recorded")
     why_not: str | None = documented("the rule that the decision broke, so that it never acted; null: it broke none")
@@ -61,7 +61,7 @@ def proposal_rows(ledger: OpenLedger, proposals: Iterable[ShownProposal]) -> lis
 
 @of_one_moment
 def proposal(ledger: OpenLedger, number: int) -> ProposalRow:
-    """One proposal, with all its changes in words and as they were recorded.
+    """Return one proposal, with all its changes in words and as they were recorded.
 
     Raises:
         UnknownNameError: there is no proposal of this number.
@@ -93,7 +93,7 @@ def _row(ledger: OpenLedger, shown: ShownProposal) -> ProposalRow:
 
 @of_one_moment
 def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
-    """Each change in words, with the names of the players."""
+    """Return each change in words, with the names of the players."""
     listed = list(changes)
     players: set[int] = set()
     for change in listed:
@@ -109,7 +109,7 @@ def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
 
 @of_one_moment
 def in_short(ledger: OpenLedger, changes: Sequence[Change]) -> str:
-    """The first change in words, and how many more there are."""
+    """Return the first change in words, and how many more there are."""
     # The first alone is put in words, for each costs a look for names, and a file makes thousands of changes.
     (first,), more = described(ledger, changes[:1]), len(changes) - 1
     return f"{first} and {more} more" if more else first
@@ -117,7 +117,7 @@ def in_short(ledger: OpenLedger, changes: Sequence[Change]) -> str:
 
 @of_one_moment
 def doubts(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
-    """What may be meant otherwise, in words: late games that are known already."""
+    """Yield possible misunderstandings, in words: late games that are known already."""
     connection = ledger.views.connection
     sentences: list[str] = []
     for change in changes:
@@ -163,7 +163,7 @@ def _words(change: Change, called: dict[int, str]) -> str:
 
 
 def _adopted(change: Change) -> Mapping[str, Any]:
-    """What an adoption says, but for settings that the scheme has by itself, and the versions of the program."""
+    """Return the content of an adoption, except a scheme's own defaults, and the versions of the program."""
     facts = {name: value for name, value in (change.facts or {}).items() if name not in rules.VERSIONS}
     if facts["scheme"] in schemes.available():
         plain = schemes.in_full(SchemeAdopted(pool=facts["pool"], scheme=facts["scheme"], settings={})).settings

@@ -49,7 +49,7 @@ What = Literal["highest", "lowest", "best win", "worst loss"]
 
 @attrs.frozen(kw_only=True, slots=False)
 class Achievement:
-    """What a player has reached, with its game; a highest rating that a player came with has none."""
+    """An achievement of a player, with its game; a highest rating that a player came with has none."""
 
     what: What = documented("what was reached")
     place: int = documented("from 1: of ratings the present scheme first, of games the best first", minimum=1)
@@ -62,7 +62,7 @@ class Achievement:
 def achievements(
     ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None
 ) -> list[Achievement]:
-    """What a player has reached: a row for each highest and lowest rating, each best win and each worst loss.
+    """Return a player's achievements: a row for each highest and lowest rating, each best win and each worst loss.
 
     Args:
         ledger: a ledger whose views are level.
@@ -106,7 +106,7 @@ def achievements(
 
 
 class _Made(NamedTuple):
-    """What makes the achievements of a player in a pool; *present* is the scheme that holds now."""
+    """The builder of a player's achievements in a pool; *present* is the scheme that holds now."""
 
     sides: PlayersGames
     pool: Pool
@@ -115,7 +115,7 @@ class _Made(NamedTuple):
     def of_game(
         self, what: What, place: int, n: int, *, rating: float | None = None, reckoned: float | None = None
     ) -> Achievement:
-        """One that was reached in the player's n-th game; *reckoned* is what the formula took for the opponent's."""
+        """Return an achievement of the player's n-th game; *reckoned* is the opponent's rating in the formula."""
         scheme, shown = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.shown(n)
         before = shown.opponent_rating_before
         reached = attrs.evolve(
@@ -150,7 +150,7 @@ def _extremes(ledger: OpenLedger, made: _Made, person: Person, n: int) -> Iterat
 
 @of_one_moment
 def lowest(ledger: OpenLedger, pool: Pool, player: int, n: int, present: str) -> Lowest:
-    """The lowest rating of a player's first n games under the *present* scheme, since when, and which scheme it is."""
+    """Return the lowest rating of a player's first n games under the *present* scheme, its start, and that scheme."""
     # The latest era comes first.
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != present:

@@ -14,13 +14,13 @@ from ledger.facts.json_schemas import beside, documented
 from ledger.handle import OpenLedger
 from ledger.ratings.what_ifs import Figures
 
-# What stands in a row twice, before and after.
+# The values of a row that occur twice, before and after.
 FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "listed", "closed")
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class MoveRow:
-    """A player who would stand otherwise in a pool; null where there is neither a rated game nor a list's rating."""
+    """A player whose row in a pool would change; null if there is neither a rated game nor a list's rating."""
 
     pool: str = documented("the pool")
     player: int = documented("the player's number in the ledger", minimum=1)
@@ -60,7 +60,7 @@ class MovedListRow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ImpactSummary:
-    """What the approval of a proposal would move, in numbers."""
+    """The effects of the approval of a proposal, in numbers."""
 
     proposal: int = documented("its number", minimum=1)
     seen: int = documented("the number of entries that it was worked out for")
@@ -73,7 +73,7 @@ class ImpactSummary:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ImpactInFull:
-    """What the approval of a proposal would move: in numbers, on published lists, player by player."""
+    """The effects of the approval of a proposal: in numbers, on published lists, player by player."""
 
     summary: ImpactSummary = beside()
     lists: list[MovedListRow] = documented("published lists that would say something else, as revised")
@@ -82,7 +82,7 @@ class ImpactInFull:
 
 @of_one_moment
 def in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
-    """All that would move."""
+    """Return all effects."""
     numbers = {field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)}
     return ImpactInFull(summary=ImpactSummary(**numbers), lists=_lists(ledger, impact), moves=_moves(ledger, impact))
 
@@ -120,7 +120,7 @@ def _lists(ledger: OpenLedger, impact: Impact) -> list[MovedListRow]:
 
 def _side(figures: Figures | None, when: str, limits: Mapping[str, int]) -> dict[str, Any]:
     side = {f"{name}_{when}": None if figures is None else getattr(figures, name) for name in FIGURES}
-    # A scheme keeps a rating of whoever it does not list as well, which nobody is shown.
+    # A scheme keeps a rating of unlisted players as well, which is not shown.
     if figures is not None and not figures.listed:
         side |= {f"{name}_{when}": None for name in ("rating", "hera", "hera_game")}
     is_shown = figures is not None and figures.listed and not figures.closed

@@ -1,4 +1,4 @@
-"""What an import would record: the same account as the import gives, with the first games as they were understood.
+"""The dry run of an import: the same report as of the import, with the first games as they were understood.
 
 A list of players is looked through by the registry itself; the ratings that it would change are compared here.
 
@@ -124,7 +124,7 @@ class _DryNames(SealedNames):
         self._free = people.counts()[1] + 1
 
     def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
-        """As of ``SealedNames.number``; nobody is kept."""
+        """Act as ``SealedNames.number``, but store nobody."""
         people = self.people()
         persons = people.by_identity(list(named))
         on_file = {identity: person for identity, person in persons.items() if person.identity is not None}
@@ -175,7 +175,7 @@ class ImportPreview:
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
     ) -> ImportReport:
-        """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
+        """Return the report of ``Ledger.import_games``, with the same arguments and errors."""
         ledger = self._ledger
         ledger.catch_up_if_corrected()
         first = schemes.in_full(ledger.first_scheme(), stored=True)
@@ -209,11 +209,11 @@ class ImportPreview:
 
     @property
     def pools(self) -> Counter[str]:
-        """How many games would be recorded in each pool."""
+        """The number of games that would be recorded, by pool."""
         return self._seen.pools
 
     def games(self) -> list[UnderstoodGame]:
-        """The first games that would be recorded, with names for players."""
+        """Return the first games that would be recorded, with names for players."""
         numbers = {facts[side] for facts in self._seen.first for side in ("white", "black")}
         persons = {**self._ledger.people.by_number(numbers), **{new.player: new for new in self.new_players}}
         names = {player: person.name or f"player {player}" for player, person in persons.items()}

@@ -1,6 +1,6 @@
-"""What marks a game in an answer: the corrections that made it what it is, and why it does not count.
+"""The marks of a game in an answer: the corrections that changed it, and the reason why it is not rated.
 
-A game is corrected by an approved proposal that names it and that nobody has undone. Games of which it is one of many,
+A game is corrected by an approved proposal that names it and that was not undone. Games of which it is one of many,
 and merges of players, leave no mark: they change no fact of the game.
 """
 
@@ -31,7 +31,7 @@ _FIELDS = {"pool", *FACTS}
 
 @attrs.frozen(kw_only=True, slots=False)
 class PublishedOtherwise:
-    """A published list that told another number of a player than the journal does now; all null: there is none."""
+    """A published list with another number of a player than the journal's current one; all null: there is none."""
 
     published_list: str | None = documented("name of the list")
     published_rating: float | None = documented("the player's rating on it, points; null: not on it")
@@ -43,7 +43,7 @@ NOTHING_PUBLISHED = PublishedOtherwise(published_list=None, published_rating=Non
 
 @attrs.frozen(kw_only=True, slots=False)
 class AroundGame:
-    """What an explanation tells beside the formula: corrections, what was recorded and stands, and a published list."""
+    """The additional parts of an explanation: corrections, recorded and current facts, and a published list."""
 
     corrected: list[int] = documented("the proposals that corrected the game and act")
     recorded: dict[str, Any] | None = documented("as recorded, the fields that stand otherwise by now; null: none does")
@@ -52,7 +52,7 @@ class AroundGame:
 
 
 def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, list[int]]:
-    """By key of a game, the proposals that corrected it and act; only games that are corrected."""
+    """Return, by key of a game, the proposals that corrected it and are in force; only games that are corrected."""
     # Where nothing was ever proposed, one look spares the search for each game.
     if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
         return {}
@@ -64,7 +64,7 @@ def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict
 
 
 def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> dict[int, list[int]]:
-    """By place of a player's rated game, the proposals that corrected it and act; only games that are corrected."""
+    """Return, by place of a player's rated game, the proposals that corrected it and are in force, if there are any."""
     if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
         return {}
     proposals: dict[int, list[int]] = {}
@@ -75,14 +75,14 @@ def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> 
 
 @of_one_moment
 def reasons_of(ledger: OpenLedger, proposals: Iterable[int]) -> dict[int, str | None]:
-    """By proposal, why it was made; None where that was erased."""
+    """Return, by proposal, the reason; None if that was erased."""
     numbers = sorted(set(proposals))
     shown_proposals = Corrections(ledger).proposals(numbers=numbers) if numbers else ()
     return {shown.proposal.proposal: shown.reason for shown in shown_proposals}
 
 
 def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
-    """Why a game does not count, in words: ``too-short``, or ``voided by proposal 3: played by a computer``."""
+    """Return why a game is not rated, in words: ``too-short``, or ``voided by proposal 3: played by a computer``."""
     if voided_by is None:
         return reason
     return f"{reason} by proposal {voided_by}" + (f": {why}" if why else "")
@@ -90,7 +90,7 @@ def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
 
 @of_one_moment
 def not_counted(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
-    """A player's latest games that do not count, newest first: rows of ``games``, each with ``why``."""
+    """Return a player's latest unrated games, newest first: rows of ``games``, each with ``why``."""
     rows = list(queries.dictionaries(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
     reasons = reasons_of(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
     return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
@@ -98,7 +98,7 @@ def not_counted(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[
 
 @of_one_moment
 def around_game(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: str) -> AroundGame:
-    """What an explanation tells beside the formula.
+    """Return the additional parts of an explanation.
 
     The list is the first one that counts the game, where it said another number of the player than it would now.
 
@@ -120,7 +120,7 @@ def around_game(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: s
 
 
 def published(original: Original | None) -> PublishedOtherwise:
-    """What a list said of a player, where it said another number than it would now."""
+    """Return a list's number of a player, if it would be another one now."""
     if original is None or not original.is_revised:
         return NOTHING_PUBLISHED
     return PublishedOtherwise(
@@ -132,7 +132,7 @@ def published(original: Original | None) -> PublishedOtherwise:
 
 @of_one_moment
 def published_after(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> dict[int, Original]:
-    """By place of a player's rated game, the last published list that followed from it and would say another number.
+    """Return, by place of a player's rated game, the last published list after it with another number than now.
 
     Lists of instants before *since_ms*, milliseconds since 1970, are left out.
     """
@@ -149,9 +149,9 @@ def published_after(ledger: OpenLedger, pool: Pool, player: int, since_ms: int =
 
 @of_one_moment
 def recorded_and_standing(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The fields in which a game stands otherwise than it was recorded: as recorded, and as they stand; None: in none.
+    """Return the fields in which a game differs from its recording: as recorded, and current; None: no difference.
 
-    What supplements told counts as recorded. Players are named as they are called; a blank field is None.
+    Supplements count as recorded. Players have their current names; a blank field is None.
 
     Args:
         ledger: a ledger whose views are level.

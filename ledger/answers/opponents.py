@@ -53,7 +53,7 @@ class PlayedGame(NamedTuple):
 
 @attrs.frozen(kw_only=True, slots=False)
 class ResultCounts:
-    """How some games of a player ended."""
+    """The results of some games of a player."""
 
     played: int = documented("how many games", minimum=0)
     wins: int = documented("games won", minimum=0)
@@ -138,7 +138,7 @@ class ResultsAgainst:
 def batches(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[OpponentBatch]:
-    """A player's games in batches of 50, counted from the newest.
+    """Return a player's games in batches of 50, counted from the newest.
 
     Args:
         ledger: a ledger whose views are level.
@@ -168,7 +168,7 @@ def batches(
 def by_colour(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[ColourNumbers]:
-    """The same numbers of all games with White, of those with Black, and of both; arguments as for ``batches``."""
+    """Return the same numbers of all games with White, with Black, and with both; arguments as for ``batches``."""
     played = _played(ledger, person, pool, at)
     white, black = ([game for game in played if game.colour == place] for place, _ in enumerate(COLOURS))
     return [
@@ -182,13 +182,12 @@ def by_colour(
 def by_strength(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[StrengthNumbers]:
-    """The same numbers by the opponents' strength; arguments as for ``batches``.
+    """Return the same numbers by the opponents' strength; arguments as for ``batches``.
 
     Returns:
         First the bands of the difference between the opponent's rating and the player's, to the nearest point
-        (``group`` is ``difference``), then the classes of the opponents' ratings by the policy ``classes`` as it holds
-        today or at *at* (``class``). Games in which a rating is missing stand under ``unknown``. Empty bands are left
-        out.
+        (``group`` is ``difference``), then the classes of the opponents' ratings by the policy ``classes`` today or at
+        *at* (``class``). Games in which a rating is missing are under ``unknown``. Empty bands are left out.
     """
     played = _played(ledger, person, pool, at)
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
@@ -210,7 +209,7 @@ def by_strength(
 
 @of_one_moment
 def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
-    """A player's results against one opponent.
+    """Return a player's results against one opponent.
 
     Args:
         ledger: a ledger whose views are level.
@@ -253,14 +252,14 @@ def _shown(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
 
 
 def _recorded(ledger: OpenLedger, game: PlayedGame) -> Row:
-    """A game as it now stands."""
+    """Return the current state of a game."""
     row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
     assert row is not None
     return row
 
 
 def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None) -> Sequence[PlayedGame]:
-    """A player's rated games, newest first, each with the ratings after it as the graph shows them."""
+    """Return a player's rated games, newest first, each with the ratings after it as the graph shows them."""
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     until = games_until(ledger, rated_by, person, at)
     arguments = (rated_by.pool, person.player, until)
@@ -288,7 +287,7 @@ def _grouped(
     name_of: Callable[[PlayedGame], str],
     names: Iterable[str],
 ) -> list[StrengthNumbers]:
-    """The numbers of each group of games that has a game, in the order of *names*."""
+    """Return the numbers of each group of games that has a game, in the order of *names*."""
     groups: dict[str, list[PlayedGame]] = {name: [] for name in (*names, UNKNOWN)}
     for game in played:
         groups[name_of(game)].append(game)

@@ -35,7 +35,7 @@ _FIRST_GAME = (
 
 @of_one_moment
 def joined(ledger: OpenLedger, person: Person) -> str:
-    """The day on which a player joined: the one that was registered, or that of the first game where that is earlier.
+    """Return the day on which a player joined: the registered one, or that of the first game if that is earlier.
 
     Who comes in by an import is registered when the file is read, which says nothing of the player.
 
@@ -51,7 +51,7 @@ def joined(ledger: OpenLedger, person: Person) -> str:
 
 @attrs.frozen(kw_only=True, slots=False)
 class WaitingGames:
-    """What the games led to that were played by then and not yet rated; all null: none waited."""
+    """The effects of games played by then and not yet rated; all null: no such games."""
 
     rating_after_period: float | None = documented("the rating after their period or event, points")
     period_closes: str | None = documented("when that closes; null also where nothing has closed it yet")
@@ -59,7 +59,7 @@ class WaitingGames:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingInForce:
-    """What the pool's last list shows, where a scheme of the pool rates by period or event."""
+    """The rating on the pool's last list, if a scheme of the pool rates by period or event."""
 
     rating_in_force: float | None = documented("the rating without the games of a period that is not over, points")
 
@@ -77,7 +77,7 @@ class Hera:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PlayerResults:
-    """What a player's rated games came to."""
+    """The sums of a player's rated games."""
 
     games: int = documented("rated games in the pool", minimum=0)
     wins: int = documented("games won", minimum=0)
@@ -117,7 +117,7 @@ class PlayerSummary:
 
 @of_one_moment
 def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> PlayerSummary:
-    """One player in one pool: rating then and now, results, HERA and its date, time losses.
+    """Return one player in one pool: rating then and now, results, HERA and its date, time losses.
 
     Args:
         ledger: a ledger whose views are level.
@@ -189,10 +189,10 @@ def _played(
 
 
 def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, PlayerResults]:
-    """The same without a rated game, with the rating of a list; before it the day of that list."""
+    """Return the summary without a rated game, with the rating of a list; before it the day of that list."""
     today = ledger.now_ms()
     seeds = ledger.states(pool).seeds(person.player)
-    # Where every list is of a later day, the first of them tells.
+    # If every list is of a later day, the first of them counts.
     in_force = ([seed for seed in seeds if seed.ms <= today] or seeds[:1])[-1]
     nothing: dict[str, Any] = dict.fromkeys(("games", "wins", "draws", "losses", "time_losses"), 0)
     nothing |= dict.fromkeys(("mean_rating", "rating_sd", "last_game"))
@@ -205,7 +205,7 @@ def _spread(
 ) -> tuple[float | None, float | None]:
     """Mean and standard deviation of the ratings after each game, points; None where no game gave one."""
     n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
-    # Where everybody is listed each game gave a rating, and the sums stand in the player's last row.
+    # If all players are listed, each game gave a rating, and the sums are in the player's last row.
     if not pool.lists_everybody:
         n, total, squares = 0, 0.0, 0.0
         for row in queries.dictionaries(ledger.views.connection, queries.GRAPH, (pool.pool, last["player"], 0, -1)):
@@ -220,7 +220,7 @@ def _spread(
 
 
 def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, WaitingGames | None]:
-    """The rating in force at the end of a day, month or year, and what the period brought that was running then."""
+    """Return the rating in force at the end of a day, month or year, and the effects of the period running then."""
     ms = instant_end_ms(then)
     state = states.at(player, ms)
     if state.era.scheme.rhythm is Rhythm.GAME:
@@ -231,7 +231,7 @@ def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, W
 
 
 def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> Hera:
-    """The highest rating that was ever in force; a seed's, of which list it is."""
+    """Return the highest rating that was ever in force; for a seed's, its list."""
     reached = in_force.row
     if reached is not None and reached["hera_n"]:
         row = _row(ledger, pool, in_force.player, reached["hera_n"])
@@ -242,7 +242,7 @@ def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> Hera:
 
 
 def _hera_of(seed: Listed | None) -> Hera:
-    """The highest rating that a player brought along, and the list that tells it."""
+    """Return the highest rating that a player brought along, and its list."""
     highest = None if seed is None else highest_of(seed.seed)
     if seed is None or highest is None:
         return Hera(hera=None, hera_date=None, hera_scheme=None)
@@ -251,7 +251,7 @@ def _hera_of(seed: Listed | None) -> Hera:
 
 
 def _row(ledger: OpenLedger, pool: Pool, player: int, n: int) -> dict[str, Any]:
-    """The row of a player's n-th rated game."""
+    """Return the row of a player's n-th rated game."""
     row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, player, n))
     assert row is not None
     return row

@@ -95,7 +95,7 @@ ANSWERS: Mapping[str, type[Any]] = {
 
 
 def exports() -> dict[str, str]:
-    """The schema of each document, and of a row of each prepared dataset, as the text of a file, by file name."""
+    """Return the schema of each document, and of a row of each prepared dataset, as a file's text, by file name."""
     texts = _of_classes(DOCUMENTS)
     for name, make in PREPARED.items():
         item = make(())
@@ -105,7 +105,7 @@ def exports() -> dict[str, str]:
 
 
 def answers() -> dict[str, str]:
-    """The schema of each answer as the text of a file, by file name: ``show-1.json``, ..."""
+    """Return the schema of each answer as the text of a file, by file name: ``show-1.json``, ..."""
     return _of_classes(ANSWERS)
 
 

@@ -1,4 +1,4 @@
-"""Why a rating is not what it was: the games and the corrections between then and now, each with its part.
+"""The causes of a rating's change: the games and the corrections between then and now, each with its part.
 
 The journal is read from then on, entry by entry, as it came in; each part is the difference that its entries made to
 the rating as it was known when they came:
@@ -6,13 +6,13 @@ the rating as it was known when they came:
 * an approved correction has all that the rating moved when it took effect: ``correction`` where it changed the
   player's own games, ``through opponents`` where it changed those of others;
 * each other fact but games (a rating run, a change of scheme, a standing, a seed) has the same, as ``other fact``;
-* games that follow each other without one of these: a new game of the player has what it brings (``game``; ``late
-  result`` where later ones were there), those of a period or event together; what they move in games that were there
-  already is ``rated anew``; what a list replaces from its day on is ``list``; what none of these brings is ``time``:
+* games that follow each other without one of these: a new game of the player has its own effect (``game``; ``late
+  result`` if later ones were recorded), those of a period or event together; their effect on games recorded before is
+  ``rated anew``; the effect of a list from its day on is ``list``; a change without any of these causes is ``time``:
   months without a game, a conversion by the scheme's own rules, a period that is not over.
 
-Before all that a rating ``began`` where there was none; the last part is ``left`` where there is none any more, and
-``other version`` is what working out a published list anew makes of the rating that it showed.
+Before all that a rating ``began`` if there was none; the last part is ``left`` if there is none any more, and
+``other version`` is the difference between a published list's rating and the same list calculated again.
 
 Nothing remains: the parts lead from the one number to the other.
 """
@@ -61,7 +61,7 @@ _EXACT = Context(prec=60)
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingPart:
-    """What moved a rating, and by how much."""
+    """The cause of a change of rating, and its size."""
 
     kind: str = documented("correction, through opponents, game, list, late result, rated anew, time, other fact, ...")
     cause: str = documented("what it was, in words")
@@ -73,7 +73,7 @@ class RatingPart:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingChanges:
-    """What made the difference between a player's rating then and now; the points of all parts add up to it."""
+    """The causes of the difference between a player's rating then and now; the points of all parts add up to it."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -86,7 +86,7 @@ class RatingChanges:
 
 
 class _Change(NamedTuple):
-    """What moved a rating.
+    """A cause of a change of rating.
 
     Attributes:
         kind: as the text at the top of this module lists them.
@@ -109,7 +109,7 @@ RatingPlace = tuple[int, str, str]  # in rating order: instant, batch, and the k
 
 
 class _Since(NamedTuple):
-    """What ``--since`` means: from how many entries on, at which instant, and of which list."""
+    """The meaning of ``--since``: a number of entries, an instant, and a list."""
 
     position: int | None
     at_ms: int | None
@@ -120,15 +120,15 @@ class _Since(NamedTuple):
 def changes(
     ledger: OpenLedger, person: Person, since: str, pool: str | None = None, progress: Progress = silent
 ) -> RatingChanges:
-    """What made the difference between a player's rating then and now.
+    """Return the causes of the difference between a player's rating then and now.
 
     Args:
         ledger: a ledger whose views are level.
         person: the player.
         since: a number of entries of the journal, or a published list: the rating as it was known then; or an instant
-            of play: the rating in force then as it stands now, so that no correction made a difference.
+            of play: the rating in force then by today's facts, so that no correction made a difference.
         pool: name of the pool; that of the list, or the first one, by default.
-        progress: told what is being done.
+        progress: receives reports of what is being done.
 
     Returns:
         Points and ratings of the parts are rounded to six decimals, the points after the ratings, so that the points of
@@ -144,7 +144,7 @@ def changes(
         player = PlayerOfPool(person.player, ledger.pool(of_pool).name, ledger.now_ms())
         now = _record(ledger.views.connection, player)
         by_rows = _told_by_rows(ledger, player, meant, now, size)
-    # What the rows do not tell is told by views of earlier entries, which take long to make: after the moment.
+    # If the rows do not suffice, views of earlier entries do, which take long to make: after the read snapshot.
     then, parts = by_rows or _known_since(ledger, player, meant, now, size, progress)
     rating_then = then.rating
     if meant.publication is not None:
@@ -183,7 +183,7 @@ def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
 def _told_by_rows(
     ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int
 ) -> tuple[PlayerRecord, list[_Change]] | None:
-    """The rating then and the parts since, where the rows of the views tell them; None where they do not."""
+    """Return the rating then and the parts since, if the rows of the views show them; None if they do not."""
     connection = ledger.views.connection
     if meant.position is None:
         then = _record(connection, player, meant.at_ms)
@@ -199,7 +199,7 @@ def _told_by_rows(
 def _known_since(
     ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int, progress: Progress
 ) -> tuple[PlayerRecord, list[_Change]]:
-    """The rating as it was known then, and the parts since: entry by entry, from views of that time."""
+    """Return the rating as it was known then, and the parts since: entry by entry, from views of that time."""
     assert meant.position is not None
     parts: list[_Change] = []
     waiting = list(steps(ledger.journal, meant.position, size))
@@ -209,7 +209,7 @@ def _known_since(
             then = _record(past.begun.connection, player, meant.at_ms)
             parts += _run(ledger, then, latest)
         for step in waiting:
-            # the last step leads to what stands now, so that its views are at hand
+            # the last step leads to the current state, so that its views are available
             after = now if step is waiting[-1] else _record(past.after(step.until).connection, player)
             parts += _parts(ledger, step, latest, after)
             latest = after
@@ -233,7 +233,7 @@ def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRe
 
 
 def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
-    """The rating to begin with of a player who was not known at all."""
+    """Return the rating to begin with of a player who was not known at all."""
     if before.held is None and after.held is not None:
         # The rating of a list goes before the player's first game since.
         first = next((batch for place, batch in after.batches.items() if place not in before.batches), None)
@@ -242,7 +242,7 @@ def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
 
 
 def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
-    """What games have done that came in after each other, with no other fact between."""
+    """Return the effects of games that came in after each other, with no other fact between."""
     if after.held is None:
         return
     value = before.held
@@ -262,7 +262,7 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
                 yield _Change("list", batch.listed, None, (), value, is_jump=batch.is_jump)
             continue
         batch_before = before.batches.get(place)
-        # The same games at the same place are no news, though opponents may have moved them: that is told below.
+        # The same games at the same place are no news, though opponents may have moved them: that is reported below.
         if batch_before is not None and {game.key for game in batch_before.games} >= {game.key for game in batch.games}:
             continue
         if all(game.key in before.games for game in batch.games):
@@ -285,7 +285,7 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
 def _with_points(
     rating_then: float | None, rating_now: float | None, then: PlayerRecord, parts: Sequence[_Change]
 ) -> list[RatingPart]:
-    """The parts with their points, from the number that was shown then to the one that is shown now."""
+    """Return the parts with their points, from the number that was shown then to the one that is shown now."""
     shown: list[RatingPart] = []
     value = None if rating_then is None else Fraction(rating_then)
     # Who comes with the rating of a list has no other one before it.
@@ -329,11 +329,11 @@ def _rounded(value: Fraction | float) -> Decimal:
     return _EXACT.divide(Decimal(exact.numerator), Decimal(exact.denominator)).quantize(PLACES)
 
 
-# -- what a player stood at ------------------------------------------------------------------------------------------
+# -- a player's record -----------------------------------------------------------------------------------------------
 
 
 class PlayerOfPool(NamedTuple):
-    """Whose rating it is: the player number, the pool, and what day it is."""
+    """The owner of the rating: the player number, the pool, and today's day."""
 
     number: int
     pool: str
@@ -371,13 +371,13 @@ class Batch:
 
     @property
     def points(self) -> Fraction:
-        """What they brought."""
+        """The points by the games."""
         return self.after - self.before
 
 
 @attrs.define
 class PlayerRecord:
-    """What a player stands at.
+    """A player's rating and games.
 
     Attributes:
         rating: in force; None where the scheme shows none.
@@ -391,7 +391,7 @@ class PlayerRecord:
 
     @property
     def points(self) -> Fraction:
-        """What all games together brought."""
+        """The points by all games together."""
         return sum((batch.points for batch in self.batches.values()), Fraction(0))
 
     @property
@@ -401,7 +401,7 @@ class PlayerRecord:
 
 
 def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | None = None) -> PlayerRecord:
-    """What a player stands at in these views: now, or at an instant.
+    """Return a player's record in these views: now, or at an instant.
 
     Args:
         connection: the views.
@@ -423,7 +423,7 @@ def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | N
 
 
 def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, position: int) -> PlayerRecord | None:
-    """What a player stood at before games came in that all lie behind those known then; None where views must tell.
+    """Return a player's record before new games came in behind all known ones; None if views must show it.
 
     Args:
         connection: views in which nothing but games is newer.
@@ -431,7 +431,7 @@ def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, po
         position: how many entries were known.
     """
     pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)
-    # elsewhere what a player stood at is not what the row of the last game says
+    # otherwise a player's record differs from the row of the last game
     is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is as_it_stands
     lists = PlayerStates(connection, pool).seeds(player.number)
     if lists or not is_plain or queries.first_row(connection, queries.ANY_LATE, (pool.pool, position)) is not None:

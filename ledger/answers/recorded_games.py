@@ -1,4 +1,4 @@
-"""Games as they stand in the ledger, with what they did to both ratings, and what the journal says about one of them.
+"""The current state of games, with their effects on both ratings, and the journal's entries about one of them.
 
 One game, those of a round or a day; and in words, who recorded, proposed and decided what of a game, when, and why.
 """
@@ -48,7 +48,7 @@ _EVERY = f"{_COUNTED} UNION ALL {_SPAN} AND reason IS NOT NULL"
 
 @attrs.frozen(kw_only=True, slots=False)
 class RecordedGame:
-    """A game as it stands now, with what it did to both ratings."""
+    """The current state of a game, with its effects on both ratings."""
 
     game: str = documented("key of the game")
     white: str = documented("what White is called")
@@ -73,7 +73,7 @@ class RecordedGame:
 
 @attrs.frozen(kw_only=True, slots=False)
 class GameByHand:
-    """A game that was told by hand: what became of it, and how it stands."""
+    """The outcome of a game that was entered manually, and its current state."""
 
     status: Literal["recorded", "known already", "known already, and more is known now"] = documented(
         "what became of it"
@@ -83,14 +83,14 @@ class GameByHand:
 
 @of_one_moment
 def games_of_day(ledger: OpenLedger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
-    """The keys of the games of two players in a pool on the day of an instant, those that were recorded last first."""
+    """Return the keys of the games of two players in a pool on the day of an instant, those recorded last first."""
     rows = queries.dictionaries(ledger.views.connection, _SAME, (white, black, pool, ended_at))
     return [row["key"] for row in rows]
 
 
 @of_one_moment
 def recorded_game(ledger: OpenLedger, game: str) -> RecordedGame:
-    """A game as it stands now, with both players' ratings before and after it.
+    """Return the current state of a game, with both players' ratings before and after it.
 
     Args:
         ledger: a ledger whose views are level.
@@ -113,7 +113,7 @@ def listed_games(
     offset: int = 0,
     everything: bool = False,
 ) -> list[RecordedGame]:
-    """The games of a tournament, a round or a day, in rating order, each as ``recorded_game`` has it.
+    """Return the games of a tournament, a round or a day, in rating order, each in the form of ``recorded_game``.
 
     Args:
         ledger: a ledger whose views are level.
@@ -145,7 +145,7 @@ def listed_games(
 def _told(
     ledger: OpenLedger, positions: Iterable[int], occasion: Occasion, offset: int = 0, most: int = EVERY_ROW
 ) -> Iterator[RecordedGame]:
-    """Those games that were played then and there, up to so many: ratings are looked up for no others."""
+    """Return those games that were played then and there, up to so many: ratings are looked up for no others."""
     connection = ledger.views.connection
     every = (row for position in positions for row in queries.dictionaries(connection, queries.GAME, (position,)))
     rows = list(islice((row for row in every if occasion.has(row)), offset, most))
@@ -193,7 +193,7 @@ _WINNER = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
 
 @attrs.frozen(kw_only=True, slots=False)
 class LoggedEntry:
-    """What an entry of the journal says about a game."""
+    """An entry of the journal about a game."""
 
     entry: int = documented("its position in the journal", minimum=1)
     recorded_at: str = documented("when it was recorded, UTC")
@@ -205,7 +205,7 @@ class LoggedEntry:
 
 @of_one_moment
 def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
-    """The entries about a game in words, in the order of the journal.
+    """Return the entries about a game in words, in the order of the journal.
 
     Args:
         ledger: the ledger.
@@ -215,7 +215,7 @@ def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
         UnknownNameError: no such game, or several.
     """
     entries = GameLog(ledger).entries(game)
-    # A game of which only the recording is told is concerned by no proposal: none is looked for.
+    # A game with its recording alone is concerned by no proposal: none is looked for.
     concerning = GameLog(ledger).proposals(game) if len(entries) > 1 else {}
     states = {shown.proposal.proposal: shown for shown in Corrections(ledger).proposals(numbers=list(concerning))}
     words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}

@@ -1,8 +1,8 @@
-"""Who is meant by a part of a name, and who looks like one person under several identities.
+"""The search for players by a part of a name, and for identities that look like one person's.
 
-The search by name itself is the people file's. Files spell names otherwise, and one has a FIDE number where another has
-the bare name: who looks alike is told by keys of names, with what is known of each, never by comparing everybody with
-everybody. Nothing is merged, and nothing is written.
+The people file searches by name. Files spell names in several ways, and one has a FIDE number where another has the
+bare name. So keys of names find people who look alike, with the known facts about each; all pairs are never
+compared. This module merges nothing, and writes nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class NamedPlayer:
 
 @of_one_moment
 def players_named(ledger: OpenLedger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
-    """The players whose names have all words of *part* in them, or words that *part* is in; those it begins first.
+    """Return the players whose names have all words of *part*, or words with *part*; names that begin so first.
 
     Args:
         ledger: the ledger.
@@ -54,7 +54,7 @@ def players_named(ledger: OpenLedger, part: str, *, limit: int | None = None) ->
     ]
 
 
-CROWD = 50  # identities of alike names from which on a name says nothing of the person
+CROWD = 50  # identities of similar names from which on a name says nothing of the person
 _SEARCHED = CROWD  # names that share a word and all first letters, from which on an initial says nothing
 
 _BORN = (
@@ -91,7 +91,7 @@ class AlikePlayer:
 
 @attrs.frozen(kw_only=True, slots=False)
 class AlikePlayers:
-    """Who looks alike."""
+    """The players who look alike."""
 
     rows: list[AlikePlayer] = documented("each identity of each group")
     crowded: int = documented("names left out, for too many identities bear or fit them", minimum=0)
@@ -101,7 +101,7 @@ Fitting = Mapping[int, set[int] | None]
 
 
 class _Bearers(NamedTuple):
-    """A name, and the numbers of all who bear it in whatever spelling."""
+    """A name, and the numbers of all who have it in any spelling."""
 
     name: FoldedName
     players: list[int]
@@ -109,7 +109,7 @@ class _Bearers(NamedTuple):
 
 @of_one_moment
 def alike(ledger: OpenLedger) -> AlikePlayers:
-    """The players whose names are the same but for case, accents, order of the words, initials and blanks.
+    """Return the players whose names are the same but for case, accents, order of the words, initials and blanks.
 
     Kept apart are years of birth that differ, players who have met each other, and two identities of one register or
     server, which gives each person a number of its own; two bare names are no register. A group holds everybody who
@@ -135,7 +135,7 @@ def alike(ledger: OpenLedger) -> AlikePlayers:
 
 
 def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
-    """The players by name: whoever shares a key with another bears the same name."""
+    """Return the players by name: players who share a key have the same name."""
     first: dict[str, int] = {}  # key -> the first player with it
     # player -> an earlier one of the same name, or itself
     leader: dict[int, int] = {}
@@ -150,7 +150,7 @@ def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
         leader[player] = player
         for key in name.keys:
             leads, other = lead(player), lead(first.setdefault(key, player))
-            # The lowest number leads, whatever the order in which names come in.
+            # The lowest number leads, for any order in which names come in.
             leader[max(leads, other)] = min(leads, other)
     together: dict[int, list[int]] = defaultdict(list)
     for player, name in names.items():
@@ -178,7 +178,7 @@ def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, 
         if number in covered or len(players) == 1:
             continue
         registers = {register_of(identities[player]) for player in players}
-        if len(registers) == 1 and "" not in registers:  # one register tells them apart
+        if len(registers) == 1 and "" not in registers:  # one register distinguishes them
             continue
         if len(players) > CROWD:
             crowded += 1
@@ -188,7 +188,7 @@ def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, 
 
 
 def _fitting(every: Sequence[_Bearers]) -> Fitting:
-    """Each name with initials that others fit, and these, None where they are too many; all by their places."""
+    """Yield each name with initials that others fit, and these, None if they are too many; all by their places."""
     searched_places = {place for name, _ in every if name.initials for place in name.searched}
     at: dict[Place, list[int]] = defaultdict(list)
     for number, (name, _) in enumerate(every):
@@ -213,7 +213,7 @@ def _fitting(every: Sequence[_Bearers]) -> Fitting:
 
 
 class _Facts:
-    """What keeps players of alike names apart."""
+    """The facts that distinguish players of similar names."""
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ class _Facts:
         }
 
     def person(self, player: int) -> int:
-        """The number by which the person is known who has this one."""
+        """Return the number by which the person is known who has this one."""
         return self._person[player]
 
     def are_apart(self, player: int, other: int) -> bool:
@@ -263,7 +263,7 @@ class _Facts:
         )
 
     def parts(self, group: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """The parts of a group in which everybody may be the same as another one."""
+        """Return the parts of a group in which every player may be the same as another one."""
         near: dict[int, set[int]] = {player: set() for player in group}
         for player, other in combinations(group, 2):
             if not self.are_apart(player, other):
@@ -281,7 +281,7 @@ class _Facts:
                 yield tuple(sorted(part))
 
     def apart_from(self, player: int, group: Sequence[int]) -> list[int]:
-        """Who of a group is certainly somebody else, under whatever number."""
+        """Return the players of a group who are certainly not this one, under any number."""
         others: dict[int, bool] = {}
         for other in group:
             person = self.person(other)
@@ -290,10 +290,10 @@ class _Facts:
 
 
 def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The groups that are not within another one, in order of their numbers."""
+    """Return the groups that are not within another one, in order of their numbers."""
     groups_of: dict[int, list[set[int]]] = defaultdict(list)
     kept = []
-    # The larger ones first: whatever a group may lie within has then been kept already.
+    # The larger ones first: a group that contains another one is in the result before it.
     for group in sorted(groups, key=len, reverse=True):
         members = set(group)
         # a group that holds this one holds its first player, too

@@ -39,7 +39,7 @@ class JournalTold:
 
 
 def journal_told(ledger: OpenLedger) -> JournalTold:
-    """Where the journal of a ledger is, and what is promised of it.
+    """Return the place of a ledger's journal, and its guarantees.
 
     Raises:
         StorageError: the server does not answer.

@@ -38,7 +38,7 @@ class Streak:
 
 @of_one_moment
 def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[Streak]:
-    """The streaks of a player: for each kind the current one, of 0 games where none runs, and the longest.
+    """Return the streaks of a player: for each kind the current one, of 0 games if none runs, and the longest.
 
     Args:
         ledger: a ledger whose views are level.
@@ -82,6 +82,6 @@ def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
 
 
 def _games(span: tuple[int, int]) -> int:
-    """How many games a streak has from its first to its last; 0 for none."""
+    """Return how many games a streak has from its first to its last; 0 for none."""
     first, last = span
     return last - first + 1 if first else 0

@@ -1,7 +1,7 @@
 """Losses on time: share and longest run over windows of games and days; who has so many that a person should look.
 
-The mark follows from the policy ``sandbagger`` as it holds at the instant that is asked about. It says which games it
-is about and suggests that somebody looks at them; nothing is done to anybody. Numbers come from the views.
+The mark follows from the policy ``sandbagger`` at the requested instant. It names its games and suggests that an
+officer looks at them; it has no other effect. Numbers come from the views.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class TimeLossWindow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class MarkedPlayer:
-    """Who the player is, where everybody is asked about."""
+    """The player, in answers about all players."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -74,7 +74,7 @@ class MarkedPlayer:
 
 @attrs.frozen(kw_only=True, slots=False)
 class TimeLossMark:
-    """Whether the policy ``sandbagger`` suggests to look at a player's losses on time, and which games it is about."""
+    """The mark of the policy ``sandbagger``, which suggests a look at a player's losses on time, with its games."""
 
     who: MarkedPlayer | None = beside()
     games: int = documented("the latest games, as many of them as the policy looks at", minimum=0)
@@ -90,7 +90,7 @@ class TimeLossMark:
 
 @of_one_moment
 def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[TimeLossWindow]:
-    """A player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
+    """Return a player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
 
     Args:
         ledger: a ledger whose views are level.
@@ -120,7 +120,7 @@ def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
 
 
 def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[int]) -> TimeLossWindow:
-    """What is to be said of some games of a player."""
+    """Return the numbers of some games of a player."""
     here = [n for n in lost if n in games]
     run = longest_run(here)
     first, last = map(sides.shown, run)
@@ -138,12 +138,12 @@ def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[in
 
 
 def percent(part: int, whole: int) -> float | None:
-    """The share of a part in percent, unrounded; None of nothing."""
+    """Return the share of a part in percent, unrounded; None for a total of 0."""
     return 100.0 * part / whole if whole else None
 
 
 def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
-    """The first of the longest runs of neighbours in ascending numbers, from its first to its last; zeros for none."""
+    """Return the first of the longest runs of neighbours in ascending numbers, first to last; zeros for none."""
     best, first, before = (0, 0), 0, 0
     for n in numbers:
         first = n if first == 0 or n != before + 1 else first
@@ -155,7 +155,7 @@ def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
 
 @of_one_moment
 def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
-    """Whether the policy ``sandbagger`` suggests to look at a player's losses on time, and which games it is about.
+    """Return whether the policy ``sandbagger`` suggests a look at a player's losses on time, with its games.
 
     Args:
         ledger: a ledger whose views are level.
@@ -176,7 +176,7 @@ def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | 
 
 @of_one_moment
 def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
-    """Every player with a loss on time among the latest games that the policy looks at, the largest share first.
+    """Return every player with a loss on time among the latest games of the policy, the largest share first.
 
     Args:
         ledger: a ledger whose views are level.
@@ -184,7 +184,7 @@ def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None
         at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
 
     Returns:
-        The mark of each; the evidence only of those whom somebody should look at.
+        The mark of each; the evidence only of those who need a look.
 
     Raises:
         UnknownNameError: the ledger was opened without this read model.
@@ -211,7 +211,7 @@ def _suspects_first(judgement: tuple[int, TimeLossMark]) -> tuple[bool, float, i
 
 
 def _policy(ledger: OpenLedger, at: str | None) -> dict[str, int]:
-    """The policy as it holds at the end of an instant, now by default; it looks at one game at least."""
+    """Return the policy at the end of an instant, now by default; it looks at one game at least."""
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
     settings = {name: int(value) for name, value in HousePolicies(ledger).at(SANDBAGGER, instant_text(ms)).items()}
     return {**settings, "games": max(1, settings["games"])}

@@ -287,8 +287,7 @@ class People(ABC):
 
     @abstractmethod
     def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:
-        """Return, by number, the players whose identity is *word*, or the name of one of the *bearers*; None: of
-        any.
+        """Return, by number, the players whose identity is *word*, or the name of one of *bearers*; None: of any.
 
         With *any_case* English letters may be capitals on either side.
         """

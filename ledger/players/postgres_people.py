@@ -680,9 +680,7 @@ def trigrams(words: Iterable[str]) -> set[int]:
 
 
 def _array(numbers: Collection[int]) -> bytes:
-    """Return an array of ``bigint`` in the binary protocol: dimensions, NULLs, type, size, first place; then the
-    items.
-    """
+    """Return an array of ``bigint`` in the binary protocol: dimensions, NULLs, type, size, first place; the items."""
     if not numbers:
         return pack("!iii", 0, 0, _BIGINT)
     items = [8] * (2 * len(numbers))  # each behind its length in bytes

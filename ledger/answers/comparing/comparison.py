@@ -1,7 +1,7 @@
 """Compare before you switch: the games of a pool under several schemes, in memory, each from the beginning.
 
-The games are those that count now, whatever another scheme's own rules would say of them. Every scheme is judged by
-the same predictions. The views are read, never written; what the figures mean, ``forecasts`` says.
+The games are those that count now, even if another scheme's own rules would refuse them. Every scheme is judged by
+the same predictions. The views are read, never written; ``forecasts`` defines the figures.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ THREADS = 2
 
 @attrs.frozen(slots=False)
 class SchemeFigures:
-    """What is to be said of one scheme."""
+    """The figures of one scheme."""
 
     scheme: str = documented("its name")
     title: str = documented("the same for people")
@@ -52,7 +52,7 @@ class SchemeFigures:
 
 @attrs.frozen(slots=False)
 class Likeness:
-    """How alike two schemes order the players."""
+    """The similarity of two schemes' orders of the players."""
 
     one: str = documented("the one scheme")
     other: str = documented("the other one")
@@ -76,7 +76,7 @@ class Mover:
 
 @attrs.frozen(slots=False)
 class Switch:
-    """Who wins and who loses most by a switch, among active players with enough games."""
+    """The biggest winners and losers of a switch, among active players with enough games."""
 
     scheme: str = documented("the scheme that is left")
     to: str = documented("the scheme that comes")
@@ -130,7 +130,7 @@ def compare(
         min_games: games that a player must have for correlations and places.
         movers: how many winners and losers of each switch.
         threads: how many schemes are replayed at the same time; the figures do not depend on it.
-        from_shown: who declares no rating begins with the one that the source shows beside the first game.
+        from_shown: a player without a declared rating begins with the one that the source shows with the first game.
 
     Raises:
         UnknownNameError: there is no such pool, or no game to be predicted.
@@ -209,7 +209,7 @@ def _switches(
     regular: Any,
     movers: int,
 ) -> Iterator[Switch]:
-    """The switch from the first scheme to each other one, among the regular players whom both list."""
+    """Return the switch from the first scheme to each other one, among the regular players whom both list."""
     (old, before), *others = pairs
     for new, after in others:
         who = np.flatnonzero(regular & ~np.isnan(before.final) & ~np.isnan(after.final))

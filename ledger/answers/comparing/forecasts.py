@@ -3,8 +3,9 @@
 Each game is predicted from both players' states as they are at its time, then rated. A scheme that rates games in
 batches predicts all of a batch from the states at the beginning of it. Of the states only the ratings are kept.
 
-How good predictions were, and how alike two orders are, are figures of NumPy arrays. A prediction is the score expected
-of White, 0 to 1; the score is 0, 0.5 or 1. Draws count as half a win. Nothing is read or written here.
+The figures measure the quality of predictions, and the similarity of two orders, on NumPy arrays. A prediction is
+the score expected of White, 0 to 1; the score is 0, 0.5 or 1. Draws count as half a win. This module reads and
+writes nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ UNLISTED = nan  # the rating of a player whom the scheme does not list
 
 
 class Foresight(NamedTuple):
-    """What a scheme expected of games, and the ratings that it gave.
+    """A scheme's expected scores of games, and the ratings that it gave.
 
     Attributes:
         expected: the score, 0 to 1, that it expected of White, by game.
@@ -50,7 +51,7 @@ class Foresight(NamedTuple):
 
 
 def foretell(white: Any, black: Any, numbers: Any) -> tuple[float, int]:
-    """What is expected of White, and 1 if a rating is provisional; both are as they are at the game's time."""
+    """Return White's expected score, and 1 if a rating is provisional; both are as they are at the game's time."""
     unsettled = provisional(white, numbers) or provisional(black, numbers)  # noqa: F821
     return expected_score(white, black, numbers), 1 if unsettled else 0  # noqa: F821
 
@@ -72,7 +73,7 @@ def keep(
 
 
 def shown(player: Any, numbers: Any) -> float:
-    """The rating of a player, NaN for one who is not listed."""
+    """Return the rating of a player, NaN for one who is not listed."""
     if listed(player, numbers):  # noqa: F821
         return player.rating  # type: ignore[no-any-return]
     return UNLISTED
@@ -87,7 +88,7 @@ def settle(period: float, day: float, players: Any, final: Any, numbers: Any) ->
 
 @cache
 def foreseeing_loop(scheme: Scheme) -> Callable[..., None]:
-    """The engine's loop for one scheme, filling ``Foresight``."""
+    """Return the engine's loop for one scheme, filling ``Foresight``."""
     return rating_loop_of(scheme, shown, foretell, keep)
 
 

@@ -53,7 +53,7 @@ from ledger.handle import OpenLedger
 from ledger.journal.scratch import ScratchJournal
 from ledger.runtime.nearest import of_name
 
-# Shown, and used to put the rows of those who share a place in order, where nobody says which decide.
+# Shown, and used to order the rows of players who share a place, if no choice says which decide.
 USUAL_TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
     Format.ALL_PLAY_ALL: ("direct-encounter", "wins", "sonneborn-berger", "koya"),
     Format.MATCH: ("wins",),
@@ -67,15 +67,15 @@ OF_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "wins")
 
 @attrs.frozen(kw_only=True)
 class TableChoice:
-    """What a table is asked to show.
+    """The options of a table.
 
     Attributes:
         edition: a year, month or day of it; the last edition by default.
-        number: its place among the editions of the name instead, from 1, as a row of ``tournaments`` tells it.
+        number: its place among the editions of the name instead, from 1, as in a row of ``tournaments``.
         performance: name of the performance rating; that of the scheme by default, else FIDE's.
         ratings: ``ledger`` or ``shown``, whose ratings count.
         tie_breaks: names of those that decide places, in their order; by default points alone do.
-        kind: how it was paired, where that is known better than it is announced or seen.
+        kind: how it was paired, if the caller knows better than the announcement and the games.
         quiet_days: days without a game that part two editions; see ``editions``.
     """
 
@@ -109,7 +109,7 @@ NOTHING_SPECIAL = TableChoice()
 def crosstable(
     ledger: OpenLedger, tournament: str, pool: str | None = None, choice: TableChoice = NOTHING_SPECIAL
 ) -> Crosstable:
-    """The page of a tournament; as JSON its form is ``schemas/exports/crosstable-1.json``.
+    """Return the page of a tournament; as JSON its form is ``schemas/exports/crosstable-1.json``.
 
     Args:
         ledger: a ledger whose views are level.
@@ -147,7 +147,7 @@ def crosstable(
 
 
 class EventFacts(NamedTuple):
-    """What is told of one edition: when it was, its games in the order of the rounds, its rounds without a game."""
+    """The facts about one edition: its days, its games in the order of the rounds, its rounds without a game."""
 
     edition: Edition
     games: Sequence[EventGame]
@@ -166,7 +166,7 @@ class EventFacts(NamedTuple):
 
 
 class EventTable:
-    """What the rows of a page are made from: what is told of one edition, and what it comes to."""
+    """The source of a page's rows: the facts about one edition, and the results."""
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class EventTable:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """What the players are called, with the number of each who shares the name with another one."""
+        """The names of the players, with the number of each who shares the name with another one."""
         return told_apart(names(self._ledger, set(self.results)))
 
     @cached_property
@@ -245,12 +245,12 @@ def unplayed_rules(kind: str, first_day: str) -> Unplayed:
 
 
 def byes_beside(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:
-    """The rounds without a game that count, each player's once: where a game of that round is told, the game counts."""
+    """Return the rounds without a game that count, each player's once: if a game of that round is known, it counts."""
     played = {(player, game.round_number) for game in games for player in (game.white, game.black)}
     first_byes: dict[tuple[int, object], StoredRound] = {}
     for bye in byes:
         if bye.round is None or (bye.player, bye.round) not in played:
-            # Byes that name no round can only be told apart by their editions.
+            # Byes without a round can only be distinguished by their editions.
             first_byes.setdefault((bye.player, bye.edition if bye.round is None else bye.round), bye)
     return sorted(first_byes.values(), key=lambda bye: (bye.round or 0, bye.edition_ms, bye.player))
 
@@ -261,7 +261,7 @@ def results_of(
     unplayed: Unplayed = Unplayed.AS_GAMES,
     kind: kinds.PairingKind | None = None,
 ) -> RoundResults:
-    """By player the results of all rounds that have one; who has none but unfinished games is there, too."""
+    """Return, by player, the results of all rounds; players with unfinished games alone are included."""
     forfeited = {} if kind is None else forfeited_by_both(kind.missing_pairs, byes)
     by_player: dict[int, list[RoundResult]] = {}
     for game in games:
@@ -287,8 +287,8 @@ def forfeited_by_both(
 ) -> dict[tuple[int, int | None], int]:
     """Return the opponent of each player of an all-play-all in each round in which both were absent.
 
-    Reports tell such a round as one without a game. It was to be a game of two who were absent in it and lack just so
-    many games against each other; if that holds of more than two, nobody knows who was to meet whom.
+    Reports show such a round as one without a game. It was to be a game of two who were absent in it and lack just
+    so many games against each other; if that holds of more than two, the pair is unknown.
 
     Args:
         missing: how many games which pairs of an all-play-all lack.
@@ -324,7 +324,7 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
         # A tie-break that decides may be a usual one, too: it has one column, among those that decide.
         for name in dict.fromkeys((*choice.tie_breaks, *event.ordering))
     ]
-    # Tie-breaks are shown among those who are level on points, whatever decides between them.
+    # Tie-breaks are shown among players level on points, whichever criterion decides between them.
     level = {player: group for group in tie_breaks.parted(event.results) for player in group}
     return Crosstable(
         tournament=event.telling.tournament,
@@ -361,7 +361,7 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
 def standing_of(
     event: EventTable, place: SharedPlace, columns: Sequence[TieBreakColumn], level: Sequence[int]
 ) -> CrossTableRow:
-    """The row of the player at a place, with these tie-breaks among those who are level with the player."""
+    """Return the row of the player at a place, with these tie-breaks among players level with that one."""
     player, games = place.player, event.games_of[place.player]
     results = event.results[player]
     rows = [_result(event, player, game) for game in games]
@@ -402,7 +402,7 @@ def standing_of(
 
 
 def performed(ratings: EventRatings, player: int, games: Sequence[EventGame]) -> list[Performed]:
-    """What a performance rating takes of a player's games."""
+    """Return the input of a performance rating from a player's games."""
     results = []
     for game in games:
         half_points = game.half_points_of(player)
@@ -413,7 +413,7 @@ def performed(ratings: EventRatings, player: int, games: Sequence[EventGame]) ->
 
 
 def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0", "+", "=", "-", "*"]:
-    """A result as cross-tables print it: ``1 ½ 0``, by forfeit ``+ -``, without a result ``*``."""
+    """Return a result as cross-tables print it: ``1 ½ 0``, by forfeit ``+ -``, without a result ``*``."""
     if half_points is None:
         return "*"
     played: tuple[Literal["0", "½", "1"], ...] = ("0", "½", "1")
@@ -422,7 +422,7 @@ def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0",
 
 
 def _result(event: EventTable, player: int, game: EventGame) -> EventResult:
-    """One game from the view of a player."""
+    """Return one game from the view of a player."""
     opponent, half_points, ratings = game.opponent_of(player), game.half_points_of(player), event.ratings
     surplus = ratings.surplus(player, game)
     counts = game.is_played and ratings.counts(game)

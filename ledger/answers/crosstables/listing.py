@@ -1,4 +1,4 @@
-"""Which tournaments there were, an edition a row; and those of one player, with what the player made of them."""
+"""The list of tournaments, an edition a row; and the list of one player's, with the player's results in each."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ FEW_NAMES = 50  # with a text in them: their games are read one by one
 
 @attrs.frozen(kw_only=True)
 class TournamentSearch:
-    """Which tournaments are asked for.
+    """The filter of a tournament search.
 
     Attributes:
         since: an instant; none that was over before it.
         until: an instant; none that began after it.
-        text: a part of the name, in whatever case.
+        text: a part of the name, regardless of case.
         quiet_days: days without a game that part two editions; see ``editions``.
         limit: how many, the latest ones; 0 or None: all.
-        offset: how many of these are left out, of which nothing is worked out.
+        offset: how many of these are left out, for which nothing is calculated.
     """
 
     since: str | None = None
@@ -99,7 +99,7 @@ class PlayedTournamentRow:
 def tournaments(
     ledger: OpenLedger, pool: str | None = None, sought: TournamentSearch = EVERYTHING
 ) -> list[TournamentRow]:
-    """The tournaments of a pool, a row an edition, the latest first.
+    """Return the tournaments of a pool, a row an edition, the latest first.
 
     Args:
         ledger: a ledger whose views are level.
@@ -148,22 +148,22 @@ def _editions(
     names: Collection[str],
     sought: TournamentSearch,
 ) -> dict[str, Editions]:
-    """The editions of tournaments, by when their games ended and by their rounds without a game."""
+    """Return the editions of tournaments, by the ends of their games and by their rounds without a game."""
     byes = tournament_editions.rounds_of(connection, pool, names)
     return {name: editions_of(pool, name, ends.get(name, {}), byes.get(name, []), sought.quiet_days) for name in names}
 
 
 def _pairs(telling: Mapping[str, Editions], sought: TournamentSearch) -> list[tuple[str, Chosen]]:
-    """The editions that are sought, each with its name."""
+    """Return the editions of the search, each with its name."""
     return [(name, chosen) for name, every in telling.items() for chosen in _chosen(every.every, sought)]
 
 
 def _late(
     connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch, text: str
 ) -> dict[str, Editions] | None:
-    """The editions between two days, or the latest so many at least up to the last one; None: all games tell them."""
-    # The latest games tell which. An edition that began at some instant has games since then alone, so that none is
-    # missed; one that goes on from a day need have no game before another day.
+    """Return the editions between two days, or at least so many of the latest; None: all games must be read."""
+    # The latest games decide. An edition that began at some instant has games since then alone, so that none is missed;
+    # one that goes on from a day need have no game before another day.
     since = None if sought.since is None else instant_ms(sought.since)
     until = EVER if sought.until is None else instant_end_ms(sought.until)
     games = LATE
@@ -187,7 +187,7 @@ def _late(
 def _between(
     connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch, text: str, ms: int, until: int
 ) -> dict[str, Editions]:
-    """The editions of all tournaments of which one may lie between two instants, with a text in the name."""
+    """Return the editions of all tournaments that may lie between two instants, with a text in the name."""
     until = min(until - until % DAY_MS + DAY_MS - 1, EVER)  # an edition begins with the day of its first game
     reach = tournament_editions.reach_ms(pool, sought.quiet_days)
     both = (
@@ -201,7 +201,7 @@ def _between(
 
 
 def _chosen(every: Sequence[Edition], sought: TournamentSearch) -> Iterator[Chosen]:
-    """The editions of a name that lie in the days asked for."""
+    """Return the editions of a name that lie in the requested days."""
     first = None if sought.since is None else instant_ms(sought.since)
     last = None if sought.until is None else instant_end_ms(sought.until)
     for number, edition in enumerate(every, 1):
@@ -228,7 +228,7 @@ def _row(event: EventTable, name: str, chosen: Chosen) -> TournamentRow:
 
 
 def winners(event: EventTable) -> list[int]:
-    """Who won: all at the first place; of a knock-out, the winner of its last match; nobody where no shape is seen."""
+    """Return the winners: all at the first place; of a knock-out, of its last match; none if no shape is recognised."""
     if event.kind.format == OTHER:
         return []
     if event.kind.format == Format.KNOCKOUT:
@@ -246,7 +246,7 @@ def tournaments_of(
     sought: TournamentSearch = EVERYTHING,
     tpr: str | None = None,
 ) -> list[PlayedTournamentRow]:
-    """The tournaments of one player, the latest first, with what the player made of each.
+    """Return the tournaments of one player, the latest first, with the player's results in each.
 
     Args:
         ledger: a ledger whose views are level.

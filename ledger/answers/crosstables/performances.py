@@ -60,7 +60,7 @@ class Performed(NamedTuple):
 
 
 class Performance(NamedTuple):
-    """What a player's games were worth.
+    """The worth of a player's games.
 
     Attributes:
         rating: points, rounded as the variant says; None where the variant gives none.
@@ -76,7 +76,7 @@ class Performance(NamedTuple):
 
 
 def variant_named(name: str) -> Variant:
-    """The variant of that name.
+    """Return the variant of that name.
 
     Raises:
         UnknownNameError: there is none; those that there are are listed.
@@ -85,12 +85,12 @@ def variant_named(name: str) -> Variant:
 
 
 def usual(scheme: str) -> str:
-    """The variant that people expect beside a scheme where they name none."""
+    """Return the variant that people expect with a scheme by default."""
     return scheme if scheme in VARIANTS else USUAL
 
 
 def performance(name: str, games: Sequence[Performed]) -> Performance:
-    """The performance rating of a player's games, or of those against one opponent.
+    """Return the performance rating of a player's games, or of those against one opponent.
 
     Args:
         name: one of ``VARIANTS``.
@@ -117,7 +117,7 @@ def performance(name: str, games: Sequence[Performed]) -> Performance:
 
 
 def whole(rating: float) -> int:
-    """A rating as lists show it: the nearest whole number, one half up."""
+    """Return a rating as lists show it: the nearest whole number, one half up."""
     return floor(rating + 0.5)
 
 

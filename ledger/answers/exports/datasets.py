@@ -1,4 +1,4 @@
-"""What can be exported: players, games, history, ratings, published lists, cross-tables; any other table of the views.
+"""The datasets of exports: players, games, history, ratings, published lists, cross-tables; any table of the views.
 
 Each dataset says its columns and where its rows come from; how they are read and written is known elsewhere. The
 numbers of cross-tables are those of ``answers.crosstables``; here they only take their place in columns.
@@ -134,7 +134,7 @@ GAME_COLUMNS = (
 
 
 def _game_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[TableScan]:
-    """Games are read in the order of the journal; of a player, a tournament or late days those that an index names."""
+    """Return the scans of games in the order of the journal; by an index for a player, a tournament or late days."""
     where = _between(asked, "g.ended_ms")
     if asked.pool is not None:
         where.append(f"g.pool = {asked.pool}")
@@ -144,7 +144,7 @@ def _game_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[Ta
         sides = (f"SELECT position FROM games WHERE {side} = {asked.player}" for side in ("white", "black"))
         where.append(f"g.position IN ({' UNION ALL '.join(sides)})")
     if asked.tournament is not None:
-        # The name stands in the statement itself: a scan goes as text to the process that reads it, without parameters.
+        # The name is in the statement itself: a scan goes as text to the process that reads it, without parameters.
         of_name = f"SELECT position FROM games WHERE pool IN {pools} AND tournament = {literal(asked.tournament)}"
         where.append(f"g.position IN ({of_name})")
     if asked.since_ms is not None and asked.player is None and asked.tournament is None:
@@ -249,14 +249,14 @@ _LOOKED_AT = {  # columns of the history that an export shows in another form
         ColumnKind.NUMBER, ColumnDoc("the player's score", "0, 0.5 or 1"), "score", "h.half_points / 2.0"
     ),
 }
-_AFTER = {  # names of people stand behind their numbers
+_AFTER = {  # names of people follow their numbers
     "player": _name("player_name", "player", "the player's name"),
     "opponent": _name("opponent_name", "opponent", "the opponent's name"),
 }
 
 
 def history(scheme_state: Sequence[str] = ()) -> Dataset:
-    """The history; the schemes that were ever in use give it columns for their state."""
+    """Return the history; the schemes that were ever in use give it columns for their state."""
     table = view_docs.described((), scheme_state)["history"]
     columns: list[ExportColumn] = []
     for name in stored_order(table, scheme_state):
@@ -369,7 +369,7 @@ def _table_column(name: str, kind: ColumnKind, doc: str, unit: str = "", *, opti
 
 
 def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
-    """The columns; *name* is the one that tells who the player is."""
+    """Return the columns; *name* is the one that shows the player's name."""
     return (
         _table_column("pool", ColumnKind.TEXT, "name of the pool"),
         _table_column("tournament", ColumnKind.TEXT, "name of the tournament"),
@@ -410,7 +410,7 @@ def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
 
 
 def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | None) -> Iterator[DataFrame]:
-    """The rows of each table, without the column of names.
+    """Yield the rows of each table, without the column of names.
 
     Args:
         ledger: a ledger whose views are level.
@@ -429,7 +429,8 @@ def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | No
             for row in rows:
                 # The search finds every name that has this one in it.
                 if tournament in {None, row.tournament}:
-                    # by its place: its first day may be told as a year in which others lie, or be that of another one
+                    # by its place: its first day may be recorded as a year in which others lie, or be that of another
+                    # one
                     choice = TableChoice(number=int(row.edition.partition(" ")[0]))
                     page = crosstable(ledger, row.tournament, rated_by.name, choice)
                     is_alone = began[row.tournament, row.first_day] == 1
@@ -438,7 +439,7 @@ def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | No
 
 
 def _first_end(page: Crosstable) -> str:
-    """When its first game ended, as precisely as it is known; of an edition without a game, its first day."""
+    """Return when its first game ended, as precisely as it is known; of an edition without a game, its first day."""
     ends = {result.ended_at for standing in page.standings for result in standing.results}
     return min(ends, key=lambda end: (instant_ms(end), end), default=page.edition.first_day)
 
@@ -493,7 +494,7 @@ PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
 
 @of_one_moment
 def dataset(ledger: OpenLedger, name: str) -> Dataset:
-    """What is exported under a name: one of ``PREPARED``, or a table of the views as it stands.
+    """Return the dataset of a name: one of ``PREPARED``, or a table of the views unchanged.
 
     Args:
         ledger: a ledger whose views are level.

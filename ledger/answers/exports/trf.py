@@ -34,7 +34,7 @@ TEN_POINTS = 20  # half points; readers have one digit before the point
 MOST_POINTS = 99.5  # four columns: an arena or a long match may bring more
 _DAY = 10  # characters of an instant that names a day
 _BLANK = " " * 8
-_NOTHING = (_BLANK, 0)  # a round of which nothing is told: a Z would tell of a bye, in rounds still to come, too
+_NOTHING = (_BLANK, 0)  # a round without any report: a Z would mean a bye, in rounds still to come, too
 _BYES = {Brings.HALF: "H", Brings.FULL: "F", Brings.ALLOTTED: "U", Brings.ZERO: "Z", Brings.ABSENT: " "}
 _TYPES = {
     "swiss": "Individual: Swiss-System",
@@ -55,12 +55,12 @@ class ReportEntrant(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Report:
-    """What the report says.
+    """The content of the report.
 
     Attributes:
         name: of the tournament.
         first, last: its days, as precise as they are known.
-        kind: one of the words of ``facts.words.Format``, None where nobody said.
+        kind: one of the words of ``facts.words.Format``, None if nobody said.
         entrants: by player number.
         rounds: the games of each round; a player has one game in each at most.
         byes: the rounds without a game, each a round of its number.
@@ -77,15 +77,15 @@ class Report:
 
 @of_one_moment
 def trf16(ledger: OpenLedger, asked: ExportFilter) -> Iterator[bytes]:
-    """The report of a tournament, line by line.
+    """Return the report of a tournament, line by line.
 
     Args:
         ledger: whose views are level.
         asked: the tournament, its pool, and days between which one edition lies.
 
     Raises:
-        UnknownNameError: nothing is told of a tournament of that name.
-        MalformedError: names were not asked for, or there are several editions, or more than TRF16 can hold.
+        UnknownNameError: no tournament of that name is known.
+        MalformedError: names were not requested, or there are several editions, or more than TRF16 can hold.
     """
     if asked.tournament is None:
         raise MalformedError(["a report is of one tournament: name it with --tournament"])
@@ -104,9 +104,9 @@ def trf16(ledger: OpenLedger, asked: ExportFilter) -> Iterator[bytes]:
     first, last = (day(telling.edition.first_ms), day(telling.edition.last_ms)) if announced else telling.days
     rounds = rounds_of(telling.games)
     is_numbered = all(game.round_number == number for number, games in enumerate(rounds, 1) for game in games)
-    # A bye names its round: beside rounds that were made up of days it would stand in a wrong one.
+    # A bye names its round: among rounds that were made up of days it would be in a wrong one.
     counted = [bye for bye in byes_beside(telling.games, telling.byes) if bye.round] if is_numbered else []
-    # A bye may lie in a round of which no game is told.
+    # A bye may lie in a round without a reported game.
     rounds += [[] for _ in range(max((bye.round or 0 for bye in counted), default=0) - len(rounds))]
     return lines_of(
         Report(
@@ -124,7 +124,7 @@ def trf16(ledger: OpenLedger, asked: ExportFilter) -> Iterator[bytes]:
 def _told(
     pool: Pool, asked: ExportFilter, games: Sequence[EventGame], byes: Sequence[StoredRound]
 ) -> EventFacts | None:
-    """The one edition that is asked for; None where nothing is told of it.
+    """Return the requested edition; None if nothing is known of it.
 
     Raises:
         MalformedError: there are several.
@@ -175,10 +175,11 @@ def _entrants(ledger: OpenLedger, games: Sequence[EventGame], byes: Sequence[Sto
 
 
 def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
-    """The games by rounds, from the first.
+    """Return the games by rounds, from the first.
 
-    Where each game has the number of its round, and nobody plays twice in one, these are the rounds. Otherwise a round
-    in which a player has several games becomes as many as are needed, and games without a round go by their days.
+    If each game has the number of its round, and no player has two games in one, these are the rounds. Otherwise a
+    round in which a player has several games becomes as many as are needed, and games without a round go by their
+    days.
     """
     numbers = [game.round_number for game in games]
     if not numbers:
@@ -207,7 +208,7 @@ def _nobody_plays_twice(games: Sequence[EventGame]) -> bool:
 
 
 def lines_of(report: Report) -> Iterator[bytes]:
-    """The lines of a report, in UTF-8, with Windows line ends as FIDE's own programs write them.
+    """Yield the lines of a report, in UTF-8, with Windows line ends as FIDE's own programs write them.
 
     Raises:
         MalformedError: more players or rounds than TRF16 has room for.
@@ -256,7 +257,7 @@ def _header(report: Report) -> Iterator[str]:
     days = []
     for games in report.rounds:
         ended = {game.ended_at[:_DAY] for game in games}
-        # empty where the games of a round were played on several days, or nobody knows on which
+        # empty if the games of a round were played on several days, or on unknown ones
         is_known = len(ended) == 1 and all(len(text) == _DAY for text in ended)
         days.append(min(ended)[2:].replace("-", "/") if is_known else "")
     if any(days):
@@ -264,7 +265,7 @@ def _header(report: Report) -> Iterator[str]:
 
 
 def _cells(report: Report, ranks: Mapping[int, int]) -> dict[int, list[tuple[str, int]]]:
-    """By player, the cell of each round and its half-points."""
+    """Return, by player, the cell of each round and its half-points."""
     cells = {player: [_NOTHING] * len(report.rounds) for player in ranks}
     for bye in report.byes:
         letter = _BYES[Brings(bye.brings)]

@@ -27,12 +27,12 @@ Fact = tuple[str, Callable[[Bar, PlayerBars], object]]  # a fact's name, and wha
 
 
 def address(_: PlayerBars, bar: Bar) -> str | None:
-    """Where a bar leads by itself: to the game on its server."""
+    """Return the default target of a bar: the game on its server."""
     return bar.address
 
 
 def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
-    """The SVG of a page, as a file.
+    """Return the SVG of a page, as a file.
 
     Args:
         page: its data.
@@ -48,7 +48,7 @@ def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
 def drawing(
     page: Page, look: Look, link: Link, definitions: str, mark: str = "rg", *, data: Collection[str] | None = None
 ) -> str:
-    """The same as a part of a larger document.
+    """Return the drawing as a part of a larger document.
 
     Args:
         page: its data.
@@ -91,7 +91,7 @@ def drawing(
 
 @lru_cache(maxsize=4_096)  # bars of one graph share most of their lengths, and graphs of as many games their places
 def _n(length: float) -> str:
-    """A length as SVG has it, to a hundredth of a pixel."""
+    """Return a length as SVG has it, to a hundredth of a pixel."""
     text = f"{length:.2f}".rstrip("0").rstrip(".")
     # A length just below zero is rounded to this.
     return "0" if text == "-0" else text
@@ -139,7 +139,7 @@ def _axes(page: Page, layout: GraphLayout) -> list[str]:
 
 
 def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
-    """The bar of the rating now, at the left end, with its number above it."""
+    """Return the bar of the rating now, at the left end, with its number above it."""
     rating = page.player.rating_now
     if layout.now is None or rating is None or not isfinite(rating):
         return []
@@ -156,14 +156,14 @@ def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
 
 
 def _box(kind: str, left: str, y: float, width: str, fill: str) -> str:
-    """A rectangle down to the base; a game has two or three of one place and width, which are written out once."""
+    """Return a rectangle down to the base; the two or three of a game with one place and width are written once."""
     # At the lower end of the scale a bar without height could not be seen.
     height = _n(max(1.0, _BASE - y))
     return f'<rect class="{kind}" x="{left}" y="{_n(y)}" width="{width}" height="{height}" fill="{fill}"/>'
 
 
 class _Drawn(NamedTuple):
-    """How games are drawn: the look, where they lead, which facts they carry beside their words."""
+    """The drawing of games: the look, their links, the facts that they carry besides their words."""
 
     look: Look
     link: Link
@@ -171,7 +171,7 @@ class _Drawn(NamedTuple):
 
 
 def _spots_on_top(page: Page, layout: GraphLayout, *, opponents: bool) -> list[str]:
-    """By date the opponents' ratings lie above all bars: within its own bar one would be hidden by the next."""
+    """Return the opponents' ratings by date, above all bars: within its own bar one would be hidden by the next."""
     if not opponents or page.by == "game":
         return []
     spots = [
@@ -187,7 +187,7 @@ def _has_spot(bar: Bar) -> bool:
 
 
 def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
-    """The small square that is the opponent's rating, with it and *further* lines in its title."""
+    """Return the small square that is the opponent's rating, with it and *further* lines in its title."""
     y = layout.scale.y(bar.opponent_rating_before or 0.0) - _SPOT / 2
     title = lines_in_markup([f"Opponent's rating: {wording.points(bar.opponent_rating_before)}", *further])
     return f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5"><title>{title}</title></rect>'
@@ -215,14 +215,14 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
 
 
 def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
-    """What stands for a game: a link where the bar leads somewhere, with label, title and the facts of the game."""
+    """Return the mark of a game: a link if the bar leads somewhere, with label, title and the facts of the game."""
     href = how.link(player, bar)
     # of the three that are escaped only the last has more than one line
     lines = lines_in_markup([href or "", wording.short(bar), *wording.details(bar, player)])
     leads_to, label, title = lines.split("\n", 2)
     way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{leads_to}"', "a")
     named = f'{way} aria-label="{label}"><title>{title}</title>{drawn}</{end}>'
-    # The item of the list stands around the link: with that role of its own the link would be none to a screen reader.
+    # The item of the list is around the link: with that role of its own the link would be none to a screen reader.
     return f'<g role="listitem" {data_of(bar, player, how.facts)}>{named}</g>'
 
 
@@ -257,7 +257,7 @@ def data_of(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
 
 
 def _beside(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
-    """The second player: a line from game to game, with a mark at each."""
+    """Return the second player: a line from game to game, with a mark at each."""
     if page.against is None:
         return []
     spots = [
@@ -284,7 +284,7 @@ def _seams(page: Page, layout: GraphLayout) -> list[str]:
         parts.append(_text(x - 5, TOP - 5, f"{_cut(seam.scheme)} ◂", "quiet end"))
         parts.append(_text(x + 5, TOP - 5, f"▸ {_cut(seam.before)}", "quiet"))
     if layout.now is not None and wording.is_now_of_another_scheme(page):
-        # beside the first bar, behind the number above that of now; left of it the present one's name has no room
+        # next to the first bar, behind the number above that of now; left of it the present one's name has no space
         x = layout.now + NOW_WIDTH / 2 + NOW_GAP - 1
         parts.append(_line("seam", x, TOP - 14, x, _BASE))
         parts.append(_text(x + 5, TOP - 5, f"▸ {_cut(page.player.bars[0].scheme)}", "quiet"))
@@ -292,7 +292,7 @@ def _seams(page: Page, layout: GraphLayout) -> list[str]:
 
 
 def _legend(page: Page, layout: GraphLayout, look: Look) -> list[str]:
-    """What the colours, patterns and marks mean; only those that are on the page."""
+    """Return the meanings of the colours, patterns and marks; only those that are on the page."""
     bars = page.player.bars
     items: list[tuple[str, str]] = []
     if layout.now is not None:

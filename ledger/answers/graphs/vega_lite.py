@@ -28,7 +28,7 @@ _TIP = (
 
 
 def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
-    """The specification of a page; with the opponents' ratings as small squares where they are wanted."""
+    """Return the specification of a page; on request with the opponents' ratings as small squares."""
     scale = lay_out(page, opponents=opponents).scale
     layers = [_bars(page, scale)]
     if opponents:
@@ -129,7 +129,7 @@ def _bars(page: Page, scale: Scale) -> dict[str, Any]:
 
 
 def _seams(page: Page) -> list[dict[str, Any]]:
-    """A rule where another scheme begins, at its first game."""
+    """Return a rule at the first game of another scheme."""
     seams = [
         {"n": seam.n, "ended_ms": seam.ended_ms, "scheme": visible(seam.scheme), "before": visible(seam.before)}
         for seam in page.player.seams
