@@ -8,6 +8,7 @@ the depth of a room does not load the others. For the same reason nothing at all
 TYPE_CHECKING = False  # type checkers take it for true
 
 if TYPE_CHECKING:
+    from ledger.answers.calculations import rating
     from ledger.errors import (
         CheckpointWarning,
         ConflictError,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     )
     from ledger.facts.words import Brings, Outcome, Receipt, Standing, Termination, TreeHead
     from ledger.ledger import Ledger
+    from ledger.questions import LedgerPlayer, LedgerTournament
     from ledger.ratings.fact_projector import FactProjector, FactRows, declare_facts, key_column, value_column
     from ledger.ratings.projector import Largest, Projector, RatedSide, column, declare
     from ledger.recording.game_import import PoolChoice
@@ -51,6 +53,8 @@ __all__ = [
     "Largest",
     "Ledger",
     "LedgerError",
+    "LedgerPlayer",
+    "LedgerTournament",
     "MalformedError",
     "Outcome",
     "PlayerChanged",
@@ -80,11 +84,13 @@ __all__ = [
     "declare_facts",
     "key_column",
     "part",
+    "rating",
     "value_column",
 ]
 
 # Where each of them lives; a test holds it to the imports above, which type checkers read.
 _HOMES = {
+    "ledger.answers.calculations": "rating",
     "ledger.errors": """CheckpointWarning ConflictError CorruptError LedgerError MalformedError ProjectionError
         ProposalError PublicationError ReadModelWarning RejectedError StorageError UnknownNameError""",
     "ledger.facts.events": """GameRecorded PlayerChanged PlayerRegistered RatingRunClosed RoundWithoutGame SchemeAdopted
@@ -92,6 +98,7 @@ _HOMES = {
     "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",
     "ledger.recording.game_import": "PoolChoice",
     "ledger.ledger": "Ledger",
+    "ledger.questions": "LedgerPlayer LedgerTournament",
     "ledger.ratings.fact_projector": "FactProjector FactRows declare_facts key_column value_column",
     "ledger.ratings.projector": "Largest Projector RatedSide column declare",
     "ledger.runtime.records": "part",

@@ -74,7 +74,7 @@ class RejectedError(LedgerError):
     """A well-formed event may not follow what the journal holds.
 
     Attributes:
-        rule: the name of the refusal, as listed in ``ledger.journal.rules.RULES``.
+        rule: the name of the refusal, that of one of the rules in ``ledger.book.judge``.
         key: the key of the refused entry.
     """
 

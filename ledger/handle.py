@@ -17,7 +17,11 @@ from typing import Any, Self
 from ledger.auth.issued_tokens import IssuedTokens
 from ledger.auth.token_store import TokenStore
 from ledger.auth.tokens import Tokens
+from ledger.book import judge
+from ledger.book.current_facts import CurrentFacts
+from ledger.book.evidence import Context, Evidence
 from ledger.book.judging import RecordedEvent
+from ledger.book.rules_by_keys import OWN_DOORS
 from ledger.book.timeline import Pool
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MadeKeys
@@ -26,7 +30,7 @@ from ledger.facts import codec
 from ledger.facts.event_fields import SHA256_PATTERN
 from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, kept_texts, rules
+from ledger.journal import Journal, kept_texts
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.listing import chosen, marks
 from ledger.journal.scratch import ScratchJournal
@@ -41,7 +45,6 @@ from ledger.ratings.installed_projectors import at_hand
 from ledger.ratings.keeping import InstalledProjectors
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.views import Views
-from ledger.recording.current_facts import CurrentFacts, need_views
 from ledger.recording.recorder import Gate, RecordedEvents, Recorder, Refused, Submission
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
@@ -397,13 +400,21 @@ class OpenLedger:
 
     # -- recording -------------------------------------------------------------------------------------------------
 
+    def check_early(self, event: Event, context: Context) -> None:
+        """Refuse a fact with a new key before it is recorded: what somebody types, or a row of a file.
+
+        Raises:
+            RejectedError: as ``book.judge`` says.
+        """
+        judge.check(event, Evidence(context, self.now_ms(), facts=self.standing))
+
     def _record(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         """Record facts in one transaction: all, or none when one is refused.
 
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
         """
-        if need_views(batch):
+        if judge.need_views(batch):
             # which games are rated, and when they ended, only the views know
             self.level()
         return self._noted(self._recorder.append_many(batch, actor))
@@ -425,6 +436,6 @@ class OpenLedger:
 
     def _noted(self, recorded: RecordedEvents) -> list[Receipt]:
         placed = zip(*recorded, strict=True)
-        if rules.OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
+        if OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
             self.views.expect(RecordedEvent(receipt.position, event) for receipt, event in placed if event is not None)
         return SeedWarnings(self.views).noted(recorded)

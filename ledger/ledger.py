@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledger import schemes
+from ledger.book import judge
+from ledger.book.evidence import Context, Evidence
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.game_log import GameLog
 from ledger.correcting.previews import Impact, Previews
@@ -24,7 +26,7 @@ from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered,
 from ledger.facts.source_games import SourceRound, frame_schema, shown
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.handle import DEFAULT_ACTOR, OpenLedger, utc_now
-from ledger.journal import listing, rules
+from ledger.journal import listing
 from ledger.journal.listing import JournalEntry
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.settings_file import ServerPlace, SettingsFile
@@ -34,6 +36,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.players.stores import make_on_server, open_names
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
+from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_between
 from ledger.ratings import keeping, past_views, queries
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import at_hand
@@ -52,11 +55,23 @@ if TYPE_CHECKING:
     from polars import DataFrame
     from sqlite_utils import Database
 
+    from ledger import backups
+    from ledger.answers import predictions, rankings
+    from ledger.answers.crosstables import editions
+    from ledger.answers.predictions import Prediction
+    from ledger.answers.rankings import RankingRow
+    from ledger.audit import audit as audits
+    from ledger.audit import server_findings
+    from ledger.audit.audit import Verdict
     from ledger.imports import files, formats
     from ledger.imports.formats import SaidOfFile
 else:
     # the readers of files take 0.15 s to load, and most ledgers are opened to be asked
     files, formats = Lazy("ledger.imports.files"), Lazy("ledger.imports.formats")
+    # a program that records asks nothing, and one that asks proves nothing
+    audits, server_findings = Lazy("ledger.audit.audit"), Lazy("ledger.audit.server_findings")
+    backups, editions = Lazy("ledger.backups"), Lazy("ledger.answers.crosstables.editions")
+    predictions, rankings = Lazy("ledger.answers.predictions"), Lazy("ledger.answers.rankings")
 
 
 @checked_methods
@@ -102,7 +117,7 @@ class Ledger(OpenLedger):
         """
         # What can be refused is refused before the first file is made: nothing is left behind then.
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
-        rules.check_new(event, frozenset(), 0)
+        judge.check(event, Evidence(Context.JOURNAL, 0))
         codec.seal_actor(actor)
         at_hand(projectors)
         refuse_half_restored(path)
@@ -522,6 +537,122 @@ class Ledger(OpenLedger):
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views anew from the journal alone; returns the position reached."""
         return self.views.rebuild(progress)
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+
+    def player(self, player: str | int) -> LedgerPlayer:
+        """Return the one player of that name, identity or number, to ask about; after a merge the player that is left.
+
+        Raises:
+            UnknownNameError: nobody, or several: their identities are listed.
+            StorageError: the journal registered another name under that number.
+        """
+        return LedgerPlayer.of(super().player(player), self)
+
+    def tournament(self, name: str, *, pool: str | None = None, edition: str | None = None) -> LedgerTournament:
+        """Return a tournament, to ask about.
+
+        Args:
+            name: the name that its games carry.
+            pool: name of the pool; the first one by default.
+            edition: a year, month or day of the edition; the last one by default.
+
+        Raises:
+            UnknownNameError: no game of the pool carries the name, or no such pool.
+        """
+        pool = pool or self.first_pool()
+        editions.check_name(self, name, pool)
+        return LedgerTournament(ledger=self, name=name, pool=pool, edition=edition)
+
+    def ranking(
+        self,
+        pool: str | None = None,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        min_games: int = 1,
+        active_days: int | None = None,
+        at: str | None = None,
+        since: str | None = None,
+        since_list: str | None = None,
+        details: bool = False,
+    ) -> list[RankingRow]:
+        """Return the ranking of a pool, best first, as the command ``ratings`` does.
+
+        Args:
+            pool: its name; the first pool by default.
+            limit: the number of players; 0 or None: all.
+            offset: the number of better players that are left out.
+            min_games: leave out players with fewer rated games; 0: with those who have a rating of a list and no game.
+            active_days: leave out players without a game in the last days before the instant.
+            at: the end of this day, month or year; by default after the pool's last game.
+            since: each row has the change since the end of this day.
+            since_list: each row has the change since this published list.
+            details: whether each row has percentile, class, strength and deviation.
+
+        Raises:
+            UnknownNameError: no such pool or published list.
+            MalformedError: *limit* or *offset* is below 0, no such instant, or a list of another pool.
+        """
+        choice = rankings.RankingChoice(
+            pool=pool,
+            limit=rows_between(limit, offset),
+            offset=offset,
+            min_games=min_games,
+            active_days=active_days,
+            at=at,
+            since=since,
+            since_list=since_list,
+        )
+        return rankings.ranking_in_full(self, choice, details=details)
+
+    def predict(
+        self,
+        player: str | int | Person,
+        opponent: str | int | Person,
+        *,
+        pool: str | None = None,
+        at: str | None = None,
+    ) -> Prediction:
+        """Return what a win, a draw and a loss would bring the player, as the command ``predict`` does.
+
+        Args:
+            player: name, identity or number, or the player.
+            opponent: the same of the opponent.
+            pool: name of the pool; the first one by default.
+            at: the end of this day, month or year; by default after all that is recorded.
+
+        Raises:
+            UnknownNameError: no such player or pool, or both are one person.
+            MalformedError: no such day.
+        """
+        with self.moment():
+            return predictions.predict(self, person_of(self, player), person_of(self, opponent), pool, at)
+
+    def audit(
+        self,
+        *,
+        since: TreeHead | None = None,
+        journal_only: bool = False,
+        lists: bool = False,
+        progress: Progress = silent,
+    ) -> Verdict:
+        """Prove the files of the ledger, or name what is false in them, as the command ``audit`` does.
+
+        Of a ledger on a server a copy is proven; foreign objects on the server are falsehoods, too.
+
+        Args:
+            since: a head that was kept elsewhere, ``TreeHead.parse`` reads it: all entries before it must be unchanged.
+            journal_only: leave out names, texts and views.
+            lists: compute each published list again, from the entries before it.
+            progress: told what is being done.
+
+        Raises:
+            StorageError: a file is missing, locked, or may not be read.
+        """
+        with backups.in_files(self.path, progress, with_views=not journal_only) as path:
+            verdict = audits.audit(path, since=since, journal_only=journal_only, lists=lists, progress=progress)
+        return server_findings.with_server(verdict, self.path)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 

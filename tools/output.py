@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import click
 
 from ledger.runtime.lazy import tabulate
-from ledger.runtime.ledger_files import refuse_own_files, replace_file
+from ledger.runtime.ledger_files import save_document
 from ledger.runtime.visible import in_cell, in_json, json_escape, json_in_cell, visible
 
 from .wording import counted
@@ -496,8 +496,4 @@ def save(path: Path, content: bytes) -> None:
         OSError: it cannot be written; ``filename`` says which, also where a device is full.
     """
     context = click.get_current_context(silent=True)
-    refuse_own_files(path, None if context is None else context.params.get("db_path"))
-    try:
-        replace_file(path, content) if path.is_file() else path.write_bytes(content)
-    except OSError as reason:
-        raise OSError(reason.errno, reason.strerror, str(path)) from None
+    save_document(path, content, None if context is None else context.params.get("db_path"))

@@ -1,7 +1,7 @@
 """Announcements of tournaments: whether they make games rated together, and which games lie outside.
 
 The module also finds the tournaments that a file reports with days and that the ledger does not know yet.
-``book.conflicts`` defines the possible announcements. Everything is read from the journal; nothing is recorded.
+``book.rules_by_facts`` defines the possible announcements. Everything is read from the journal; nothing is recorded.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from ledger.answers.asking import day
+from ledger.book.evidence import Context
 from ledger.book.timeline import Pool
 from ledger.book.whole_tournaments import NOTHING, Announced, Edition, first_from
 from ledger.errors import RejectedError
@@ -187,7 +188,7 @@ def _refusal(ledger: OpenLedger, event: TournamentOpened) -> str | None:
     try:
         # The judge is asked about new facts alone: what has a known key repeats that fact, or contradicts it.
         if stored is None:
-            ledger.standing.judge(event)
+            ledger.check_early(event, Context.IMPORT)
         else:
             rules.check_repeat(TournamentOpened, event.key, rules.facts_of(stored), codec.facts_mapping(event))
     except RejectedError as error:

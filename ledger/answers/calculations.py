@@ -5,24 +5,31 @@ Games of a scheme by period or event are rated together as one period; of a sche
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from typing import Any, Literal
 
 import attrs
 
+from ledger import schemes
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import MalformedError
-from ledger.facts.instants import instant_end_ms
+from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.json_schemas import beside, documented
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
+from ledger.handle import utc_now
 from ledger.ratings import engine
 from ledger.ratings.engine import Rateable
+from ledger.runtime.calls import checked
 from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
 from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Newcomer, Rhythm, Scheme, Seed, When
 
 RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
+_SCORES: Mapping[float | str, float] = {score: score for score in RESULTS} | {
+    word: score for score, word in RESULTS.items()
+}
 MOST_GAMES = 1_000
 _ENOUGH = (10, 20, 30, 50, 60, 100, 200, 1_000)  # games of a player taken for established, the fewest that will do
 _SHOWN = ("games", "rd", "volatility", "h", "events")  # the companions of a rating
@@ -145,6 +152,11 @@ class Calculation:
     foretold: OutcomesForetold | None = beside()
     effects: GamesCalculated | None = beside()
 
+    @property
+    def after(self) -> float | None:
+        """The rating after the games, points; None: the scheme lists no such player, or no game has a result."""
+        return None if self.effects is None else self.effects.rating_after
+
 
 @attrs.frozen(kw_only=True)
 class _Calculator:
@@ -209,6 +221,54 @@ class _Calculator:
             for other, score in zip(met, scores, strict=True)
         ]
         return side, meetings
+
+
+@checked
+def rating(
+    scheme: str,
+    player: float | CalculationFacts,
+    games: Iterable[tuple[float | CalculationFacts, float | str]],
+    *,
+    settings: Mapping[str, int | bool | str] | None = None,
+    on: str | None = None,
+) -> Calculation:
+    """Return what games do to a rating under a scheme, as the command ``calc`` does; no ledger is needed.
+
+    Args:
+        scheme: its name, such as ``elo``, ``fide`` or ``glicko2``.
+        player: the rating before the games, or more that is known of the player.
+        games: the opponents, each a rating or more, with the player's results: win, draw, loss, or 1, 0.5, 0.
+        settings: settings that differ from those of a new pool; decimals as text.
+        on: the day on which the games are rated; today by default.
+
+    Raises:
+        UnknownNameError: no such scheme.
+        MalformedError: no games, a result that is none, a number that is not finite, no such day, settings that the
+            scheme cannot take, or something known of a player that is of no use to it.
+    """
+    chosen, pairs, faults = schemes.named(scheme), list(games), list[str]()
+    opponents, scores = [], []
+    for pair in pairs:
+        is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[1], float | int | str)
+        if is_pair and pair[1] in _SCORES:
+            opponents.append(_facts(pair[0], faults))
+            scores.append(_SCORES[pair[1]])
+        else:
+            faults.append(f"{pair!r:.80} is no opponent with a result: win, draw, loss, or 1, 0.5, 0")
+    own = _facts(player, faults)
+    if faults or not pairs:
+        raise MalformedError(faults or ["games must have one game at least"])
+    day = on or instant_text(int(utc_now().timestamp() * 1000), Precision.DAY)
+    return calculate(chosen, settings or {}, own, opponents, scores, day)
+
+
+def _facts(player: object, faults: list[str]) -> CalculationFacts:
+    """Return what is known of a player; note a fault if that is neither a rating nor facts of finite numbers."""
+    facts = player if isinstance(player, CalculationFacts) else CalculationFacts(rating=player)  # type: ignore[arg-type]
+    numbers = [value for value in attrs.astuple(facts) if value is not None]
+    if not all(isinstance(value, int | float) and isfinite(value) for value in numbers):
+        faults.append(f"{player!r:.80} must be a finite number, or CalculationFacts of such numbers")
+    return facts
 
 
 def calculate(

@@ -9,14 +9,13 @@ written but the views of the first list's time, which are kept for the next ques
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import islice
 from typing import Literal, NamedTuple
 
 import attrs
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.answers.publications import same
 from ledger.answers.replays import Step, moving, replay, steps
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
@@ -28,6 +27,7 @@ from ledger.handle import OpenLedger
 from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, in_form
 from ledger.publishing.publications import Publications
+from ledger.ratings.row_changes import RowChange, row_changes
 from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.ratings.views import Views
 from ledger.runtime.calls import checked
@@ -142,15 +142,19 @@ def differences(
     Returns:
         Who only changed places because others moved is unchanged.
     """
-    changed = [
-        player for player in {**second.rows, **first.rows} if not same(first.rows.get(player), second.rows.get(player))
-    ]
+    # who only changed places because others moved is unchanged
+    changed = {change.player for change in row_changes(first.rows, second.rows, lambda row: row.said)}
     steps_of = _why(ledger, first, second, changed, progress) if why else {}
     players = sorted(second.rows.values(), key=_in_order)
     gone = sorted((row for row in first.rows.values() if row.player not in second.rows), key=_in_order)
     called = names(ledger, {row.player for row in (*players, *gone)})
     return [
-        _difference(first.rows.get(row.player), second.rows.get(row.player), called[row.player], steps_of)
+        _difference(
+            RowChange(player=row.player, before=first.rows.get(row.player), after=second.rows.get(row.player)),
+            called[row.player],
+            is_changed=row.player in changed,
+            why=steps_of.get(row.player, []),
+        )
         for row in (*players, *gone)
     ]
 
@@ -159,34 +163,19 @@ def _in_order(row: ListRow) -> tuple[int, int]:
     return row.rank, row.player
 
 
-def _difference(
-    before: ListRow | None, after: ListRow | None, name: str, why: Mapping[int, list[DifferenceStep]]
-) -> ListDifference:
-    row = after or before
-    assert row is not None
-    change: Literal["created", "unchanged", "changed", "removed"] = UNCHANGED if same(before, after) else CHANGED
-    if before is None or after is None:
-        change = CREATED if before is None else REMOVED
-    return ListDifference(
-        change=change,
-        player=row.player,
-        name=name,
-        rank_before=None if before is None else before.rank,
-        rank_after=None if after is None else after.rank,
-        rating_before=None if before is None else before.rating,
-        rating_after=None if after is None else after.rating,
-        difference=None if before is None or after is None else after.rating - before.rating,
-        games_before=None if before is None else before.games,
-        games_after=None if after is None else after.games,
-        why=why.get(row.player, []),
-    )
+def _difference(row: RowChange[ListRow], name: str, *, is_changed: bool, why: list[DifferenceStep]) -> ListDifference:
+    change: Literal["created", "unchanged", "changed", "removed"] = CHANGED if is_changed else UNCHANGED
+    if row.before is None or row.after is None:
+        change = CREATED if row.before is None else REMOVED
+    fields = row.fields("rank", "rating", "games")
+    return ListDifference(change=change, player=row.player, name=name, difference=row.difference, why=why, **fields)
 
 
 # -- why ---------------------------------------------------------------------------------------------------------
 
 
 def _why(
-    ledger: OpenLedger, first: RatingList, second: RatingList, players: list[int], progress: Progress
+    ledger: OpenLedger, first: RatingList, second: RatingList, players: Set[int], progress: Progress
 ) -> dict[int, list[DifferenceStep]]:
     if not players:
         return {}
@@ -203,7 +192,7 @@ def _why(
 
 
 def _steps_between(
-    ledger: OpenLedger, early: RatingList, late: RatingList, players: list[int], progress: Progress
+    ledger: OpenLedger, early: RatingList, late: RatingList, players: Set[int], progress: Progress
 ) -> dict[int, list[DifferenceStep]]:
     """Return, by player, the causes of change between what was known first and what was known later."""
     ratings = {player: early.rows[player].rating if player in early.rows else None for player in players}
@@ -230,7 +219,7 @@ def _steps_between(
     return steps_of
 
 
-def _ratings(views: Views, name: str, players: list[int], ms: int) -> dict[int, float | None]:
+def _ratings(views: Views, name: str, players: Set[int], ms: int) -> dict[int, float | None]:
     # At that time the pool may not have been open yet.
     pool = next((pool for pool in stored_pools(views.connection) if pool.name == name), None)
     if pool is None:

@@ -9,10 +9,9 @@ import attrs
 
 from ledger.answers.asking import names, of_one_moment
 from ledger.answers.rankings import class_limits, class_of
-from ledger.correcting.previews import Impact
+from ledger.correcting.previews import Impact, Move
 from ledger.facts.json_schemas import beside, documented
 from ledger.handle import OpenLedger
-from ledger.ratings.what_ifs import Figures
 
 # The values of a row that occur twice, before and after.
 FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "listed", "closed")
@@ -96,8 +95,7 @@ def _moves(ledger: OpenLedger, impact: Impact) -> list[MoveRow]:
             player=move.player,
             name=shown[move.player],
             difference=move.difference,
-            **_side(move.before, "before", limits[move.pool]),
-            **_side(move.after, "after", limits[move.pool]),
+            **_fields(move, limits[move.pool]),
         )
         for move in impact.moves
     ]
@@ -118,10 +116,11 @@ def _lists(ledger: OpenLedger, impact: Impact) -> list[MovedListRow]:
     ]
 
 
-def _side(figures: Figures | None, when: str, limits: Mapping[str, int]) -> dict[str, Any]:
-    side = {f"{name}_{when}": None if figures is None else getattr(figures, name) for name in FIGURES}
-    # A scheme keeps a rating of unlisted players as well, which is not shown.
-    if figures is not None and not figures.listed:
-        side |= {f"{name}_{when}": None for name in ("rating", "hera", "hera_game")}
-    is_shown = figures is not None and figures.listed and not figures.closed
-    return {**side, f"class_{when}": class_of(figures.rating, limits) if figures and is_shown else None}
+def _fields(move: Move, limits: Mapping[str, int]) -> dict[str, Any]:
+    fields = move.fields(*FIGURES)
+    for when, figures in (("before", move.before), ("after", move.after)):
+        # A scheme keeps a rating of unlisted players as well, which is not shown.
+        if figures is not None and not figures.listed:
+            fields |= dict.fromkeys((f"rating_{when}", f"hera_{when}", f"hera_game_{when}"))
+        fields[f"class_{when}"] = class_of(figures.rating, limits) if figures and figures.has_place else None
+    return fields

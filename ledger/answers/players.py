@@ -114,6 +114,11 @@ class PlayerSummary:
     results: PlayerResults = beside()
     published: OriginalNumbers = beside()
 
+    @property
+    def highest(self) -> float | None:
+        """The highest rating that was ever in force from 50 rated games on (HERA), points; None: none counts yet."""
+        return self.results.hera.hera
+
 
 @of_one_moment
 def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> PlayerSummary:

@@ -138,9 +138,7 @@ def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRo
 
 def same(row: ListRow | None, other: ListRow | None) -> bool:
     """Return whether two lists have the same numbers of a player; a place changed by others' moves alone is equal."""
-    if row is None or other is None:
-        return row is other
-    return (row.rating, row.games, row.last_game) == (other.rating, other.games, other.last_game)
+    return (row and row.said) == (other and other.said)
 
 
 class Original(NamedTuple):

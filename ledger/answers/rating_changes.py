@@ -91,17 +91,17 @@ class _Change(NamedTuple):
     Attributes:
         kind: as the text at the top of this module lists them.
         cause: in words.
-        proposal: number of the correction; None for anything else.
-        games: keys of the player's games that it consists of, or that a correction changed.
         after: the rating after it.
+        games: keys of the player's games that it consists of, or that a correction changed.
+        proposal: number of the correction; None for anything else.
         is_jump: whether no number of points leads there: there was no rating before, or there is none now.
     """
 
     kind: str
     cause: str
-    proposal: int | None
-    games: tuple[str, ...]
     after: Fraction
+    games: tuple[str, ...] = ()
+    proposal: int | None = None
     is_jump: bool = False
 
 
@@ -229,7 +229,7 @@ def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRe
         games = tuple(key for key in either if before.games.get(key) != after.games.get(key))
         kind = CORRECTION if games else "through opponents"
         cause = in_short(ledger, Corrections(ledger).proposal(step.proposal).changes)
-    yield _Change(kind, cause, step.proposal, games, after.held)
+    yield _Change(kind, cause, after.held, games, step.proposal)
 
 
 def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
@@ -238,7 +238,7 @@ def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
         # The rating of a list goes before the player's first game since.
         first = next((batch for place, batch in after.batches.items() if place not in before.batches), None)
         begins = after.held if first is None else first.before
-        yield _Change("began", "the rating to begin with", None, (), begins, is_jump=True)
+        yield _Change("began", "the rating to begin with", begins, is_jump=True)
 
 
 def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
@@ -253,70 +253,62 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
     met = {game.opponent for batch in after.batches.values() for game in batch.games}
     opponents = told_apart(names(ledger, met))
     latest = max(before.batches, default=None)
-    moved = Fraction(0)
+    games_before, moved = before.games, Fraction(0)
     for place, batch in after.batches.items():
         if batch.listed:
             if place not in before.batches:
                 value = batch.after if batch.is_jump else value + batch.points
                 moved += batch.points
-                yield _Change("list", batch.listed, None, (), value, is_jump=batch.is_jump)
+                yield _Change("list", batch.listed, value, is_jump=batch.is_jump)
+            continue
+        # Games that were there are no news, though opponents may have moved them: that is told below.
+        if not (fresh := [game for game in batch.games if game.key not in games_before]):
             continue
         batch_before = before.batches.get(place)
-        # The same games at the same place are no news, though opponents may have moved them: that is reported below.
-        if batch_before is not None and {game.key for game in batch_before.games} >= {game.key for game in batch.games}:
-            continue
-        if all(game.key in before.games for game in batch.games):
-            continue
         points = batch.points - (Fraction(0) if batch_before is None else batch_before.points)
         value, moved = value + points, moved + points
         late = latest is not None and place < latest
-        fresh = [game for game in batch.games if game.key not in before.games]
         words = [f"{RESULT[game.half_points]} against {opponents[game.opponent]}" for game in fresh]
         cause = ", ".join(words) if len(words) <= FEW_GAMES else f"{len(words)} games rated together"
-        yield _Change("late result" if late else "game", cause, None, tuple(game.key for game in fresh), value)
+        yield _Change("late result" if late else "game", cause, value, tuple(game.key for game in fresh))
     anew = after.points - before.points - moved
     if anew:
         value += anew
-        yield _Change("rated anew", "late results moved opponents, and so games that were there", None, (), value)
+        yield _Change("rated anew", "late results moved opponents, and so games that were there", value)
     if value != after.held:
-        yield _Change("time", BETWEEN_GAMES, None, (), after.held)
+        yield _Change("time", BETWEEN_GAMES, after.held)
 
 
 def _with_points(
     rating_then: float | None, rating_now: float | None, then: PlayerRecord, parts: Sequence[_Change]
 ) -> list[RatingPart]:
     """Return the parts with their points, from the number that was shown then to the one that is shown now."""
-    shown: list[RatingPart] = []
     value = None if rating_then is None else Fraction(rating_then)
     # Who comes with the rating of a list has no other one before it.
-    begins = bool(parts) and parts[0].kind == "list" and parts[0].is_jump
-    if value is None and then.held is not None and not begins:
-        value = then.held
-        began = _Change("began", "no rating then; the scheme begins with", None, (), value, is_jump=True)
-        shown.append(_rounded_part(began, None))
-    elif value is not None and then.held is not None and value != then.held:
-        shown.append(_rounded_part(_Change("other version", "worked out anew", None, (), then.held), value))
-        value = then.held
+    begins_by_list = value is None and bool(parts) and parts[0].kind == "list" and parts[0].is_jump
+    if then.held not in {None, value} and not begins_by_list:
+        is_new = value is None
+        cause = "no rating then; the scheme begins with" if is_new else "worked out anew"
+        parts = [_Change("began" if is_new else "other version", cause, then.held), *parts]
+    shown: list[RatingPart] = []
     for part in parts:
         if part.after == value and not part.games and part.kind != CORRECTION:
             continue
-        shown.append(_rounded_part(part, value))
+        shown.append(
+            RatingPart(
+                kind=part.kind,
+                cause=part.cause,
+                proposal=part.proposal,
+                games=list(part.games),
+                points=None if part.is_jump or value is None else _points(part.after, value),
+                rating=float(_rounded(part.after)),
+            )
+        )
         value = part.after
     if rating_now is None and value is not None and rating_then is not None:
-        left = _Change("left", "not listed now", None, (), value, is_jump=True)
-        shown.append(attrs.evolve(_rounded_part(left, value), rating=None))
+        left = RatingPart(kind="left", cause="not listed now", proposal=None, games=[], points=None, rating=None)
+        shown.append(left)
     return shown
-
-
-def _rounded_part(part: _Change, before: Fraction | None) -> RatingPart:
-    return RatingPart(
-        kind=part.kind,
-        cause=part.cause,
-        proposal=part.proposal,
-        games=list(part.games),
-        points=None if part.is_jump or before is None else _points(part.after, before),
-        rating=float(_rounded(part.after)),
-    )
 
 
 def _points(after: Fraction | float, before: Fraction | float) -> float:

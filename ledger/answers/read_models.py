@@ -209,8 +209,9 @@ def _row(
     *,
     is_kept: bool,
 ) -> ReadModelRow:
-    stale = keeping.why_left_behind(connection, name, at_hand.broken) or at_hand.broken.get(name)
-    why = None if stale is None else str(stale)
+    state = keeping.table_state(connection, name, at_hand.broken)
+    refusal = state.refusal or at_hand.broken.get(name)
+    why = None if refusal is None else str(refusal)
     if why is None and made is not None and not is_kept:
         why = f"the ledger does not keep it; 'policy set DB read-models {name}=true' keeps it"
         if identity is not None and identity != made.identity:
@@ -226,6 +227,6 @@ def _row(
         row_for=None if made is None else kind,
         kept=is_kept,
         rows=rows,
-        position=None if identity is None else keeping.level_until(connection, name),
+        position=None if identity is None else state.position,
         stale=why,
     )

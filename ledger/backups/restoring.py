@@ -25,7 +25,7 @@ from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.merkle import leaf_hashes
 from ledger.journal.settings_file import server_of
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.people_layouts import REASONS_SINCE, layout
+from ledger.players.people_layouts import is_upgraded
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
@@ -169,7 +169,7 @@ def _recorded(journal: sqlite3.Connection | None) -> set[int]:
 
 def _reasons(people: sqlite3.Connection, query: str) -> set[str]:
     """Commitments to reasons; they are drawn once, so one in both files is the same reason."""
-    return {reason for (reason,) in people.execute(query)} if layout(people) >= REASONS_SINCE else set()
+    return {reason for (reason,) in people.execute(query)} if is_upgraded(people) else set()
 
 
 def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.Connection, *, by_people: bool) -> bool:

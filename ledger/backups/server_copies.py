@@ -251,7 +251,7 @@ def copy_to_server(
     """
     people_path = beside(path, "people")
     with closing(SqlitePeople(people_path)) as people:
-        secret = people.secret()  # a file of an earlier layout has one then, and all of the tables
+        secret = people.secret()  # a file of release 0.1.0 gets one, and all of the tables
     with ExitStack() as stack:
         # the journal first: a writer begins with the people, so that these know everybody whom it names
         files = [stack.enter_context(reader.snapshot(str(file))) for file in (path, people_path)]

@@ -1,1 +1,1 @@
-"""Games as they now stand: the roster of players, eras, runs, tournaments. Nothing is rated here."""
+"""Games as corrected; the roster of players, scheme periods, rating periods, tournaments. Nothing is rated here."""

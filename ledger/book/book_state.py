@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 
 class BookState:
-    """What every fold needs of one views database.
+    """The state of one game book, which every fold receives.
 
     Attributes:
         connection: the database.
-        journal: where facts that are corrected stand as they were recorded.
+        journal: it has corrected facts as they were recorded.
         until: the last position that the book may know; None: all that the journal holds.
         roster: the players.
-        pools: the pools by name, as they stand at each moment.
-        judging: says which games count, and where they stand in rating order.
-        decided: what was proposed and decided.
+        pools: the pools by name, in their current form.
+        judging: says which games count, and their places in rating order.
+        decided: the proposals and decisions.
         played: tournaments of which games were recorded since their games were last placed.
-        unsettled: positions of games that were recorded and that a correction in force may mean.
-        notes_moves: whether it is noted which games have the same moves.
+        unsettled: positions of new games that a correction in force may concern.
+        notes_moves: whether the moves of games are noted, to find repeats.
     """
 
     notes_moves = True
 
     def __init__(self, connection: sqlite3.Connection, journal: Journal, *, until: int | None = None) -> None:
-        """Take up what a database holds.
+        """Load the state of a database.
 
         Args:
             connection: the database.
@@ -66,7 +66,7 @@ class BookState:
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
 
     def pool_named(self, name: str, position: int) -> Pool:
-        """The pool of an entry.
+        """Return the pool of an entry.
 
         Raises:
             CorruptError: no scheme was adopted for it before.
@@ -77,7 +77,7 @@ class BookState:
         return pool
 
     def reloaded(self, name: str) -> Pool:
-        """A pool as its tables have it now."""
+        """Return a pool as its tables have it now."""
         for pool in stored_pools(self.connection):
             if pool.name == name:
                 self.pools[name] = pool
@@ -85,18 +85,18 @@ class BookState:
         raise CorruptError("journal", 0, f"pool {name!r} has no scheme after its corrections; run 'audit'")
 
     def knows(self, position: int) -> bool:
-        """Whether an entry of the journal is one of those that the book may know."""
+        """Return whether an entry of the journal is one of those that the book may know."""
         return self.until is None or position <= self.until
 
     def fact(self, key: str) -> Event | None:
-        """The fact of a key as it stands; None where there is none, or where it is annulled."""
+        """Return the current fact of a key; None if there is none, or if it is annulled."""
         stored = self.journal.find([key]).get(key)
         if stored is None or not self.knows(stored.position):
             return None
-        return self.standing(decode(stored.body).event)
+        return self.current(decode(stored.body).event)
 
-    def standing(self, event: Event, *, until: int | None = None) -> Event | None:
-        """A fact as its corrections let it stand; None where it is annulled.
+    def current(self, event: Event, *, until: int | None = None) -> Event | None:
+        """Return a fact after its corrections; None if it is annulled.
 
         Args:
             event: the fact as it was recorded.
@@ -106,63 +106,63 @@ class BookState:
             CorruptError: it was corrected to what it may not be.
         """
         acting = self.decided.acting([event.key], until=until).get(event.key, [])
-        stands = decisions.remainder(acting)
-        if stands.annulled is not None and not isinstance(event, RoundWithoutGame):
+        in_force = decisions.remainder(acting)
+        if in_force.annulled is not None and not isinstance(event, RoundWithoutGame):
             return None
         try:
-            now = decisions.corrected(event, stands.fields)
+            now = decisions.corrected(event, in_force.fields)
         except MalformedError as error:
             message = f"the fact {event.key!r} was corrected to what it may not be ({error}); run 'audit'"
             raise CorruptError("journal", 0, message) from error
-        # One that was not taken back by itself stands though its tournament is void: its row stays in the table, and
+        # A round that was not annulled by itself stays in the table though its tournament is void:
         # ``tournament_editions.rounds_of`` leaves it out.
-        if stands.annulled is not None and isinstance(now, RoundWithoutGame):
-            # its tournament may have been put back since, and it with it
+        if in_force.annulled is not None and isinstance(now, RoundWithoutGame):
+            # its tournament may have been restored since, and it with it
             stored = tournament_editions.as_stored(now, 0)
-            if tournament_editions.annulled_by(self.decided, now.pool, stored, stands, until=until) is not None:
+            if tournament_editions.annulled_by(self.decided, now.pool, stored, in_force, until=until) is not None:
                 return None
         return now
 
     def counted(self, event: Event, *, until: int | None = None) -> Event | None:
-        """A fact as it counts: as ``standing`` says, but no round without a game whose tournament was voided."""
-        now = self.standing(event, until=until)
+        """Return a fact if it counts: its current form, but no round without a game of a voided tournament."""
+        now = self.current(event, until=until)
         if not isinstance(now, RoundWithoutGame) or not self.decided.spans_at(now.pool, now.tournament, until=until):
             return now
-        stands = decisions.remainder(self.decided.acting([event.key], until=until).get(event.key, []))
+        in_force = decisions.remainder(self.decided.acting([event.key], until=until).get(event.key, []))
         stored = tournament_editions.as_stored(now, 0)
-        is_void = tournament_editions.annulled_by(self.decided, now.pool, stored, stands, until=until) is not None
+        is_void = tournament_editions.annulled_by(self.decided, now.pool, stored, in_force, until=until) is not None
         return None if is_void else now
 
     def moved(self, pool: int, tournament: str | None, ended_ms: int) -> None:
-        """A game that stands in the book has come into a tournament, or has left it, or ended at another time."""
+        """Note that a game has come into a tournament, has left it, or ended at another time."""
         name = next(candidate.name for candidate in self.pools.values() if candidate.pool == pool)
         if tournament and self.pools[name].by_event:
             self.played.note(name, tournament, ended_ms, ended_ms)
 
     def count_again(self, pool: str, since_ms: int) -> None:
-        """The periods of a pool are counted anew from a place in rating order on, once all that is new is folded in."""
+        """Note that a pool's periods are to be counted again from a place on, once all new entries are folded in."""
         self._runs_from[pool] = min(since_ms, self._runs_from.get(pool, since_ms))
 
     def place_runs(self, fresh: Changes) -> None:
-        """The games of periods that were counted anew take their places; later ones too, which are renumbered."""
+        """Place the games of recounted periods, and the later ones, which are renumbered."""
         for name, since in self._runs_from.items():  # once, however many runs were closed
             where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
             self.judging.again(where, (self.pools[name].pool, since), fresh, everybody=True)
         self._runs_from.clear()
 
     def place_tournament(self, pool: Pool, tournament: str, fresh: Changes) -> None:
-        """The games of a tournament take the places that what was told of it gives them."""
+        """Place the games of a tournament by its announcements."""
         if not pool.by_game:
             tables.index_tournaments(self.connection)
             self.judging.again("pool = ?1 AND tournament = ?2", (pool.pool, tournament), fresh)
 
     def place_tournaments(self, fresh: Changes) -> None:
-        """Where tournaments are rated whole, the games around those that were recorded since take their places."""
+        """Place the games around new ones of tournaments that are rated whole."""
         for (name, tournament), (first, last) in self.played.taken():
             pool = self.pools[name]
             tables.index_tournaments(self.connection)
             announced = tournament in pool.closed or tournament in pool.opened
-            # What was told of one edition bounds the next: with an announcement all games of the name are looked at.
+            # The days of one edition bound the next: with an announcement all games of the name are placed again.
             span = (BEGINNING, OPEN) if announced else (first - pool.reach_ms, last + pool.reach_ms)
             where = "pool = ?1 AND tournament = ?2 AND ended_ms BETWEEN ?3 AND ?4"
             self.judging.again(where, (pool.pool, tournament, *span), fresh)

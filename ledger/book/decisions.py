@@ -1,7 +1,7 @@
 """Corrections: what was proposed and decided, which approved ones are in force, and what a fact is after them.
 
 Changes act in the order of their decisions, the last one on a field holds. A decision that was undone acts no longer;
-the others are folded anew in their order.
+the others are folded again in their order.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Acting(NamedTuple):
 
 
 class Remainder(NamedTuple):
-    """What is left of a fact after its corrections.
+    """A fact after its corrections.
 
     Attributes:
         fields: the fields that are others than recorded, with their values; the empty text is a blank.
@@ -69,7 +69,7 @@ def undone_by(approved: Sequence[Undoing]) -> dict[int, Place]:
     """
     places: dict[int, Place] = {}
     for undoing in sorted(approved, key=lambda undoing: undoing.position, reverse=True):
-        # who undoes last is undone by nobody
+        # the last undo is not undone
         if undoing.proposal not in places:
             for proposal, number in undoing.undoes.items():
                 places.setdefault(proposal, (undoing.position, number))
@@ -77,7 +77,7 @@ def undone_by(approved: Sequence[Undoing]) -> dict[int, Place]:
 
 
 def remainder(acting: Iterable[Acting]) -> Remainder:
-    """What the changes of one fact make of it."""
+    """Return the fact after its changes."""
     fields: dict[str, Any] = {}
     annulled: tuple[Place, int] | None = None
     restored: Place | None = None
@@ -88,7 +88,7 @@ def remainder(acting: Iterable[Acting]) -> Remainder:
             if change.do is Verb.ADD:
                 annulled, restored = (place, proposal), None
         elif change.do is Verb.REPLACE:
-            # Of a fact that is annulled, too: put back, it stands as it was corrected.
+            # Of an annulled fact, too: when it is restored, it is as corrected.
             fields.update(change.facts or {})
         elif change.do is Verb.ANNUL:
             annulled, restored = (place, proposal), None
@@ -120,7 +120,7 @@ def span(change: Change) -> tuple[int, int]:
 
 
 def is_meant(change: Change, player: int, white: int, outcome: str) -> bool:
-    """Whether an ``annul-games`` means a rated game of *player* in its span.
+    """Return whether an ``annul-games`` means a rated game of *player* in its span.
 
     Args:
         change: the change.
@@ -132,7 +132,7 @@ def is_meant(change: Change, player: int, white: int, outcome: str) -> bool:
 
 
 def merged(acting: Iterable[Acting]) -> Acting | None:
-    """Of all merges and partings of a player the merge that holds; None where the last one parts, or none acts."""
+    """Return the merge of a player in force; None if the last change parts the two, or none acts."""
     last = max((act for act in acting if not act.is_undone), key=lambda act: act[:3], default=None)
     return last if last is not None and last.change.do is Verb.MERGE else None
 

@@ -1,8 +1,8 @@
-"""The game book: journal entries to games as they now stand, one row each, with the reason where one does not count.
+"""The game book: journal entries to games as corrected, one row each, with the reason if one does not count.
 
 Entries by the dozen are taken as events, many thousands as columns (``game_book_columns``); both give the same rows.
 Nothing is rated here.
-A proposal or decision is noted as it comes in, and where one takes effect the games that it reaches stand anew.
+A proposal or decision is noted when it comes in; when it takes effect, the games that it affects are reapplied.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ledger.book.book_state import BookState
 from ledger.book.judging import Changes, RecordedEvent
 from ledger.book.kinds import apply_fact, note_moves
 from ledger.book.policies import RULE, UNPROVEN, Party, broken_by
+from ledger.book.reapplied_games import Added, added, reapply_games, supplement
 from ledger.book.tables import PLAYER_BITS, POINTS_BITS
 from ledger.book.timeline import Pool
 from ledger.facts import codec
@@ -36,7 +37,6 @@ from ledger.schemes import named
 
 if TYPE_CHECKING:
     import sqlite3
-from ledger.book.reapplied_games import Added, added, reapply_games, supplement
 
 _GAME = "game:"
 _OF_PERSON = (
@@ -53,7 +53,7 @@ _GIVEN = (
 
 
 _OF_TOURNAMENTS = {Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
-# Rounds without a game that were corrected by themselves: they come and go with their tournament, too.
+# Rounds without a game that were corrected by themselves come and go with their tournament, too.
 # In the order of subjects ';' follows ':', so that these two enclose every round.
 _ROUNDS_AT = "SELECT position FROM rounds_without_game WHERE pool = ? AND tournament = ? ORDER BY position"
 _CORRECTED_ROUNDS = "SELECT DISTINCT subject FROM corrections WHERE subject >= 'round:' AND subject < 'round;'"
@@ -63,14 +63,14 @@ class Correcting:
     """The corrections of one game book."""
 
     def __init__(self, book: BookState) -> None:
-        """Take the parts of the book."""
+        """Take the state of the book."""
         self._book = book
         self._connection, self._journal, self._decided = book.connection, book.journal, book.decided
         self._issued = IssuedTokens(book.journal)
-        self._toggled: list[int] = []  # proposals that act now and did not before, or do no longer
+        self._toggled: list[int] = []  # proposals that began or ceased to act
 
     def take(self, entry: Entry) -> None:
-        """Note a proposal or a decision; what follows waits for ``settle``."""
+        """Note a proposal or a decision; its effects wait for ``settle``."""
         match entry.event:
             case CorrectionProposed() as event:
                 proven = event.proven and self._unproven(entry, event.by_token, Role.CORRECTOR) is None
@@ -83,11 +83,11 @@ class Correcting:
                 pass
 
     def _unproven(self, entry: Entry, by_token: int | None, role: Role) -> str | None:
-        """Why no token proves who acts by an entry that says so; asked of the journal, by its position alone."""
+        """Return why no token authenticates the actor of an entry; the journal is asked, by its position alone."""
         return self._issued.now().fault(entry.actor, by_token, role, entry.position)
 
     def _broken_policy(self, entry: Entry, event: CorrectionDecided, *, proven: bool) -> str | None:
-        """The rule that a decision breaks, so that it has no effect."""
+        """Return the rule that a decision breaks, so that it has no effect."""
         if event.proven and not proven:
             return UNPROVEN
         proposal = self._decided.proposal(event.proposal)
@@ -98,23 +98,23 @@ class Correcting:
         return None if words is None else RULE
 
     def settle(self, fresh: Changes) -> None:
-        """Make all that decisions concern, since this was last called, what the corrections in force say."""
+        """Apply the corrections in force to all facts that decisions since the last call concern."""
         changes = [numbered.change for numbered in self._decided.changes(self._toggled)] if self._toggled else []
         games = set(self._book.unsettled)
         self._toggled = []
         self._book.unsettled.clear()
         if changes:
-            # each scheme that was ever put in, undone or not: views must not depend on when they were brought level
+            # each scheme that was ever put in, undone or not: views must not depend on when they caught up
             replacements = (change.facts or {} for change in changes if change.do is Verb.REPLACE)
             fresh.adopted.extend(named(facts["scheme"]) for facts in replacements if "scheme" in facts)
             of_facts = (change.fact for change in changes if change.fact is not None)
-            self._stand_again([key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)], fresh)
-            # Persons first: whose games a span means follows from who is who, and the spans of before tell which games
-            # it meant until now.
+            self._reapply_facts([key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)], fresh)
+            # Persons first: the games of a span follow from the merges, and the former spans say which games it meant
+            # until now.
             games |= self._settle_persons(changes)
             self._decided.read_spans()
             if any(change.do in _OF_TOURNAMENTS for change in changes):
-                self._stand_again([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], fresh)
+                self._reapply_facts([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], fresh)
             for change in changes:
                 games.update(self._games_of(change))
                 if change.do in _OF_TOURNAMENTS:
@@ -123,38 +123,38 @@ class Correcting:
             reapply_games(self._book, {position: {} for position in games}, fresh)
 
     def settle_all(self, fresh: Changes) -> None:
-        """The same for everything that was ever approved: at the end of a build."""
+        """Settle everything that was ever approved, at the end of a build."""
         self._toggled = self._decided.approved()
         self.settle(fresh)
 
     @property
     def is_needed(self) -> bool:
-        """Whether anything was approved."""
+        """True if anything was approved."""
         return self._decided.any_approved
 
-    def _stand_again(self, keys: Sequence[str], fresh: Changes) -> None:
-        """Let facts, but games, stand as the corrections in force say."""
+    def _reapply_facts(self, keys: Sequence[str], fresh: Changes) -> None:
+        """Apply the corrections in force to facts other than games."""
         recorded = self._journal.find(keys) if keys else {}
         for stored in sorted(recorded.values(), key=lambda entry: entry.position):
             if self._book.knows(stored.position):
                 event = decode(stored.body).event
-                fresh.restood[stored.position] = event
-                apply_fact(self._book, stored.position, event, self._book.standing(event), fresh)
+                fresh.other_facts[stored.position] = event
+                apply_fact(self._book, stored.position, event, self._book.current(event), fresh)
 
     def _note_rounds(self, change: Change, fresh: Changes) -> None:
-        """Note the rounds without a game of a tournament that is voided or put back: their rows stay as they are."""
+        """Note the rounds without a game of a voided or restored tournament: their rows stay as they are."""
         pool = self._book.pools.get(change.pool or "")
         where = () if pool is None else (pool.pool, change.tournament)
         rows = self._connection.execute(_ROUNDS_AT, where).fetchall() if where else []
-        # A file tells those of a tournament one after another: they are read in runs, each a question to a server.
+        # A file reports those of a tournament one after another: they are read in runs, each one query to a server.
         for _, run in groupby(enumerate(position for (position,) in rows), lambda pair: pair[1] - pair[0]):
             positions = [position for _, position in run]
             bodies = chain.from_iterable(self._journal.read(positions[0] - 1, positions[-1]))
             for position, body in zip(positions, bodies, strict=True):
-                fresh.restood.setdefault(position, decode(body).event)
+                fresh.other_facts.setdefault(position, decode(body).event)
 
     def _settle_persons(self, changes: list[Change]) -> set[int]:
-        """Bring the merges up to date; the games whose players may be other persons now."""
+        """Update the merges; return the games whose players may be other persons now."""
         decided = self._decided
         merging = (change for change in changes if change.do in {Verb.MERGE, Verb.PART})
         players = sorted({change.player for change in merging if change.player is not None})
@@ -169,7 +169,7 @@ class Correcting:
         root = decisions.root
         moved = {player for player in concerned if root(before, player) != root(decided.merges, player)}
         games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
-        # the games of a person who is somebody else now
+        # the games of a person who is another one now
         for span in decided.spans:
             change = span.change
             if change.do is Verb.ANNUL_GAMES and change.player is not None:
@@ -179,7 +179,7 @@ class Correcting:
         return games
 
     def _games_of(self, change: Change) -> Iterator[int]:
-        """The games that a change means, by position."""
+        """Yield the games that a change means, by position."""
         match change.do:
             case Verb.ANNUL_GAMES:
                 person = decisions.root(self._decided.merges, change.player or 0)
@@ -201,18 +201,26 @@ class Correcting:
         return {position for (position,) in self._connection.execute(query, arguments)}
 
 
-# Each number that SQLite hands over becomes an object, which costs more than to find it: two share one.
+# Each number from SQLite becomes an object, which costs more than finding it: two share one.
 PACKED = (
     f"(position << {2 * POINTS_BITS}) | (half_points << {POINTS_BITS}) | time_loss",
     f"(white << {PLAYER_BITS}) | black",
     "rated_ms",
 )
-BATCH = ("batch", "ended_ms")  # of a pool that rates games by themselves none, and the place in rating order
-PACKED_COLUMNS = ("position", "white", "black", "half_points", "time_loss", "rated_ms", *BATCH)  # what is asked for
+BATCH = ("batch", "ended_ms")  # in a pool that rates games by themselves there is none
+PACKED_COLUMNS = (
+    "position",
+    "white",
+    "black",
+    "half_points",
+    "time_loss",
+    "rated_ms",
+    *BATCH,
+)  # the columns of the query
 
 
 def rated_games(pool: Pool, facts: Sequence[str] = ()) -> str:
-    """The question for the rated games of a pool from a place on, in rating order; see ``GameBook.in_order``."""
+    """Return the query of a pool's rated games from a place on, in rating order; see ``GameBook.in_order``."""
     columns = [*PACKED, *(() if pool.by_game else BATCH), *facts]
     return (
         f"SELECT {', '.join(columns)} FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? "
@@ -221,42 +229,42 @@ def rated_games(pool: Pool, facts: Sequence[str] = ()) -> str:
 
 
 class GameBook(BookState):
-    """The games of one views database, and what is needed to place further ones."""
+    """The games of one views database, and the state to place further ones."""
 
     def __init__(self, connection: sqlite3.Connection, journal: Journal, *, until: int | None = None) -> None:
         """Take up the games of a database.
 
         Args:
             connection: the database.
-            journal: where facts that are corrected stand as they were recorded.
+            journal: it has corrected facts as they were recorded.
             until: of a build, the position at which it ends.
         """
         super().__init__(connection, journal, until=until)
         self.correcting = Correcting(self)
 
     def take(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
-        """Fold a few entries in, all that there are; what they touch is noted in *fresh*."""
+        """Fold in all of a few entries; note the games that they affect in *fresh*."""
         self.fold(entries, fresh)
         self.settle(fresh)
 
     def fold(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
-        """Fold some of many entries in: what was decided waits for ``settle``, until all that it concerns is there."""
-        tellings: list[Added] = []  # of games that may stand among these entries
+        """Fold in some of many entries: decisions wait for ``settle``, until all facts that they concern are there."""
+        supplements: list[Added] = []  # of games that may be among these entries
         for entry in entries:
             match entry.event:
                 case CorrectionProposed() | CorrectionDecided():
-                    assert isinstance(entry, codec.Entry)  # with who proposes or decides
+                    assert isinstance(entry, codec.Entry)  # with the person who proposes or decides
                     self.correcting.take(entry)
                 case GameSupplemented() as event:
-                    tellings.append(added(event))
+                    supplements.append(added(event))
                     note_moves(self, event.entry, event.text)
                 case event:
                     apply_fact(self, entry.position, None, event, fresh)
-        if tellings:
-            supplement(self, tellings, fresh)
+        if supplements:
+            supplement(self, supplements, fresh)
 
     def settle(self, fresh: Changes) -> None:
-        """Let the corrections that were decided take effect."""
+        """Let decided corrections take effect."""
         self.correcting.settle(fresh)
         self.place_runs(fresh)
         self.place_tournaments(fresh)
@@ -274,15 +282,15 @@ class GameBook(BookState):
 
     @property
     def is_to_settle(self) -> bool:
-        """Whether ``settle_all`` may change a game."""
+        """True if ``settle_all`` may change a game."""
         return self.correcting.is_needed or any(pool.by_event for pool in self.pools.values())
 
     def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
-        """The rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
+        """Yield the rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
 
-        Each is ``(game, players, place in rating order)``, where the pool does not rate games by themselves ``batch``
-        and ``end``, and the further columns of the game book that *facts* names. A game is its position and, in four
-        lower bits, the half points of White and who lost on time (0 nobody, 1 White, 2 Black); players are White and,
+        Each is ``(game, players, place in rating order)``, then ``batch`` and ``end`` if the pool does not rate games
+        by themselves, and the columns of the game book in *facts*. A game is its position and, in four lower bits, the
+        half points of White and the side that lost on time (1 White, 2 Black, else 0); players are White and,
         in ``PLAYER_BITS`` lower bits, Black.
         """
         cursor = self.connection.execute(rated_games(pool, facts), (pool.pool, start_ms))

@@ -17,7 +17,7 @@ import attrs
 from ledger.book import tables
 from ledger.book.game_book import GameBook
 from ledger.book.judging import Changes, with_verdicts
-from ledger.book.kinds import UPDATE_BIRTH_YEAR, begin_anew, relist
+from ledger.book.kinds import UPDATE_BIRTH_YEAR, rerate_all, rerate_from_list
 from ledger.book.reapplied_games import ADDED, supplement
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
 from ledger.book.tables import with_derived
@@ -40,7 +40,7 @@ _MANY: dict[type, bytes] = {
     BirthYearLearnt: b',"kind":"birth-year-learnt/1","position":',
     GameSupplemented: b',"kind":"game-supplemented/1","position":',
 }
-_END = -100  # they stand in the last bytes of a body: the kind, at most 16 digits of a position, and the instant
+_END = -100  # the last bytes of a body: the kind, at most 16 digits of a position, and the instant
 _OPEN, _CLOSE = b'"facts":{', b'},"key":"'
 
 RATED_COLUMNS = (
@@ -57,7 +57,7 @@ def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
     try:
         lines = [
             body[body.index(_OPEN) + len(_OPEN) - 1 : (end := body.rindex(_CLOSE))] + body[end + 1 :] for body in bodies
-        ]  # the facts beside what follows them: an object in an object takes half as long again to read
+        ]  # the facts next to what follows them: an object in an object takes half as long again to read
     except ValueError as error:
         raise CorruptError("journal", 0, "entries cannot be read (no facts before a key); run 'audit'") from error
     kinds = {"integer": pl.Int64, "boolean": pl.Boolean, "string": pl.String}
@@ -106,7 +106,7 @@ def _unfit_entries() -> Iterator[None]:
 
 
 def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
-    # These bytes stand in no text of a body, whose quotation marks are escaped, and facts have no field "kind".
+    # No text of a body has these bytes, for its quotation marks are escaped, and facts have no field "kind".
     games: list[bytes] = []
     rest: list[bytes] = []
     for body in bodies:
@@ -196,7 +196,7 @@ def fold_columns(
     if block.games is not None:
         with _unfit_entries():
             counting = _take_games(book, block.games, fresh, insert).select(columns)
-    # after the games, for a block may hold a game and what a further telling adds to it
+    # after the games, for a block may hold a game and its supplement
     if block.supplements is not None:
         rows = block.supplements.select("entry", *ADDED).iter_rows(named=True)
         tellings = ((row["entry"], {name: row[name] for name in ADDED if row[name] is not None}) for row in rows)
@@ -219,7 +219,7 @@ def _take_pasts(book: GameBook, block: Decoded, fresh: Changes | None, insert: I
         book.roster.is_told_of_pasts = True
         if fresh is not None:
             for player in block.births["player"].to_list():
-                begin_anew(book.connection, player, None, fresh)
+                rerate_all(book.connection, player, None, fresh)
     if block.seeds is not None:
         pools = {name: pool.pool for name, pool in book.pools.items()}
         seeds = block.seeds.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
@@ -228,7 +228,7 @@ def _take_pasts(book: GameBook, block: Decoded, fresh: Changes | None, insert: I
         book.roster.is_told_of_pasts = True
         if fresh is not None:
             for pool, player, since_ms in seeds.select("pool", "player", "effective_ms").iter_rows():
-                relist(book, player, pool, since_ms, fresh)
+                rerate_from_list(book, player, pool, since_ms, fresh)
 
 
 def _take_games(book: GameBook, frame: DataFrame, fresh: Changes, insert: Insert) -> DataFrame:
@@ -256,7 +256,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Changes, insert: Insert
 
 
 def _note_moves(frame: DataFrame, insert: Insert) -> None:
-    """Note which games were told with which moves, numbered as ``words.moves_number`` does."""
+    """Note the moves of games, numbered as ``words.moves_number`` does."""
     with_moves = frame.filter(pl.col("text").is_not_null())
     if len(with_moves):
         number = pl.col("text").str.slice(0, 16).str.to_integer(base=16, dtype=pl.UInt64).reinterpret(signed=True)
@@ -264,7 +264,7 @@ def _note_moves(frame: DataFrame, insert: Insert) -> None:
 
 
 def _note_concerned(book: GameBook, frame: DataFrame) -> None:
-    """Tell the game book which games a correction may mean that is in force already."""
+    """Note in the game book the games that a correction in force may concern."""
     players, tournaments = book.decided.concerned
     if not players and not tournaments:
         return

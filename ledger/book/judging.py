@@ -1,6 +1,6 @@
-"""Judging the games of a book: why each does not count, and where it stands in rating order, a few or many at a time.
+"""Verdicts on the games of a book: why each does not count, and its place in rating order; few or many at a time.
 
-A fact may reach games that stand in the book already: they are judged again, and what becomes of them is noted.
+A fact may affect games that are in the book already: they are judged again, and changes are noted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class RecordedEvent(NamedTuple):
 
 
 class RatedGame(NamedTuple):
-    """A rated game as ``GameBook.in_order`` tells it, with all facts that tables may want."""
+    """A rated game as ``GameBook.in_order`` yields it, with all facts that tables may need."""
 
     position: int
     white: int
@@ -50,26 +50,26 @@ class RatedGame(NamedTuple):
 
 @attrs.define
 class Changes:
-    """What the newest entries touch, by pool: where re-rating must begin, and whom it concerns.
+    """The effects of the newest entries, by pool: where rerating must begin, and for which players.
 
     Attributes:
         start_ms: by pool, the earliest place in rating order of a game that is new or changed, milliseconds.
-        touched: by pool, players whose games from there on are re-rated whatever the new games say.
-        only: by pool, the one game that is new; None where there is more to it.
+        touched: by pool, players whose games from there on are rerated whatever the new games are.
+        only: by pool, the one new game; None if there is more.
         adopted: the schemes that were adopted.
-        stood: by position, the rows of games before they came to stand otherwise; None where nobody asks.
-        restood: by position, other facts, as they were recorded, that a decision concerned.
+        former_games: by position, the former rows of changed games; None if no projector of facts needs them.
+        other_facts: by position, other facts, as they were recorded, that a decision concerned.
     """
 
     start_ms: dict[int, int] = attrs.Factory(dict)
     touched: dict[int, set[int]] = attrs.Factory(dict)
     only: dict[int, RatedGame | None] = attrs.Factory(dict)
     adopted: list[Scheme] = attrs.Factory(list)
-    stood: dict[int, Mapping[str, Any]] | None = None
-    restood: dict[int, Event] = attrs.Factory(dict)
+    former_games: dict[int, Mapping[str, Any]] | None = None
+    other_facts: dict[int, Event] = attrs.Factory(dict)
 
     def note(self, pool: int, rated_ms: int, players: Iterable[int] = (), played: RatedGame | None = None) -> None:
-        """Re-rating of *pool* must begin at *rated_ms* or before, for *played* or whatever else changed."""
+        """Note that rerating of *pool* must begin at *rated_ms* or before, for *played* or another change."""
         self.only[pool] = None if pool in self.only else played
         self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
         self.touched.setdefault(pool, set()).update(players)
@@ -97,7 +97,7 @@ def with_verdicts(
 
 
 def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, editions: Editions) -> Series:
-    """Why each game does not count, null for those that do."""
+    """Return why each game does not count, null for those that do."""
     columns = [
         frame["outcome"].replace_strict(dict(OUTCOME_CODE), return_dtype=pl.Int32).to_numpy(),
         frame["termination"].replace_strict(dict(TERMINATION_CODE), return_dtype=pl.Int32).to_numpy(),
@@ -193,7 +193,7 @@ class Judging:
     """The judge of one game book."""
 
     def __init__(self, connection: sqlite3.Connection, pools: Mapping[str, Pool], roster: Roster) -> None:
-        """Take the database of the book, its pools as they stand at each moment, and what is known of the players."""
+        """Take the database of the book, its current pools, and the roster of players."""
         self._connection = connection
         self._pools = pools
         self._roster = roster
@@ -211,7 +211,7 @@ class Judging:
         tournament: str | None,
         edition: Edition | None = None,
     ) -> Verdict:
-        """Why a game does not count (None if it does), and its place in rating order."""
+        """Return why a game does not count (None if it does), and its place in rating order."""
         # Where a tournament may cross a change of scheme, its place says whose rules refuse the game; elsewhere a game
         # that does not count needs none.
         place = pool.place(ms, tournament, edition) if pool.is_crossed else None
@@ -241,9 +241,9 @@ class Judging:
 
         Args:
             where: which games.
-            arguments: what its question marks stand for.
+            arguments: the values of its question marks.
             fresh: what is touched is noted here.
-            player: whose rating is begun anew whatever becomes of the games.
+            player: the player whose games are rerated whatever the verdicts are.
             everybody: all players of the games are rated again.
         """
         changed: list[tuple[Any, ...]] = []
@@ -287,13 +287,13 @@ class Judging:
             self._connection.executemany(update, changed)
 
     def verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
-        """Why each stored game does not count, and its ``Place``.
+        """Return why each stored game does not count, and its ``Place``.
 
         Args:
             rows: the columns ``JUDGED`` of each.
         """
         for row, verdict in zip(rows, self._verdicts(rows), strict=True):
-            # whatever the scheme says; the place of a game that does not count is where it ended
+            # for every scheme, the place of a game that does not count is where it ended
             if row[14] is not None:
                 yield VOIDED, *Place(row[6], ALONE)
             elif row[11] == row[12]:
@@ -302,7 +302,7 @@ class Judging:
                 yield verdict
 
     def _verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
-        """The same by what the schemes say, one by one or as columns."""
+        """Return verdicts by the schemes, one by one or as columns."""
         by_number = {pool.pool: pool for pool in self._pools.values()}
         asked = ((by_number[row[1]], row[13], row[6]) for row in rows)
         editions = editions_of(self._connection, asked) if any(pool.by_event for pool in by_number.values()) else {}

@@ -1,8 +1,8 @@
-"""The one table of what each kind of fact is in the book: where its row stands, what it is, and which games it reaches.
+"""The table of kinds: for each kind of event, which table of the book it fills and which games it affects.
 
-``stand`` is the one verb. A fact that is recorded did not stand before, one that is annulled does not stand now, one
-that is corrected stands otherwise; supplements, merges and voided tournaments make games stand anew (``game_book``).
-Many thousands are taken as columns (``game_book_columns``), which write the same rows into the same tables.
+``apply_fact`` is the one verb. A recorded fact was nothing before, an annulled one is nothing now, a corrected one
+changes; supplements, merges and voided tournaments reapply games (``reapplied_games``). ``game_book_columns`` takes
+many thousands as columns and writes the same rows into the same tables.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import attrs
 import orjson
 
 from ledger.book import tables, tournament_editions
+from ledger.book.book_state import BookState
 from ledger.book.decisions import BEFORE_ALL
 from ledger.book.judging import Changes, RatedGame
 from ledger.book.policies import POLICIES
@@ -43,8 +44,6 @@ from ledger.facts.words import moves_number
 if TYPE_CHECKING:
     import sqlite3
 
-from ledger.book.book_state import BookState
-
 Row = Mapping[str, Any]
 
 UPDATE_BIRTH_YEAR = "UPDATE players SET birth_year = ? WHERE player = ?"
@@ -57,33 +56,33 @@ _FIRST_PLACES = (
 
 
 def apply_fact(book: BookState, position: int, before: Event | None, now: Event | None, fresh: Changes) -> None:
-    """The book held a fact as *before*, and holds it as *now*.
+    """Apply a fact to the book, which was *before* and is *now*.
 
     Args:
-        book: what the fact is folded into.
+        book: the book.
         position: of the entry that recorded it.
         before: the fact as it was recorded; None: this is its recording.
-        now: as it stands; None where it is annulled.
-        fresh: what is to be rated anew is noted here.
+        now: its current form; None if it is annulled.
+        fresh: takes the games to be rated again.
     """
     fact = now if before is None else before
     kind = None if fact is None else KINDS.get(type(fact))
     if kind is not None and not (before is not None and kind.stays(fact)):
-        # The row of before goes even where it comes back alike: what it reached is judged again in any case.
-        rows = [] if before is None else kind.take_out(book, position, fact)
+        # The former row goes even if the same row comes back: the games it affected are judged again in any case.
+        rows = [] if before is None else kind.delete(book, position, fact)
         if now is not None:
-            rows = [*rows, kind.put(book, position, now, fresh)]
-        kind.reach(book, FactChange(fact, rows, before is None, fresh))
+            rows = [*rows, kind.insert(book, position, now, fresh)]
+        kind.affect(book, FactChange(fact, rows, before is None, fresh))
 
 
 class FactChange(NamedTuple):
-    """A fact whose row was taken out, put in, or both.
+    """A fact whose row was deleted, inserted, or both.
 
     Attributes:
-        fact: as it was recorded.
-        rows: its row before, if it stood, and its row now, if it stands.
+        fact: the fact as it was recorded.
+        rows: its former row and its present row, as far as they exist.
         is_new: whether this is its recording.
-        fresh: takes what is to be rated anew.
+        fresh: takes the games to be rated again.
     """
 
     fact: Any
@@ -93,14 +92,14 @@ class FactChange(NamedTuple):
 
 
 class Kind:
-    """How the facts of one kind stand in the book: by default a row of a table, of which no game knows.
+    """One kind of fact in the book: by default a row of a table that affects no game.
 
     Attributes:
         table: the table.
         found_by: columns that no correction changes, by which the row of an entry is found in a large table.
         correctable: the fields that can be corrected.
         is_annullable: whether a fact can be annulled, and a missed one recorded by a proposal.
-        is_at_instant: whether a key names an instant, at which no second fact of the kind may come to stand.
+        is_at_instant: whether a key names an instant, at which no second fact of the kind may be.
     """
 
     table: ClassVar[str]
@@ -110,42 +109,42 @@ class Kind:
     is_at_instant: ClassVar[bool] = True
 
     def row(self, book: BookState, position: int, fact: Any) -> Row:
-        """The columns of a fact."""
+        """Return the columns of a fact."""
         raise NotImplementedError
 
     def stays(self, _fact: Any) -> bool:
-        """Whether a fact stays as it was recorded, whatever corrections say."""
+        """Return whether a fact stays as it was recorded, whatever corrections say."""
         return False
 
-    def put(self, book: BookState, position: int, fact: Any, _fresh: Changes) -> Row:
-        """Put the row of a fact in; returns it."""
+    def insert(self, book: BookState, position: int, fact: Any, _fresh: Changes) -> Row:
+        """Insert the row of a fact; return it."""
         row = self.row(book, position, fact)
-        insert = f"INSERT INTO {self.table}({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
-        book.connection.execute(insert, row)
+        statement = f"INSERT INTO {self.table}({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
+        book.connection.execute(statement, row)
         return row
 
-    def take_out(self, book: BookState, position: int, fact: Any) -> list[Row]:
-        """Take the row of an entry out; returns it, if it was there."""
+    def delete(self, book: BookState, position: int, fact: Any) -> list[Row]:
+        """Delete the row of an entry; return it, if it was there."""
         where = " AND ".join(f"{name} = :{name}" for name in ("position", *self.found_by))
         values = self.row(book, position, fact) if self.found_by else {"position": position}
         cursor = book.connection.execute(f"SELECT * FROM {self.table} WHERE {where}", values)
         names = [column[0] for column in cursor.description]
-        stood: list[Row] = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        former: list[Row] = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         book.connection.execute(f"DELETE FROM {self.table} WHERE {where}", values)
-        return stood
+        return former
 
-    def reach(self, book: BookState, stood: FactChange) -> None:
-        """Judge games again, or note those to be rated again, that a fact reaches as it stood and as it stands."""
+    def affect(self, book: BookState, change: FactChange) -> None:
+        """Judge games again, or note those to be rated again, that the former or the present fact affects."""
 
 
-def begin_anew(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Changes) -> None:
-    """All games of a player are rated again, in one pool or in all: a past counts from the first game on."""
+def rerate_all(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Changes) -> None:
+    """Note that all games of a player are rated again, in one pool or in all: a past counts from the first game on."""
     for number, first_ms in connection.execute(_FIRST_PLACES, (player,)):
         if pool in {None, number}:
             fresh.note(number, first_ms, (player,))
 
 
-def relist(book: BookState, player: int, pool: int, since_ms: int, fresh: Changes) -> None:
+def rerate_from_list(book: BookState, player: int, pool: int, since_ms: int, fresh: Changes) -> None:
     """Note that the games of a player in a pool are rated again from the day of a list on."""
     book.roster.forget_lists()
     for number, first_ms in book.connection.execute(_FIRST_PLACES, (player,)):
@@ -154,7 +153,7 @@ def relist(book: BookState, player: int, pool: int, since_ms: int, fresh: Change
 
 
 class _Games(Kind):
-    """Games, as they are recorded; those that stood before are ``game_book``'s."""
+    """Games, when they are recorded; ``reapplied_games`` changes them later."""
 
     table = "games"
     correctable = (
@@ -175,7 +174,7 @@ class _Games(Kind):
     )
     is_at_instant = False
 
-    def put(self, book: BookState, position: int, fact: GameRecorded, fresh: Changes) -> Row:
+    def insert(self, book: BookState, position: int, fact: GameRecorded, fresh: Changes) -> Row:
         pool = book.pool_named(fact.pool, position)
         row = row_of(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
@@ -194,7 +193,7 @@ class _Games(Kind):
             book.played.note(pool.name, fact.tournament, ms, ms)
         book.connection.execute(tables.INSERT_GAME, [row[name] for name in tables.GAME_COLUMNS])
         note_moves(book, position, fact.text)
-        # A decision may speak of games that are told later: all of a player between two days, those of a merged number.
+        # A decision may concern games that are recorded later: a player's between two days, those of a merged number.
         if book.decided.concerns(fact.white, fact.black, fact.pool, fact.tournament):
             book.unsettled.add(position)
         if row["reason"] is None:
@@ -206,7 +205,7 @@ class _Games(Kind):
 
 
 def note_moves(book: BookState, position: int, text: str | None) -> None:
-    """Note with which moves a game was told."""
+    """Note the moves with which a game was reported."""
     if text is not None and book.notes_moves:
         book.connection.execute(tables.INSERT_MOVETEXT, (position, moves_number(text)))
 
@@ -225,23 +224,23 @@ class _Adoptions(Kind):
             book.pools[fact.pool] = pool
         return era_row(book.pools[fact.pool].pool, era_of(position, fact))
 
-    def put(self, book: BookState, position: int, fact: SchemeAdopted, fresh: Changes) -> Row:
+    def insert(self, book: BookState, position: int, fact: SchemeAdopted, fresh: Changes) -> Row:
         fresh.adopted.append(era_of(position, fact).scheme)
-        return super().put(book, position, fact, fresh)
+        return super().insert(book, position, fact, fresh)
 
-    def reach(self, book: BookState, stood: FactChange) -> None:
-        before = book.pools[stood.fact.pool]
+    def affect(self, book: BookState, change: FactChange) -> None:
+        before = book.pools[change.fact.pool]
         pool = book.reloaded(before.name)
         # no game was played before a pool's first scheme
-        if stood.is_new and len(pool.eras) == 1:
+        if change.is_new and len(pool.eras) == 1:
             return
-        if stood.rows:
-            # where a period stands that the change cuts short
-            cut = min(row["since_ms"] for row in stood.rows) - 1
+        if change.rows:
+            # the end of a period that the change cuts short
+            cut = min(row["since_ms"] for row in change.rows) - 1
             # what is left of a tournament before it may now be short enough
             since = max(cut - max(before.reach_ms, pool.reach_ms), BEFORE_ALL)
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
-            book.judging.again(where, (pool.pool, since), stood.fresh, everybody=True)
+            book.judging.again(where, (pool.pool, since), change.fresh, everybody=True)
 
 
 class _Runs(Kind):
@@ -254,23 +253,23 @@ class _Runs(Kind):
         pool = book.pool_named(fact.pool, position).pool
         return {"pool": pool, "as_of_ms": instant_end_ms(fact.as_of), "as_of": fact.as_of, "position": position}
 
-    def reach(self, book: BookState, stood: FactChange) -> None:
-        pool = book.pools[stood.fact.pool]
+    def affect(self, book: BookState, change: FactChange) -> None:
+        pool = book.pools[change.fact.pool]
         runs = book.connection.execute(_RUNS, (pool.pool,))
         book.pools[pool.name] = attrs.evolve(pool, runs=tuple(ms for (ms,) in runs))
-        # from the earlier of the two instants, where a run was moved: what lies between them waits for another one
-        if pool.by_runs and stood.rows:
-            book.count_again(pool.name, min(row["as_of_ms"] for row in stood.rows))
+        # from the earlier of the two instants, if a run was moved: games between them wait for another one
+        if pool.by_runs and change.rows:
+            book.count_again(pool.name, min(row["as_of_ms"] for row in change.rows))
 
 
 class _Announcements(Kind):
-    """What tells of a tournament: its games are those of its days, and are rated as of its end."""
+    """Announcements of a tournament: its games are those of its days, and are rated as of its end."""
 
-    def reach(self, book: BookState, stood: FactChange) -> None:
-        for name in sorted({stood.fact.tournament, *(row["tournament"] for row in stood.rows)}):
-            pool = with_announced(book.connection, book.pools[stood.fact.pool], name)
+    def affect(self, book: BookState, change: FactChange) -> None:
+        for name in sorted({change.fact.tournament, *(row["tournament"] for row in change.rows)}):
+            pool = with_announced(book.connection, book.pools[change.fact.pool], name)
             book.pools[pool.name] = pool
-            book.place_tournament(pool, name, stood.fresh)
+            book.place_tournament(pool, name, change.fresh)
 
 
 class _Openings(_Announcements):
@@ -307,12 +306,12 @@ class _Closings(_Announcements):
 
 
 class _Players(Kind):
-    """What registration told of a player, and a year of birth that was learnt later, which goes before: one row."""
+    """Players as registered, with a year of birth that was learnt later, which takes precedence: one row each."""
 
     table = "players"
     is_at_instant = False
 
-    def put(self, book: BookState, _position: int, fact: PlayerRegistered | BirthYearLearnt, _fresh: Changes) -> Row:
+    def insert(self, book: BookState, _position: int, fact: PlayerRegistered | BirthYearLearnt, _fresh: Changes) -> Row:
         if isinstance(fact, BirthYearLearnt):
             book.connection.execute(UPDATE_BIRTH_YEAR, (fact.birth_year, fact.player))
             return {"player": fact.player}
@@ -320,23 +319,23 @@ class _Players(Kind):
         book.connection.execute(tables.INSERT_PLAYER, row)
         return {"player": fact.player}
 
-    def take_out(self, _book: BookState, _position: int, fact: PlayerRegistered | BirthYearLearnt) -> list[Row]:
-        # what is put in takes its place; a year that is annulled, ``reach`` mends
+    def delete(self, _book: BookState, _position: int, fact: PlayerRegistered | BirthYearLearnt) -> list[Row]:
+        # the next insert replaces it; ``affect`` restores a year that is annulled
         return [{"player": fact.player}]
 
-    def reach(self, book: BookState, stood: FactChange) -> None:
-        player = stood.fact.player
-        if stood.is_new and isinstance(stood.fact, PlayerRegistered):
-            book.roster.register(player, stood.fact.standing)  # nobody has played before joining
+    def affect(self, book: BookState, change: FactChange) -> None:
+        player = change.fact.player
+        if change.is_new and isinstance(change.fact, PlayerRegistered):
+            book.roster.register(player, change.fact.standing)  # no player has games before joining
             return
-        if not stood.is_new:
+        if not change.is_new:
             learnt = book.fact(f"born:{player}") or book.fact(f"player:{player}")
             if isinstance(learnt, BirthYearLearnt | PlayerRegistered):
                 book.connection.execute(UPDATE_BIRTH_YEAR, (learnt.birth_year, player))
             book.roster.is_told_of_pasts = True  # perhaps by the correction alone
             book.roster.read_again(player)
-            book.judging.again(_OF_PLAYER, (player, BEFORE_ALL), stood.fresh, player=player)
-        begin_anew(book.connection, player, None, stood.fresh)
+            book.judging.again(_OF_PLAYER, (player, BEFORE_ALL), change.fresh, player=player)
+        rerate_all(book.connection, player, None, change.fresh)
 
 
 class _Registrations(_Players):
@@ -349,7 +348,7 @@ class _Births(_Players):
 
 
 class _PlayerChanges(Kind):
-    """Standings and declared ratings from an instant on: the player's games since are judged again."""
+    """Membership statuses and declared ratings from an instant on: the player's games since are judged again."""
 
     table = "changes"
     found_by = ("player",)
@@ -365,21 +364,21 @@ class _PlayerChanges(Kind):
             "position": position,
         }
 
-    def reach(self, book: BookState, stood: FactChange) -> None:
-        player, rows = stood.fact.player, stood.rows
+    def affect(self, book: BookState, change: FactChange) -> None:
+        player, rows = change.fact.player, change.rows
         book.roster.read_again(player)
         if rows:
-            # a standing alone moves no game but those that it lets count or not
+            # a membership status alone affects only games that it lets count or not
             declares = {row["declared_rating"] for row in rows} != {None}
             where = player, min(row["effective_ms"] for row in rows)
-            book.judging.again(_OF_PLAYER, where, stood.fresh, player=player if declares else None)
-            # such a rating acts at the first game, wherever that is by now
-            if declares and not stood.is_new:
-                begin_anew(book.connection, player, None, stood.fresh)
+            book.judging.again(_OF_PLAYER, where, change.fresh, player=player if declares else None)
+            # such a rating acts at the first game, wherever that is now
+            if declares and not change.is_new:
+                rerate_all(book.connection, player, None, change.fresh)
 
 
 class _Seeds(Kind):
-    """Ratings that players come with."""
+    """Initial ratings from lists."""
 
     table = "seeds"
     found_by = ("pool", "player")
@@ -388,13 +387,13 @@ class _Seeds(Kind):
     def row(self, book: BookState, position: int, fact: RatingSeeded) -> Row:
         return seed_row(book.pool_named(fact.pool, position).pool, fact, position)
 
-    def reach(self, book: BookState, stood: FactChange) -> None:
-        since_ms = min((row["effective_ms"] for row in stood.rows), default=FROM_THE_BEGINNING)
-        relist(book, stood.fact.player, book.pools[stood.fact.pool].pool, since_ms, stood.fresh)
+    def affect(self, book: BookState, change: FactChange) -> None:
+        since_ms = min((row["effective_ms"] for row in change.rows), default=FROM_THE_BEGINNING)
+        rerate_from_list(book, change.fact.player, book.pools[change.fact.pool].pool, since_ms, change.fresh)
 
 
 class _Policies(Kind):
-    """Rules of the house; one that holds by position stays as it was recorded."""
+    """Policies; one that holds by position stays as it was recorded."""
 
     table = "policies"
     correctable = ("settings", "effective_from")
@@ -406,8 +405,8 @@ class _Policies(Kind):
         return {**attrs.asdict(row), "settings": settings}
 
     def stays(self, fact: PolicySet) -> bool:
-        # Four eyes are never put on or off backwards (design, 8): decisions stand as they were allowed when they were
-        # made.
+        # Four eyes are never switched on or off backwards (design, 8): decisions stay allowed as they were when they
+        # were made.
         return fact.policy in POLICIES and POLICIES[fact.policy].is_by_position
 
 
@@ -438,10 +437,10 @@ KINDS: Mapping[type[Event], Kind] = {
 
 
 def correctable_fields(kind: type[Event]) -> tuple[str, ...]:
-    """The fields of facts of this kind that can be corrected."""
+    """Return the fields of facts of this kind that can be corrected."""
     return KINDS[kind].correctable if kind in KINDS else ()
 
 
 def is_annullable(kind: type[Event]) -> bool:
-    """Whether a fact of this kind can be annulled, and a missed one recorded by a proposal."""
+    """Return whether a fact of this kind can be annulled, and a missed one recorded by a proposal."""
     return kind in KINDS and KINDS[kind].is_annullable

@@ -41,7 +41,7 @@ class Setting(NamedTuple):
     """One setting of a policy.
 
     Attributes:
-        default: what holds where nobody has set the policy; a bool makes it a switch, an int a whole number from 0 to
+        default: the value if the policy was never set; a bool makes it a switch, an int a whole number from 0 to
             ``MOST_POINTS``.
         unit: of the number; ``switch`` for true and false.
         doc: what it says.
@@ -53,11 +53,11 @@ class Setting(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """What a value must be, for people."""
+        """A description of valid values, for people."""
         return "true or false" if isinstance(self.default, bool) else f"a whole number from 0 to {MOST_POINTS}"
 
     def takes(self, value: object) -> bool:
-        """Whether a value may be given."""
+        """Return whether a value is valid."""
         # to Python True is a whole number, too
         if isinstance(self.default, bool):
             return type(value) is bool
@@ -65,7 +65,7 @@ class Setting(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What a policy is about.
+    """A policy and its settings.
 
     Attributes:
         doc: what it is for.
@@ -80,7 +80,7 @@ class Policy(NamedTuple):
     further: Setting | None = None
 
     def setting(self, name: str) -> Setting | None:
-        """What it takes under a name; None where it takes nothing."""
+        """Return the setting of a name; None if there is none."""
         # without ASCII digits of every script would do
         is_other = self.further is not None and re.fullmatch(NAME_PATTERN, name, re.ASCII) is not None
         return self.settings.get(name, self.further if is_other else None)
@@ -158,7 +158,7 @@ class PolicyRow:
 
 
 def row_of(position: int, event: PolicySet) -> PolicyRow:
-    """What the entry at a position says."""
+    """Return the row of the entry at a position."""
     since = event.effective_from
     since_ms = BEGINNING if since is None else instant_ms(since)
     return PolicyRow(event.policy, event.number, since_ms, since or "", dict(event.settings), position)
@@ -225,12 +225,12 @@ class Policies:
         return next((row for row in reversed(self._timelines.get(name, ())) if row.since_ms <= ms), None)
 
     def row_before(self, name: str, position: int) -> PolicyRow | None:
-        """What a policy that holds by position says to the entry at *position*: what was set last before it."""
+        """Return the settings of a policy that holds by position for the entry at *position*: the last before it."""
         earlier = [row for row in self._timelines.get(name, ()) if row.position < position]
         return max(earlier, key=lambda row: row.position, default=None)
 
     def last(self, name: str) -> PolicyRow | None:
-        """What was set last; None where nothing was."""
+        """Return the last settings; None if there are none."""
         return max((row for row in self.rows if row.policy == name), key=lambda row: row.position, default=None)
 
     def at(self, name: str, ms: int) -> dict[str, Value]:
@@ -265,7 +265,7 @@ UNPROVEN = "unproven-token"  # of a decision whose entry says that a token prove
 
 
 class Party(NamedTuple):
-    """Who proposed or decides.
+    """A person who proposed or decides.
 
     Attributes:
         name: the actor of the entry.
@@ -293,9 +293,9 @@ def in_force(policies: Policies, position: int) -> FourEyes:
 
 
 def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party) -> str | None:
-    """Why a decision breaks the policy; None where it may stand.
+    """Return why a decision breaks the policy; None if it does not.
 
-    Only what takes effect needs a second person: anybody may reject, and whoever proposed may withdraw.
+    Only an approval needs a second person: anyone may reject, and the proposer may withdraw.
 
     Args:
         policy: as it holds for the decision.
@@ -321,7 +321,7 @@ def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party
 def broken_by(
     connection: sqlite3.Connection, position: int, proposal: Proposal, decision: Decision, decided: Party
 ) -> str | None:
-    """Why a decision at a position of the journal breaks the four eyes in force there; None where it may stand."""
+    """Return why a decision at a position breaks the four eyes in force there; None if it does not."""
     proposed = Party(proposal.proposed_by, bool(proposal.proposed_proven))
     return breach(in_force(stored_policies(connection), position), decision, proposed, decided)
 
@@ -329,9 +329,9 @@ def broken_by(
 def refused_by(
     connection: sqlite3.Connection, position: int, proposal: Proposal, decision: Decision, decided: Party
 ) -> str | None:
-    """Return why a decision may not be recorded under four eyes: it breaks them, or two names look alike.
+    """Return why a decision may not be recorded under four eyes: it breaks them, or two names look the same.
 
-    Which names look alike changes with the tables of Unicode, so that a recorded decision is not judged by it.
+    The likeness of names changes with the tables of Unicode, so that a recorded decision is not judged by it.
     """
     words = broken_by(connection, position, proposal, decision, decided)
     is_on = decision is Decision.APPROVED and in_force(stored_policies(connection), position).on

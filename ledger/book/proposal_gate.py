@@ -5,22 +5,25 @@ Asked of the views, level with the journal and under its write lock; nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.book import decisions
-from ledger.book.collisions import PLACES, meetings
-from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, contradictory, ending_faults
-from ledger.book.conflicts import RULE as IMPOSSIBLE
+from ledger.book import decisions, judge
+from ledger.book.collisions import meetings
+from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, contradictory
+from ledger.book.current_facts import CurrentFacts
+from ledger.book.evidence import Context, Evidence, subject_of
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
-from ledger.book.policies import POLICIES, Given, check_settings
+from ledger.book.policies import POLICIES, check_settings
+from ledger.book.rules_by_facts import PLACES
+from ledger.book.rules_by_keys import OWN_DOORS, erasures, needed_keys
 from ledger.book.stored_proposals import Decided, Proposal
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
-from ledger.facts.events import Decision, Event, GameRecorded, PolicySet
-from ledger.journal import Journal, rules
+from ledger.facts.events import Decision, Event, PolicySet
+from ledger.journal import Journal
 from ledger.journal.late_facts import next_number
 from ledger.runtime.nearest import did_you_mean
 
@@ -58,25 +61,6 @@ Objections = Iterator[tuple[str, str]]  # rules and messages
 _BY_POSITION = tuple(f"policy:{name}@" for name, policy in POLICIES.items() if policy.is_by_position)
 
 
-class Judge(Protocol):
-    """What judges facts by all that stands; each of these raises a RejectedError, as ``CurrentFacts`` says."""
-
-    def judge(self, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
-        """Refuse a new fact that the rules of the journal let pass."""
-
-    def judge_moved(self, before: Event, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
-        """Refuse a fact that would stand elsewhere."""
-
-    def refuse_beside(self, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
-        """Refuse a fact that would stand again."""
-
-    def refuse_unknown_tournament(self, event: Event, beside: rules.Beside, moved: Collection[int]) -> None:
-        """Refuse the closing of a tournament that nobody knows."""
-
-    def refuse_unknown_models(self, policy: str, settings: Given) -> None:
-        """Refuse names of read models that nobody has, by an UnknownNameError."""
-
-
 _OF_PERSON = (
     "SELECT EXISTS(SELECT 1 FROM games WHERE {side} = ? AND rated = 1 AND voided_by IS NULL "
     "AND ended_ms BETWEEN ? AND ?{won})"
@@ -95,11 +79,13 @@ class _Coming(NamedTuple):
     """What a proposal lets stand.
 
     Attributes:
+        added: by number of a change, the fact that it adds, or why it cannot be one.
         by_change: by number of a change, the facts that it brings.
         by_subject: all of them by what they are about.
         moved: entries of facts that stand otherwise then, or no longer.
     """
 
+    added: dict[int, Event | MalformedError]
     by_change: dict[int, list[Event]]
     by_subject: dict[str, list[Event]]
     moved: set[int]
@@ -107,25 +93,25 @@ class _Coming(NamedTuple):
     def note(self, number: int, event: Event) -> None:
         """One more fact that a change brings."""
         self.by_change.setdefault(number, []).append(event)
-        self.by_subject.setdefault(rules.subject_of(event), []).append(event)
+        self.by_subject.setdefault(subject_of(event), []).append(event)
 
 
 class ProposalGate:
     """The gate of one ledger, at one moment."""
 
-    def __init__(self, connection: sqlite3.Connection, journal: Journal, now_ms: int, judge: Judge) -> None:
+    def __init__(self, connection: sqlite3.Connection, journal: Journal, now_ms: int, current: CurrentFacts) -> None:
         """Take what is asked.
 
         Args:
             connection: the views, level with the journal.
             journal: the journal, under its write lock.
             now_ms: the time to record under, milliseconds since 1970.
-            judge: the judge of every door.
+            current: the current facts, for the judge.
         """
         self._connection = connection
         self._journal = journal
         self._now_ms = now_ms
-        self._judge = judge
+        self._current = current
         self._facts = HypotheticalFacts(connection, journal)
         self.decided: Decided = self._facts.decided
 
@@ -138,7 +124,7 @@ class ProposalGate:
         refusals: list[Refusal] = []
         for number, change in enumerate(changes, 1):
             # One after the other: what may not be by itself has no place among other facts that could be judged.
-            faults = list(self._faults(change)) or list(self._misfits(number, change, coming))
+            faults = list(self._faults(change, coming.added.get(number))) or list(self._misfits(number, change, coming))
             refusals += [Refusal(number, rule, message) for rule, message in faults]
         # What changes come to together is asked only where each by itself may be: of a fact that is not there nothing
         # can be said.
@@ -150,14 +136,16 @@ class ProposalGate:
 
     def _coming(self, changes: Sequence[Change], after: HypotheticalFacts) -> _Coming:
         """The facts that would stand otherwise, so far as they can; games only where a closing asks for them."""
-        coming = _Coming({}, {}, set())
+        coming = _Coming({}, {}, {}, set())
         keys = self._keys(changes)
         closes = any((key or "").startswith("tournament:") for key in (*keys, *(change.fact for change in changes)))
         for number, change in enumerate(changes, 1):
-            if change.do is Verb.ADD and (closes or change.kind != GameRecorded.KIND):
-                # what cannot be is refused by the check of the fact itself, with its path; here it is left out
-                with suppress(MalformedError):
-                    coming.note(number, codec.structure_event(change.kind, dict(change.facts or {})))
+            if change.do is Verb.ADD:
+                try:
+                    coming.added[number] = event = codec.structure_event(change.kind, dict(change.facts or {}))
+                    coming.note(number, event)
+                except MalformedError as error:
+                    coming.added[number] = error
             elif change.do is Verb.ANNUL and change.entry is not None:
                 coming.moved.add(change.entry)
         for key, number in keys.items():
@@ -178,18 +166,14 @@ class ProposalGate:
             if places is None or places.isdisjoint(change.facts or {}):
                 # it stays where it stands, with whatever stands there in journals of old
                 return
+        context = {Verb.ADD: Context.PROPOSAL, Verb.REPLACE: Context.CHANGE}.get(change.do, Context.RETURN)
         for event in coming.by_change.get(number, ()):
-            try:
-                if "tournament" in (change.facts or {}):  # said anew; what is put back was said before
-                    self._judge.refuse_unknown_tournament(event, coming.by_subject, coming.moved)
-                if change.do is Verb.ADD:
-                    self._judge.judge(event, coming.by_subject, coming.moved)
-                elif fact is not None:
-                    self._judge.judge_moved(self._facts.event(fact), event, coming.by_subject, coming.moved)
-                else:
-                    self._judge.refuse_beside(event, coming.by_subject, coming.moved)
-            except RejectedError as error:
-                yield error.rule, f"{event.key!r}: {str(error).removeprefix(f'{error.rule}: ')}"
+            keys = self._journal.find((*needed_keys(event), *erasures(event))) if context is Context.PROPOSAL else ()
+            before = None if fact is None else self._facts.event(fact)
+            evidence = Evidence(
+                context, self._now_ms, keys, self._current, coming.by_subject, coming.moved, before, self._journal.find
+            )
+            yield from _refused(event, evidence)
 
     def decision_refusals(
         self, number: int, decision: Decision, by: str, broken: Callable[[Proposal], str | None]
@@ -225,8 +209,8 @@ class ProposalGate:
             refusals.append(refusal._replace(rule=rule, message=message))
         return refusals
 
-    def _faults(self, change: Change) -> Objections:
-        """What is wrong with one change by itself, against what stands."""
+    def _faults(self, change: Change, added: Event | MalformedError | None) -> Objections:
+        """What is wrong with one change by itself, against what stands; *added* is the fact that it adds."""
         # Neither a change of such a setting nor what undoes one: it would be as if the setting had never held.
         changes = [change] if change.do is not Verb.ADD else []
         if change.do is Verb.UNDO:
@@ -242,7 +226,7 @@ class ProposalGate:
             case Verb.ANNUL | Verb.RESTORE:
                 yield from self._annul(change)
             case Verb.ADD:
-                yield from self._add(change)
+                yield from self._add(change, added)
             case Verb.MERGE | Verb.PART:
                 yield from self._merge(change)
             case Verb.ANNUL_GAMES:
@@ -298,45 +282,30 @@ class ProposalGate:
         elif change.do is Verb.RESTORE and fact.annulled_by is None:
             yield "changes-nothing", f"{change.fact!r} stands; there is nothing to restore"
 
-    def _add(self, change: Change) -> Objections:
+    def _add(self, change: Change, event: Event | MalformedError | None) -> Objections:
         fact = self._facts.fact(change.fact or "")
         if fact is not None:
             way = "restore it" if fact.annulled_by is not None else "correct that one"
             yield "exists-already", f"{change.fact!r} was recorded at entry {fact.entry}; {way}"
             return
-        try:
-            event = codec.structure_event(change.kind, dict(change.facts or {}))
-        except MalformedError as error:
-            yield "bad-value", f"{change.fact!r} may not be recorded so: {'; '.join(error.problems)}"
-            return
-        if not is_annullable(type(event)):
+        assert event is not None
+        if isinstance(event, MalformedError):
+            yield "bad-value", f"{change.fact!r} may not be recorded so: {'; '.join(event.problems)}"
+        elif not is_annullable(type(event)):
             others = ", ".join(kind.KIND for kind in KINDS if is_annullable(kind))
             yield "not-correctable", f"a {event.KIND} is not recorded by a proposal; what is: {others}"
         elif event.key != change.fact:
             yield "bad-value", f"the key of this fact is {event.key!r}, not {change.fact!r}"
-        elif isinstance(event, GameRecorded) and (faults := [fault for _, fault in ending_faults(change.facts or {})]):
-            yield IMPOSSIBLE, f"{event.key!r}: {'; '.join(faults)}; give another termination, or leave it out"
-        else:
-            yield from self._refused(event)
-
-    def _refused(self, event: Event) -> Objections:
-        """What the rules of the journal say against a fact."""
-        if isinstance(event, PolicySet):
+        elif isinstance(event, PolicySet):
             yield from _policy_faults(event)
             try:
-                self._judge.refuse_unknown_models(event.policy, event.settings)
+                self._current.refuse_unknown_models(event.policy, event.settings)
             except UnknownNameError as error:
                 yield "bad-value", f"{event.key!r} may not be set so: {error}"
             number = next_number(self._journal.find, event.policy)
             # they are looked up as numbered without gaps
             if event.number != number:
                 yield "bad-value", f"{event.key!r}: the next setting of this policy has number {number}"
-            return
-        try:
-            keys = (*rules.needed_keys(event), *rules.erasures(event))
-            rules.check_new(event, self._journal.find(keys), self._now_ms)
-        except RejectedError as error:
-            yield error.rule, f"{event.key!r}: {str(error).removeprefix(f'{error.rule}: ')}"
 
     def _merge(self, change: Change) -> Objections:
         player, into = change.player or 0, change.into or 0
@@ -451,19 +420,25 @@ class ProposalGate:
                 event = after.event(fact)
                 if isinstance(event, PolicySet):
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
-                if type(event) in rules.OWN_DOORS:
+                if type(event) in OWN_DOORS:
                     continue
                 # What is taken away may be what no fact may be by now, as journals of old hold some. What is made of it
                 # is judged all the same: a pool or scheme that there is not could not be folded, put back or not.
                 stands = self._facts.fact(key)
                 if fact.annulled_by is not None and stands is not None and stands.facts == fact.facts:
                     continue
-                # without erasures: what somebody played before being erased may be put right, or counted as theirs
-                rules.check_new(event, self._journal.find(rules.needed_keys(event)), self._now_ms)
+                evidence = Evidence(Context.APPROVAL, self._now_ms, self._journal.find(needed_keys(event)))
+                yield from (Refusal(number, *objection) for objection in _refused(event, evidence, key))
             except MalformedError as error:
                 yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")
-            except RejectedError as error:
-                yield Refusal(number, error.rule, f"{key!r}: {str(error).removeprefix(f'{error.rule}: ')}")
+
+
+def _refused(event: Event, evidence: Evidence, key: str | None = None) -> Objections:
+    """What the judge says against a fact; *key* is that under which it is recorded."""
+    try:
+        judge.check(event, evidence)
+    except RejectedError as error:
+        yield error.rule, f"{(key or event.key)!r}: {str(error).removeprefix(f'{error.rule}: ')}"
 
 
 def _is_first_scheme(key: str) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 BLOCK = 20_000  # games whose rows are Python objects at one time
-ADDED = tuple(name for name in SUPPLEMENTED if name != "text")  # by further tellings; the movetext stands in no row
+ADDED = tuple(name for name in SUPPLEMENTED if name != "text")  # by supplements; the movetext is in no row
 _COLUMNS = ("position", "pool", "key", *FACTS, *DERIVED, *PLACED, "voided_by")
 # One statement however many positions there are: it is prepared once, and no limit on question marks is met.
 _AMONG = "position IN (SELECT value FROM json_each(?))"
@@ -41,43 +41,50 @@ _ORIGINALS = f"SELECT position, facts FROM originals WHERE {_AMONG}"
 _SIDES = f"SELECT position, white, black FROM given_sides WHERE {_AMONG}"
 _WRITTEN = tuple(name for name in _COLUMNS if name not in {"position", "key"})
 _UPDATE = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE position = ?"
-_UNRATED = {"half_moves", "started_at"}  # where the verdict stays, no rating and no row of a table knows them
-_OF_TOURNAMENT = ("pool", "tournament", "ended_ms", "white", "black", "voided_by")  # what says the days of one
+_UNRATED = {"half_moves", "started_at"}  # if the verdict stays, no rating and no row of a table depends on them
+_OF_TOURNAMENT = (
+    "pool",
+    "tournament",
+    "ended_ms",
+    "white",
+    "black",
+    "voided_by",
+)  # the columns that determine its days
 _KEEP_ORIGINAL = "INSERT OR REPLACE INTO originals VALUES (?, ?)"
 _KEEP_SIDES = "INSERT OR REPLACE INTO given_sides VALUES (?, ?, ?)"
 NO_CHANGES = Remainder({}, None, None)
 
 Row = dict[str, Any]
-Added = tuple[int, Mapping[str, Any]]  # position of the entry that recorded a game, and what is known of it now
+Added = tuple[int, Mapping[str, Any]]  # position of the entry that recorded a game, and the added facts
 
 
 def added(event: GameSupplemented) -> Added:
-    """What a further telling adds to which game, as plain values."""
+    """Return the game of a supplement and the facts that it adds, as plain values."""
     facts = codec.facts_mapping(event)
     return event.entry, {name: facts[name] for name in ADDED if name in facts}
 
 
-def supplement(book: BookState, tellings: Iterable[Added], fresh: Changes) -> None:
-    """Make games of which further tellings, in the order of the journal, know more stand as they are known now.
+def supplement(book: BookState, supplements: Iterable[Added], fresh: Changes) -> None:
+    """Apply supplements, in the order of the journal, to their games.
 
     Raises:
-        CorruptError: a game of which more is told stands in no row.
+        CorruptError: a supplemented game has no row.
     """
     games: dict[int, dict[str, Any]] = {}
-    for entry, more in tellings:
+    for entry, more in supplements:
         games.setdefault(entry, {}).update(more)
     reapply_games(book, games, fresh)
 
 
 def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh: Changes) -> None:
-    """Make games what all that is known by now says of them; what is to be rated anew is noted in *fresh*.
+    """Reapply supplements and corrections to games; note the games to be rated again in *fresh*.
 
     Args:
-        book: where they stand.
-        games: by position of the entry that recorded one, what a further telling adds; nothing for a correction.
-        fresh: takes what is to be rated anew.
+        book: their book.
+        games: by position of the entry that recorded one, the facts that a supplement adds; none for a correction.
+        fresh: takes the games to be rated again.
     """
-    # by position: so their rows lie in the table, and are read and written from one end to the other
+    # by position, as their rows lie in the table: they are read and written from one end to the other
     waiting = iter(sorted(games.items()))
     while block := dict(islice(waiting, BLOCK)):
         before = rows_at(book.connection, list(block))
@@ -87,22 +94,22 @@ def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh
         after = _after_all(book, before, block)
         verdicts = book.judging.verdicts([tuple(row[name] for name in JUDGED) for row in after])
         changed = []
-        for stood, row, verdict in zip(before, after, verdicts, strict=True):
+        for former, row, verdict in zip(before, after, verdicts, strict=True):
             row.update(zip(PLACED, verdict, strict=True))
-            if any(stood[name] != row[name] for name in _WRITTEN):
-                _note(book, stood, row, fresh)
-                if fresh.stood is not None:
-                    # Of a game that stands anew twice, in one step, the first row is the one that stood before.
-                    fresh.stood.setdefault(row["position"], stood)
+            if any(former[name] != row[name] for name in _WRITTEN):
+                _note(book, former, row, fresh)
+                if fresh.former_games is not None:
+                    # If a game changes twice in one step, the first row is the former one.
+                    fresh.former_games.setdefault(row["position"], former)
                 changed.append(tuple(row[name] for name in (*_WRITTEN, "position")))
         book.connection.executemany(_UPDATE, changed)
 
 
 def _after_all(book: BookState, before: Sequence[Row], more: Mapping[int, Mapping[str, Any]]) -> list[Row]:
-    """The rows after all that is known, but for their verdicts."""
+    """Return the rows after all supplements and corrections, without their verdicts."""
     names = {pool.pool: name for name, pool in book.pools.items()}
     recorded = recorded_facts(book.connection, before, names)
-    # what is still to stand there is put in again
+    # rows that still apply are inserted again
     for table in ("originals", "given_sides"):
         book.connection.execute(f"DELETE FROM {table} WHERE {_AMONG}", (orjson.dumps(list(more)).decode(),))
     subjects = [f"game:{row['key']}" for row in before] if book.decided.any_approved else []
@@ -114,14 +121,14 @@ def _after_all(book: BookState, before: Sequence[Row], more: Mapping[int, Mappin
 
 
 def _after(book: BookState, row: Row, pool: str, recorded: Mapping[str, Any], acting: Sequence[Acting]) -> Row:
-    """The row of a game that stands in a pool, after the changes of its game."""
-    stands = decisions.remainder(acting) if acting else NO_CHANGES
-    facts = decisions.with_fields(recorded, stands.fields) if stands.fields else recorded
+    """Return the row of a game in a pool after its changes."""
+    in_force = decisions.remainder(acting) if acting else NO_CHANGES
+    facts = decisions.with_fields(recorded, in_force.fields) if in_force.fields else recorded
     after = dict(row)
-    if stands.fields:
+    if in_force.fields:
         try:
             codec.structure_event(GameRecorded.KIND, dict(facts))
-        except MalformedError as error:  # only a journal that was written past the gate has such corrections
+        except MalformedError as error:  # only a journal that was written past the judge has such corrections
             message = f"was corrected to what no game may be ({error}); run 'audit'"
             raise CorruptError("journal", row["position"], message) from error
         original = orjson.dumps(dict(recorded), option=orjson.OPT_SORT_KEYS).decode()
@@ -135,24 +142,24 @@ def _after(book: BookState, row: Row, pool: str, recorded: Mapping[str, Any], ac
     after["white"], after["black"] = (decisions.root(book.decided.merges, player) for player in sides)
     if sides != (after["white"], after["black"]):
         book.connection.execute(_KEEP_SIDES, (row["position"], *sides))
-    after["voided_by"] = _voided_by(book.decided, after, facts["pool"], stands)
+    after["voided_by"] = _voided_by(book.decided, after, facts["pool"], in_force)
     return after
 
 
-def _voided_by(decided: Decided, row: Row, pool: str, stands: Remainder) -> int | None:
-    """The proposal that voided a game; None where the last change that speaks of it lets it stand."""
+def _voided_by(decided: Decided, row: Row, pool: str, in_force: Remainder) -> int | None:
+    """Return the proposal that voided a game; None if the last change that concerns it does not void it."""
     verdicts: list[tuple[decisions.Place, int | None]] = []
-    if stands.annulled is not None:
-        verdicts.append(stands.annulled)
-    if stands.restored is not None:
-        verdicts.append((stands.restored, None))
+    if in_force.annulled is not None:
+        verdicts.append(in_force.annulled)
+    if in_force.restored is not None:
+        verdicts.append((in_force.restored, None))
     for span in decided.spans_of(row["white"], row["black"], pool, row["tournament"]):
         change, (first, last) = span.change, decisions.span(span.change)
         if not first <= row["ended_ms"] <= last:
             continue
         if change.do is Verb.ANNUL_GAMES:
-            # By who that is now: the number in the change, if it was merged since, would be taken for Black's in each
-            # game.
+            # By the present person: the number in the change, if it was merged since, would be taken for Black's in
+            # each game.
             person = decisions.root(decided.merges, change.player or 0)
             if not row["rated"] or not decisions.is_meant(change, person, row["white"], row["outcome"]):
                 continue
@@ -161,22 +168,22 @@ def _voided_by(decided: Decided, row: Row, pool: str, stands: Remainder) -> int 
     return max(verdicts)[1] if verdicts else None
 
 
-def _note(book: BookState, stood: Row, row: Row, fresh: Changes) -> None:
-    """Note what is to be rated anew where a game stands otherwise than before."""
-    if any(stood[name] != row[name] for name in _OF_TOURNAMENT):
-        for version in (stood, row):
+def _note(book: BookState, former: Row, row: Row, fresh: Changes) -> None:
+    """Note the games to be rated again after a game changed."""
+    if any(former[name] != row[name] for name in _OF_TOURNAMENT):
+        for version in (former, row):
             book.moved(version["pool"], version["tournament"], version["ended_ms"])
-    counted = [version for version in (stood, row) if version["reason"] is None]
-    if not counted or (len(counted) > 1 and all(stood[n] == row[n] for n in _WRITTEN if n not in _UNRATED)):
+    counted = [version for version in (former, row) if version["reason"] is None]
+    if not counted or (len(counted) > 1 and all(former[n] == row[n] for n in _WRITTEN if n not in _UNRATED)):
         return
-    # in both pools: a row of the old one may bear the new place
-    first = min(stood["rated_ms"], row["rated_ms"])
+    # in both pools: a row of the old one may have the new place
+    first = min(former["rated_ms"], row["rated_ms"])
     for version in counted:
         fresh.note(version["pool"], first, (version["white"], version["black"]))
 
 
 def rows_at(connection: sqlite3.Connection, positions: Sequence[int]) -> list[Row]:
-    """The games at positions of the journal as they stand in the book, by column, in order of their positions."""
+    """Return the current games at positions of the journal, by column, in order of their positions."""
     cursor = connection.execute(_SELECT, (orjson.dumps(list(positions)).decode(),))
     return [dict(zip(_COLUMNS, row, strict=True)) for row in cursor.fetchall()]
 
@@ -184,11 +191,11 @@ def rows_at(connection: sqlite3.Connection, positions: Sequence[int]) -> list[Ro
 def recorded_facts(
     connection: sqlite3.Connection, rows: Sequence[Row], names: Mapping[int, str]
 ) -> list[dict[str, Any]]:
-    """The plain facts of games before all corrections, with what supplements told of them.
+    """Return the plain facts of games before all corrections, with their supplements.
 
     Args:
         connection: the database of the book.
-        rows: the games, as ``rows_at`` gives them.
+        rows: the games, as ``rows_at`` returns them.
         names: the names of the pools, by number.
     """
     positions = [row["position"] for row in rows]

@@ -1,6 +1,6 @@
-"""The roster: what is known of players beside their games, from the facts of their registration and what came later.
+"""The roster: the facts about players apart from their games, from their registration and later changes.
 
-Standings, declared ratings, years of birth and seeds; who a player is stands in the people file alone. Nearly everybody
+Membership statuses, declared ratings, years of birth and seeds; names are in the people file alone. Nearly everybody
 is a full member, so that standings are held in memory; the rest is looked up when a player begins, for a list that was
 taken in may name a million who never play.
 """
@@ -40,7 +40,7 @@ _SEEDS = (
     "SELECT effective_ms, rating, games, deviation, volatility, highest, k_factor, source FROM seeds "
     "WHERE pool = ? AND player = ? ORDER BY effective_ms, effective_at, position"
 )
-# Of those who play: lists may tell of many more.
+# Of players with games: lists may have many more.
 _PLAY = "(SELECT white FROM games WHERE reason IS NULL UNION SELECT black FROM games WHERE reason IS NULL)"
 _ALL_KNOWN = (
     "SELECT player, declared_rating, birth_year FROM players "
@@ -77,7 +77,7 @@ _BEST_FIRST = f"""
 {_UNPLAYED.format(index=" INDEXED BY seeds_by_rating", which=" AND NOT effective_ms BETWEEN ?3 AND ?4")} {_IN_FORCE}
 ORDER BY rating DESC, s.player
 """
-# Whose rating stands as it is: see ``SeedsStand``.
+# Players whose list rating is unchanged: see ``SeedsStand``.
 _PLAIN = """(NOT effective_ms BETWEEN ?3 AND ?4 AND rating BETWEEN ?5 AND ?6
   AND NOT (?7 AND rating <> CAST(rating AS INTEGER)) AND coalesce(games >= ?8, 1))"""
 _COUNT = f"""
@@ -139,12 +139,12 @@ class Listed(NamedTuple):
 
 @attrs.frozen
 class _Gathered:
-    """What is known of all who play, held in memory.
+    """The facts about all players with games, in memory.
 
     Attributes:
         on_joining: by player, declared rating and year of birth.
         seeds: by pool and player, in order of their instants.
-        shown: by pool and player, when the first rated game ended and the rating that the source shows beside it.
+        shown: by pool and player, when the first rated game ended and the rating that the source shows for it.
     """
 
     on_joining: dict[int, tuple[int | None, int | None]]
@@ -153,7 +153,7 @@ class _Gathered:
 
 
 class Roster:
-    """What is known of players beside their games; of nearly everybody, nothing."""
+    """The facts about players apart from their games; nearly all players have none."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -179,7 +179,7 @@ class Roster:
         self.changes[player] = sorted([*self.changes.get(player, []), entry], key=lambda row: row[:3])
 
     def read_again(self, player: int) -> None:
-        """Take up the standings and changes of one player as they stand now: a correction has changed them."""
+        """Read the statuses and changes of one player again: a correction has changed them."""
         self.standing.pop(player, None)
         self.changes.pop(player, None)
         for number, standing in self._connection.execute(f"{_SPECIAL} AND player = ?", (player,)):
@@ -203,7 +203,7 @@ class Roster:
         """Read once what is known of all who play: nothing is looked up from now on, and nothing may change.
 
         Args:
-            pasts: False where nobody has a declared rating, a year of birth or a seed: then none is read.
+            pasts: False if no player has a declared rating, a year of birth or a seed: then none is read.
             shown: False where no pool goes by the ratings that sources show: then the games are not read.
         """
         gathered = _Gathered({}, {}, {})
@@ -258,10 +258,10 @@ class Roster:
         return next((listed for listed in reversed(self.seeds(pool, player)) if listed.ms <= ms), None)
 
     def shown(self, pool: Pool, player: int, ms: int) -> int | None:
-        """The rating that the source shows beside the first rated game, for an instant before which none was rated.
+        """Return the rating that the source shows for the first rated game, at an instant before any rated game.
 
         None where the pool does not go by it, then or when that game ended, where the source shows none, and at an
-        instant before that game ended: nobody could know it then.
+        instant before that game ended: it was unknown then.
         """
         if not pool.eras[pool.era_at(ms)].from_shown:
             return None
@@ -289,7 +289,7 @@ class Roster:
                 yield player
 
     def unplayed(self, pool: int, ms: int) -> Iterator[tuple[int, Listed, Newcomer]]:
-        """Who has a seed in a pool by an instant and no rated game there: the player, the seed in force, what is known.
+        """Yield players with a seed and no rated game in a pool: the player, the seed in force, the facts.
 
         In order of their numbers, read as they are asked for: a list that was taken in may name a million.
         """
@@ -306,7 +306,7 @@ class Roster:
     def unplayed_best_first(
         self, pool: int, ms: int, without: tuple[int, int]
     ) -> Iterator[tuple[int, Listed, Newcomer]]:
-        """The same by the ratings of the seeds, the highest first: the rows of an index, as far as they are asked for.
+        """Yield the same by the ratings of the seeds, highest first: rows of an index, as far as they are consumed.
 
         Args:
             pool: number of the pool.
@@ -317,15 +317,21 @@ class Roster:
             yield self._seeded(ms, *row)
 
     def count_unplayed(
-        self, pool: int, ms: int, without: tuple[int, int], stand: SeedsStand, rating: float, closed: Collection[int]
+        self,
+        pool: int,
+        ms: int,
+        without: tuple[int, int],
+        unchanged: SeedsStand,
+        rating: float,
+        closed: Collection[int],
     ) -> tuple[tuple[int, int, int], Iterator[tuple[int, Listed, Newcomer]]]:
-        """Count those whose rating stands as the list tells it, by SQLite alone.
+        """Count players whose list rating is unchanged, by SQLite alone.
 
         Args:
             pool: number of the pool.
             ms: the instant.
             without: leave out those whose seed holds from these milliseconds, both included.
-            stand: which ratings stand.
+            unchanged: which ratings are unchanged.
             rating: a rating, points.
             closed: players who are left out.
 
@@ -333,7 +339,7 @@ class Roster:
             How many they are, how many have that rating or a higher one, how many a higher one; and all others, as of
             ``unplayed``.
         """
-        plain = (pool, ms, *without, *stand)
+        plain = (pool, ms, *without, *unchanged)
         arguments = (*plain, rating, json.dumps(sorted(closed)))
         *counts, others = self._connection.execute(_COUNT, arguments).fetchone()
         rows = self._connection.execute(_OTHERS, plain) if others else ()
@@ -341,7 +347,7 @@ class Roster:
         return (counts[0], counts[1], counts[2]), (row for row in seeded if row[0] not in closed)
 
     def unplayed_between(self, pool: int, ms: int, span: tuple[int, int]) -> Iterator[tuple[int, Listed, Newcomer]]:
-        """Those whom ``unplayed_best_first`` leaves out, in no order."""
+        """Yield the players whom ``unplayed_best_first`` leaves out, in no order."""
         for row in self._connection.execute(_BETWEEN, (pool, ms, *span)):
             yield self._seeded(ms, *row)
 
@@ -359,14 +365,14 @@ class Roster:
         At an earlier instant, what it may know of a player who has no rated game by then.
         """
         who = self.anew(pool.pool, player, first_ms)
-        # what a player states, or a list says, goes before what a source shows beside a game
+        # a player's declaration, or a list, takes precedence over a rating that a source shows for a game
         if who.has_rating:
             return who
         shown = self.shown(pool, player, first_ms)
         return who if shown is None else who._replace(declared=float(shown))
 
     def anew(self, pool: int, player: int, ms: int) -> Newcomer:
-        """The same of a player who begins at an instant with a change of scheme, where no game shows a rating."""
+        """Return the facts about a player who restarts with a change of scheme, where no game shows a rating."""
         on_joining, birth_year = self.told_on_joining(player)
         declared = self._declared_at(player, ms, on_joining)
         seed = self.seed_at(pool, player, ms)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Editions = Mapping[int, Mapping[str, Mapping[int, Edition]]]  # by number of the pool, tournament and end of a game
 
-# A game that was voided, or that nobody played against anybody else, tells nothing of its tournament's days.
+# A voided game, or one between two numbers of one person, says nothing about its tournament's days.
 _OF_TOURNAMENT = "pool = ?1 AND tournament = ?2 AND voided_by IS NULL AND white <> black"
 _ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} AND ended_ms BETWEEN ?3 AND ?4 ORDER BY ended_ms"
 _ALL_ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} ORDER BY ended_ms"
@@ -55,7 +55,7 @@ def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str 
             spans[pool.pool, tournament] = pool, min(first, ended_ms), max(last, ended_ms)
     by_pool: dict[int, dict[str, Mapping[int, Edition]]] = {}
     for (number, tournament), (pool, first, last) in spans.items():
-        # What was told of one edition bounds the next, however far away: then all games of the name are needed.
+        # The days of one edition bound the next, however far away: then all games of the name are needed.
         if tournament in pool.closed or tournament in pool.opened:
             by_end = all_editions(connection, pool, tournament)
         else:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ledger.schemes.scheme import Scheme
 
 _CLOSED = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments"
-_OPENED = "SELECT pool, tournament, starts_ms, max(ends_ms) FROM openings"  # of two that begin alike the longer holds
+_OPENED = "SELECT pool, tournament, starts_ms, max(ends_ms) FROM openings"  # of two with one beginning the longer holds
 
 
 def add_pool(connection: sqlite3.Connection, pool: Pool, position: int) -> None:
@@ -46,7 +46,7 @@ def era_row(pool: int, era: Era) -> dict[str, object]:
 
 
 def with_announced(connection: sqlite3.Connection, pool: Pool, tournament: str) -> Pool:
-    """The pool with what its tables tell of the openings and closings of one tournament."""
+    """Return the pool with the stored openings and closings of one tournament."""
     where = pool.pool, tournament
     closings = connection.execute(f"{_CLOSED} WHERE pool = ? AND tournament = ? ORDER BY closed_ms", where)
     openings = connection.execute(f"{_OPENED} WHERE pool = ? AND tournament = ? GROUP BY 1, 2, 3 ORDER BY 3", where)
@@ -108,7 +108,7 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
         of_pool = opened.setdefault(pool, {})
         of_pool[tournament] = (*of_pool.get(tournament, ()), (starts_ms, ends_ms))
     names = dict(connection.execute("SELECT pool, name FROM pools ORDER BY pool").fetchall())
-    # an adoption writes both in one transaction: where they differ somebody else has written the views
+    # an adoption writes both in one transaction: if they differ, another program has written the views
     if names.keys() != eras.keys():
         raise ValueError(f"tables pools and eras tell of other pools: {sorted(names)} and {sorted(eras)}")
     return [

@@ -68,7 +68,7 @@ _OF_PROPOSALS = (
 
 
 class Proposal(NamedTuple):
-    """A proposal as it stands.
+    """A proposal and its current state.
 
     Attributes:
         proposal: its number.
@@ -83,7 +83,7 @@ class Proposal(NamedTuple):
         decided_proven: 1 where a token named that person.
         decision_reason: commitment of the reason of the decision.
         effective: 1 while it acts.
-        why_not: the rule that the decision broke, so that it never acted: four eyes, or a token that proved nobody.
+        why_not: the rule that the decision broke, so that it never acted: four eyes, or an invalid token.
     """
 
     proposal: int
@@ -110,7 +110,7 @@ class NumberedChange(NamedTuple):
 
 
 class Decided:
-    """The proposals of one views database; ``any_approved`` tells whether one was approved, undone since or not."""
+    """The proposals of one views database; ``any_approved``: whether one was approved, undone since or not."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -157,7 +157,7 @@ class Decided:
             message = f"decides proposal {event.proposal}, which nobody made; run 'audit'"
             raise CorruptError("journal", position, message)
         acts = event.decision is Decision.APPROVED and why_not is None
-        # What breaks a rule is noted all the same: it stands in the journal, and the audit tells of it.
+        # A decision that breaks a rule is stored all the same: it is in the journal, and the audit reports it.
         row = (event.decision.value, position, actor, int(proven), event.reason, int(acts), why_not)
         self._connection.execute(_DECIDE, (*row, event.proposal))
         self.any_approved = self.any_approved or acts
@@ -214,7 +214,7 @@ class Decided:
     def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> list[Proposal]:
         """Proposals in order of their numbers: all, only the open ones, only those of some numbers."""
         where = "WHERE (decision IS NULL OR NOT ?1) AND (?2 IS NULL OR proposal IN (SELECT value FROM json_each(?2)))"
-        # as of ``proposal``: no journal has one above, and JSON cannot tell it
+        # as of ``proposal``: no journal has one above, and JSON cannot express it
         json_numbers = None if numbers is None else _json(number for number in numbers if number <= MAX_WHOLE)
         rows = self._connection.execute(
             f"SELECT * FROM proposals {where} ORDER BY proposal", (int(open_only), json_numbers)
@@ -222,7 +222,7 @@ class Decided:
         return [Proposal(*row) for row in rows.fetchall()]
 
     def recorded_since(self, number: int, entries: int) -> int:
-        """How many of the first *entries* came after a proposal and are none themselves; 0 where it is none."""
+        """Return how many of the first *entries* came after a proposal and are none themselves; 0 if it is none."""
         proposal = self.proposal(number)
         if proposal is None:
             return 0
@@ -242,7 +242,7 @@ class Decided:
     def with_undone(self, changes: Iterable[Change]) -> Iterator[Change]:
         """Some changes, and those of the proposals that they undo, of those that these undo, and so on: all they reach.
 
-        Where an undoing is undone, what was undone by it acts again: it stands two proposals back.
+        If an undo is undone, the proposal that it undid acts again: it is two proposals back.
         """
         waiting, met = list(changes), set[int]()
         while waiting:
@@ -284,7 +284,7 @@ class Decided:
         for acting in self.spans:
             change = acting.change
             if change.do is Verb.ANNUL_GAMES:
-                # By who that is now: games of the book stand under persons, whatever number was told.
+                # By the present person: games of the book have persons, whatever number was reported.
                 person = root(self.merges, change.player or 0)
                 self._by_player.setdefault(person, []).append(acting)
             else:
@@ -303,7 +303,7 @@ class Decided:
         return [act for act in self.acting([subject], until=until).get(subject, []) if not act.is_undone]
 
     def concerns(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
-        """Whether a game that is told now stands otherwise than told, or may: by a merge, or as one of many."""
+        """Return whether a correction may change a new game: by a merge, or as one of many."""
         if not self.merges and not self.spans:
             return False
         return (
@@ -320,7 +320,7 @@ class Decided:
         return {*self.merges, *self._by_player}, set(self._by_tournament)
 
     def merge(self, player: int, into: int | None, proposal: int) -> None:
-        """Note that a player is somebody else from now on, or no longer."""
+        """Note that a player is another person from now on, or no longer."""
         self._connection.execute("DELETE FROM merges WHERE player = ?", (player,))
         self.merges.pop(player, None)
         if into is not None:

@@ -1,16 +1,16 @@
-"""The tables of the game book: games as they now stand, and the facts about pools, players, tournaments, policies.
+"""The tables of the game book: games as corrected, and the facts about pools, players, tournaments, policies.
 
 ``games.began_ms`` is the first millisecond of the game's tournament, where tournaments are rated whole: NULL where that
 is the day on which the game ended, or where the scheme does not ask.
 
-``games`` holds each game as it stands after all corrections: ``voided_by`` is the proposal that voided it, White and
-Black are the persons that merged players are. ``originals`` keeps the facts of corrected games as they were told, and
-``given_sides`` under which numbers a game of merged players was told. ``merges`` are those in force. ``movetexts`` says
-which games were told with which moves.
+``games`` has each game after all corrections: ``voided_by`` is the proposal that voided it, White and Black are the
+persons of merged players. ``originals`` has the facts of corrected games as they were reported, ``given_sides`` the
+reported numbers in games of merged players. ``merges`` are those in force. ``movetexts`` says which games have the same
+moves.
 
-They stand in the views database; what follows from ratings has its tables in ``ratings.views_file``. SQL only.
+They are in the views database; ``ratings.views_file`` has the tables that follow from ratings. SQL only.
 
-The meaning and the unit of each table and column stand here once, for the reference, ``rating-ledger tables``,
+The meaning and the unit of each table and column are here once, for the reference, ``rating-ledger tables``,
 Datasette and the exports.
 """
 
@@ -35,6 +35,7 @@ GAME_COLUMNS = (
     "reason", "white_rating", "black_rating", "half_points", "time_loss",
 )  # fmt: skip
 
+REBUILD = "run 'rebuild': everything in the views follows from the journal"
 ORDER_OF_ENDS = ("ended_ms", "round_order", "sequence_order", "key")
 RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a pool are rated
 POINTS_BITS, PLAYER_BITS = 2, 31  # of two numbers that are read as one (``game_book``)
@@ -49,8 +50,8 @@ ASIDE = (
     "position INTEGER PRIMARY KEY)"
 )
 
-# A key of several columns is the table itself (WITHOUT ROWID, sqlite.org/withoutrowid.html): otherwise it would stand a
-# second time in an index beside the rows. The position is in it where two entries may say the same of one instant.
+# A key of several columns is the table itself (WITHOUT ROWID, sqlite.org/withoutrowid.html): otherwise an index would
+# hold it a second time. The position is in it if two entries may say the same of one instant.
 SCHEMA = (
     "CREATE TABLE pools(pool INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, position INTEGER NOT NULL) STRICT",
     """CREATE TABLE eras(
@@ -117,7 +118,7 @@ SCHEMA = (
 NAMES = tuple(statement.split("(")[0].split()[2] for statement in SCHEMA)
 _BY_TOURNAMENT = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"
 # An index on some rows alone serves a question whose conditions say the same of them (sqlite.org/partialindex.html),
-# one on expressions a question that spells them alike (sqlite.org/expridx.html).
+# one on expressions a query that spells them the same (sqlite.org/expridx.html).
 INDEXES = (
     # The place alone: what else is rating order SQLite sorts within one place (EXPLAIN QUERY PLAN: TEMP B-TREE FOR LAST
     # 5 TERMS), where a game that is rated by itself has few others.
@@ -131,14 +132,14 @@ INDEXES = (
     "CREATE INDEX players_not_full ON players(player, standing) WHERE standing <> 'full'",
     "CREATE INDEX changes_closing ON changes(player) WHERE standing = 'closed'",
     _BY_TOURNAMENT,
-    # with Black and the end: whoever records a game asks for those of two players about a day
+    # with Black and the end: recording a game asks for those of two players about a day
     "CREATE INDEX games_of_white ON games(white, black, ended_ms)",
-    "CREATE INDEX games_of_black ON games(black, ended_ms)",  # the end: when somebody's first game was
+    "CREATE INDEX games_of_black ON games(black, ended_ms)",  # the end: when a player's first game was
     "CREATE INDEX rounds_without_game_of_player ON rounds_without_game(player, pool, tournament)",
     # A correction takes the row of an entry out, and the key of the table begins with the pool.
     "CREATE INDEX rounds_without_game_by_entry ON rounds_without_game(position)",
     "CREATE INDEX corrections_by_subject ON corrections(subject)",
-    # Games are recognised as they were told, whoever the players are since, and whatever was corrected.
+    # Repeats are recognised by the reported facts, whatever was merged or corrected since.
     "CREATE INDEX given_sides_of_white ON given_sides(white, black)",
     "CREATE INDEX given_sides_of_black ON given_sides(black)",
     "CREATE INDEX originals_of_players ON originals(facts ->> 'white', facts ->> 'black')",
@@ -154,7 +155,7 @@ def index_tournaments(connection: sqlite3.Connection) -> None:
 FACTS = (
     "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round",
     "sequence", "rated", "white_rating", "black_rating",
-)  # fmt: skip  # the fields of ``game-recorded/1`` that stand in a row under their own names
+)  # fmt: skip  # the fields of ``game-recorded/1`` that a row has under their own names
 DERIVED = ("ended_ms", "round_order", "sequence_order", "half_points", "time_loss")
 PLACED = ("reason", "rated_ms", "batch", "began_ms")  # what the judge says
 
@@ -188,7 +189,7 @@ def with_derived(frame: DataFrame) -> DataFrame:
 
 
 def facts_of(row: Mapping[str, Any], pool: str) -> dict[str, Any]:
-    """The plain facts of a row, in the fields of ``game-recorded/1``; the movetext stands in no row.
+    """Return the plain facts of a row, in the fields of ``game-recorded/1``; the movetext is in no row.
 
     Args:
         row: its columns by name.
@@ -208,7 +209,7 @@ YES_NO = "0 or 1"
 
 
 class ColumnDoc(NamedTuple):
-    """What a column says: its meaning, its unit or form, and the column of another table whose values it has."""
+    """A column's meaning, its unit or form, and the column of another table whose values it has."""
 
     doc: str
     unit: str = ""
@@ -216,7 +217,7 @@ class ColumnDoc(NamedTuple):
 
 
 class TableDoc(NamedTuple):
-    """What a table holds: a sentence, its columns, and the column by which a row is called."""
+    """A table's description: a sentence, its columns, and the column that names a row."""
 
     doc: str
     columns: Mapping[str, ColumnDoc]

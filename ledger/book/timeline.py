@@ -56,7 +56,7 @@ class Era:
 
     @property
     def from_shown(self) -> bool:
-        """Whether newcomers begin with the rating that the source shows beside their first rated game."""
+        """True if new players begin with the rating that the source shows for their first rated game."""
         return bool(self.settings.get(FROM_SHOWN))
 
     def standings(self, white: int, black: int, tournament: str | None) -> tuple[int, int]:
@@ -76,7 +76,7 @@ class Era:
 
 
 def same_terms(old: Era, new: Era) -> bool:
-    """True when a state means the same in both eras: one scheme, and periods that are counted alike.
+    """Return whether a state means the same in both eras: one scheme, and periods of one count.
 
     A state that knows which rating was in force when counts in days: it stays whole where tournaments are rated whole.
     """
@@ -95,7 +95,7 @@ ALONE = ""  # the batch of a game that is rated by itself, or of a whole period
 
 
 class Place(NamedTuple):
-    """Where a game stands in rating order.
+    """The place of a game in rating order.
 
     Attributes:
         rated_ms: when it takes its place, milliseconds.
@@ -134,7 +134,7 @@ class Pool:
         eras: at least one, in order of ``since_ms``.
         runs: last milliseconds of the closed rating runs, ascending.
         closed: by name of a tournament, the last milliseconds of its editions, ascending.
-        opened: by name of a tournament, the first and last milliseconds of its editions as they were told, ascending.
+        opened: by name of a tournament, the first and last milliseconds of its announced editions, ascending.
     """
 
     pool: int
@@ -146,7 +146,7 @@ class Pool:
 
     @property
     def scheme(self) -> Scheme:
-        """What rates the games of the last era."""
+        """The scheme of the last era."""
         return self.eras[-1].scheme
 
     @property
@@ -156,7 +156,7 @@ class Pool:
 
     @cached_property
     def restarts(self) -> tuple[int, ...]:
-        """By era, the place of the last one up to it with which everybody began anew; 0 where there was none."""
+        """By era, the place of the last one up to it in which ratings restarted; 0 if there was none."""
         places = [0]
         for place, era in enumerate(self.eras[1:], 1):
             places.append(place if era.carry is Carry.RESTART else places[-1])
@@ -174,7 +174,7 @@ class Pool:
 
     @cached_property
     def reach_ms(self) -> int:
-        """How far from a game another one of its tournament may lie whose place depends on it."""
+        """The longest time between two games of a tournament whose places depend on each other."""
         days = (int(calendar.gap + calendar.longest) + 1 for calendar in self._calendars if calendar.by_event)
         return max(days, default=0) * DAY_MS
 
@@ -197,11 +197,11 @@ class Pool:
 
     @cached_property
     def lists_everybody(self) -> bool:
-        """True when every era's scheme lists whoever has played."""
+        """True if every era's scheme lists every player with a game."""
         return all(era.scheme.listed is always for era in self.eras)
 
     def rates_alone(self, rated_ms: int) -> bool:
-        """Whether a game that takes its place then is rated by itself."""
+        """Return whether a game that takes its place then is rated by itself."""
         return self.eras[self.era_at(rated_ms)].scheme.rhythm is Rhythm.GAME
 
     def era_at(self, ms: int) -> int:
@@ -239,7 +239,7 @@ class Pool:
         return self._whole_until != tuple(range(len(self.eras)))
 
     def announced(self, tournament: str) -> Announced:
-        """What was told of the editions of a tournament."""
+        """Return the announcements of a tournament's editions."""
         return Announced(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
 
     def editions(self, tournament: str, ends: Sequence[int]) -> dict[int, Edition]:
@@ -249,7 +249,7 @@ class Pool:
 
         Args:
             tournament: its name.
-            ends: when its games ended, ascending: all of them, or of a tournament of which nothing was told those that
+            ends: when its games ended, ascending: all of them, or of a tournament without announcements those that
                 lie within ``reach_ms`` of the games that are asked for.
         """
         by_end: dict[int, Edition] = {}
@@ -264,11 +264,11 @@ class Pool:
         return by_end
 
     def gap_before(self, end: int) -> float:
-        """How many days without a game before one that ended then do not yet end an edition; 0 where none is seen."""
+        """Return how many days without a game before one that ended then do not end an edition; 0 if none does."""
         return self._calendars[self.era_at(end)].gap
 
     def place(self, ended_ms: int, tournament: str | None, edition: Edition | None = None) -> Place:
-        """Where a game stands in rating order.
+        """The place of a game in rating order.
 
         Args:
             ended_ms: when it ended.
@@ -298,7 +298,7 @@ class Pool:
             # a closing behind the beginning of another edition is that one's
             if closed is not None and not any(ended_ms < edition.first_ms <= closed for edition in opened):
                 return closed
-        # an edition that nobody closed: what was played of it in one month
+        # an edition without a closing: its games of one month
         return periods.closing(periods.number(ended_ms, periods.MONTHLY), periods.MONTHLY)
 
     def _whole(self, ended_ms: int, edition: Edition) -> Place:
@@ -325,7 +325,7 @@ class Pool:
         return Place(listing, ALONE, None if began == own_day else began)
 
     def _lists_between(self, began_ms: int, era: int, number: int) -> int:
-        """How many lists came into force from an instant on before the one of a period of *era*."""
+        """Return how many lists came into force from an instant on before the one of a period of *era*."""
         lists, first = 0, self.era_at(began_ms)
         for earlier in range(first, era):
             calendar, last = self._calendars[earlier], self._last_ms(earlier)
@@ -384,7 +384,7 @@ class Pool:
         Args:
             left: what the player has.
             era: place of the era.
-            who: what is known of the player beside the games at an instant, milliseconds.
+            who: returns the facts about the player, apart from the games, at an instant, milliseconds.
             lists: the lists with a rating of the player that came into force since, in order.
         """
         return self.taken_along(left, era, who, lists)[0]
@@ -392,9 +392,9 @@ class Pool:
     def taken_along(
         self, left: EraState, era: int, who: Who, lists: Sequence[LaterList] = ()
     ) -> tuple[tuple[float, ...], Newcomer | None]:
-        """The state with which a player goes into *era*, and as which newcomer; None for who does not begin anew.
+        """Return the state with which a player enters *era*, and as which new player; None if it does not restart.
 
-        A player begins anew where a change of scheme says so, or where the older scheme gave no rating yet, and stays
+        A player restarts if a change of scheme says so, or if the older scheme gave no rating yet, and stays
         a newcomer over further changes until the next game or list.
         """
         state, newcomer, listed = left.state, None, 0
@@ -431,11 +431,11 @@ class Pool:
     def _over(
         self, to: int, state: tuple[float, ...], games: int, who: Who
     ) -> tuple[tuple[float, ...], Newcomer | None]:
-        """Over one change of scheme, into era *to*; the newcomer where the player begins anew."""
+        """Carry a state over one change of scheme, into era *to*; return the new player if it restarts."""
         old, new = self.eras[to - 1], self.eras[to]
         if new.carry is Carry.KEEP and same_terms(old, new):
             return state, None
-        # a deviation that grows with time is carried as it stood in the old scheme's last millisecond
+        # a deviation that grows with time is carried with its value in the old scheme's last millisecond
         state = scheme.at_time(old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1))
         newcomer = who(new.since_ms)
         # who has no rating yet has nothing that could be carried or converted
@@ -446,12 +446,12 @@ class Pool:
         return new.scheme.carried(rating, rated.get("games", float(games)), newcomer, new.numbers), None
 
     def state_at(self, left: EraState, ms: int, who: Who) -> tuple[int, tuple[float, ...]]:
-        """The era of an instant, and a player's state as it then stands there."""
+        """Return the era of an instant, and a player's state there."""
         era = max(self.era_at(ms), left.era)
         return era, self.at_time(era, self.carried(left, era, who), ms)
 
     def at_time(self, era: int, state: Sequence[float], ms: int) -> tuple[float, ...]:
-        """A state of *era* as it stands at an instant, milliseconds."""
+        """Return a state of *era* at an instant, milliseconds."""
         rated_by = self.eras[era]
         return scheme.at_time(rated_by.scheme, rated_by.numbers, state, self.when(era, ms, ms))
 

@@ -2,7 +2,7 @@
 
 What an edition is, ``timeline`` says, for the ratings as for everything that shows a tournament. Where a pool rates
 tournaments whole, the same number of quiet days parts two editions here; elsewhere ``QUIET_DAYS`` do, and a date that
-tells a year or month only parts nothing within that year or month.
+has a year or month only separates nothing within that year or month.
 
 A round without a game belongs to the edition that was opened for its day, else to the one that was played that day,
 else to the nearest one that is no further away than what parts two editions; it parts and joins none itself.
@@ -34,7 +34,7 @@ _OF_NAMES = (
     "SELECT tournament, edition_ms, edition, round, player, brings, half_points, position FROM rounds_without_game "
     "WHERE pool = ?1 AND tournament IN (SELECT value FROM json_each(?2)) ORDER BY tournament, edition_ms, position"
 )
-# What changes of the round that an entry recorded are about: its key, whatever its fields have become.
+# Changes of a recorded round concern its key, whatever its fields have become.
 _CORRECTED = (
     "SELECT DISTINCT subject FROM corrections "
     "WHERE subject >= 'round:' AND subject < 'round;' AND json_extract(change, '$.entry') = ?"
@@ -48,12 +48,12 @@ _NAMES_OF_PLAYERS = (
 
 
 class StoredRound(NamedTuple):
-    """A round without a game as it stands.
+    """A round without a game in its current form.
 
     Attributes:
         tournament: name of the tournament.
-        edition_ms: the first millisecond of the day of the edition that was told.
-        edition: that day as it was told.
+        edition_ms: the first millisecond of the reported day of the edition.
+        edition: that day as it was reported.
         round: its number; None where rounds have none.
         player: the person, after all merges.
         brings: a word of ``facts.words.Brings``.
@@ -72,12 +72,12 @@ class StoredRound(NamedTuple):
 
     @property
     def last_ms(self) -> int:
-        """The last millisecond of the day that was told."""
+        """The last millisecond of the reported day."""
         return instant_end_ms(self.edition)
 
 
 def as_stored(event: RoundWithoutGame, position: int) -> StoredRound:
-    """A round without a game as it would be read if its entry stood at a position."""
+    """Return a round without a game as it would be read from an entry at a position."""
     return StoredRound(
         event.tournament,
         instant_ms(event.edition),
@@ -91,12 +91,12 @@ def as_stored(event: RoundWithoutGame, position: int) -> StoredRound:
 
 
 def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
-    """The names of the tournaments of a pool of which such rounds are told."""
+    """Return the names of a pool's tournaments with such rounds."""
     return [name for (name,) in connection.execute(_NAMES, (pool.pool,))]
 
 
 def names_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int) -> list[str]:
-    """Return the names of which the day of an edition that was told lies between two instants."""
+    """Return the names with a reported day of an edition between two instants."""
     return [name for (name,) in connection.execute(_NAMES_SINCE, (pool.pool, ms, until))]
 
 
@@ -107,7 +107,7 @@ def reach_ms(pool: Pool, quiet_days: float | None) -> int:
 
 
 def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
-    """The same of a person."""
+    """Return the names with such rounds of a person."""
     decided = Decided(connection)
     numbers = sorted(decisions.below(decided.merges, player))
     return [name for (name,) in connection.execute(_NAMES_OF_PLAYERS, (pool.pool, json.dumps(numbers)))]
@@ -135,24 +135,24 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
 
 
 def annulled_by(
-    decided: Decided, pool: str, stored: StoredRound, stands: decisions.Remainder, *, until: int | None = None
+    decided: Decided, pool: str, stored: StoredRound, in_force: decisions.Remainder, *, until: int | None = None
 ) -> int | None:
     """The proposal that took it away, by itself or with its tournament's games of that day.
 
-    None where the last change that speaks of it lets it stand, as of a game.
+    None if the last change that concerns it does not annul it, as of a game.
 
     Args:
         decided: what was decided.
         pool: name of the pool.
         stored: the round, with its corrected fields.
-        stands: what is left of it after the changes of it alone.
+        in_force: the round after the changes of it alone.
         until: the last entry of those whose decisions count; by default all that are folded in.
     """
     verdicts: list[tuple[decisions.Place, int | None]] = []
-    if stands.annulled is not None:
-        verdicts.append(stands.annulled)
-    if stands.restored is not None:
-        verdicts.append((stands.restored, None))
+    if in_force.annulled is not None:
+        verdicts.append(in_force.annulled)
+    if in_force.restored is not None:
+        verdicts.append((in_force.restored, None))
     for span in decided.spans_at(pool, stored.tournament, until=until):
         first, last = decisions.span(span.change)
         if first <= stored.last_ms and stored.edition_ms <= last:
@@ -161,11 +161,11 @@ def annulled_by(
     return max(verdicts)[1] if verdicts else None
 
 
-_ENDS = (  # read where a round is told again under another day, which is seldom: no index is kept for it
+_ENDS = (  # read if a round is repeated under another day, which is rare: it has no index
     "SELECT ended_ms, min(ended_at) FROM games WHERE pool = ? AND tournament = ? AND voided_by IS NULL "
     "GROUP BY ended_ms ORDER BY ended_ms"
 )
-_VAGUE, _AGES = 366, 1e9  # days: a date may tell its year alone; more days than there are
+_VAGUE, _AGES = 366, 1e9  # days: a date may have its year alone; more days than there are
 QUIET_DAYS = 60.0  # without a game; a league pauses over Christmas for less, a yearly tournament for more
 
 
@@ -180,7 +180,7 @@ def editions_by_end(
         ends: when its games ended, milliseconds, ascending, each with the date as it was recorded.
         quiet_days: more days than these without a game part two editions; None: as the module says.
     """
-    # A date that the one before begins with tells a year or month alone of that one: nobody knows how many days lie
+    # If a date is the beginning of the one before, it is a year or month alone: it is unknown how many days lie
     # between.
     vague = {end for (_, before), (end, date) in pairwise(ends.items()) if date.startswith(before)}
 
@@ -207,7 +207,7 @@ class Editions(NamedTuple):
 def editions_of(
     pool: Pool, tournament: str, ends: Mapping[int, str], byes: Sequence[StoredRound], quiet_days: float | None
 ) -> Editions:
-    """The editions of a name, those of which only rounds without a game are told among them.
+    """Return the editions of a name, including those with rounds without a game only.
 
     Args:
         pool: the pool.
@@ -241,35 +241,35 @@ def editions_of(
 
 
 def are_near(first: RoundWithoutGame, second: RoundWithoutGame) -> bool:
-    """Whether two tellings of one round would be of one edition if nothing else were known of the tournament."""
-    # rounds without a number are told apart by their days alone
+    """Return whether two reports of one round would be of one edition if the tournament had no other facts."""
+    # rounds without a number are distinguished by their days alone
     days = abs(instant_ms(first.edition) // DAY_MS - instant_ms(second.edition) // DAY_MS)
     return first.round is not None and days <= QUIET_DAYS
 
 
 def in_edition(
-    connection: sqlite3.Connection, event: RoundWithoutGame, tellings: Sequence[RoundWithoutGame]
+    connection: sqlite3.Connection, event: RoundWithoutGame, reports: Sequence[RoundWithoutGame]
 ) -> RoundWithoutGame | None:
-    """Of the rounds of one number, player and name, the one that is of the same edition as another telling.
+    """Return, of the rounds of one number, player and name, the one of the same edition as another report.
 
     Args:
         connection: the views.
-        event: the other telling.
-        tellings: those that are known, the one under its own key among them.
+        event: the other report.
+        reports: those that are known, the one under its own key among them.
     """
-    own = next((telling for telling in tellings if telling.key == event.key), None)
+    own = next((report for report in reports if report.key == event.key), None)
     if own is not None:
         return own
     pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
-    # rounds without a number are told apart by their days alone
+    # rounds without a number are distinguished by their days alone
     if pool is None or event.round is None:
         return None
-    byes = [as_stored(telling, position) for position, telling in enumerate((event, *tellings))]
+    byes = [as_stored(report, position) for position, report in enumerate((event, *reports))]
     ends = dict(connection.execute(_ENDS, (pool.pool, event.tournament)).fetchall())
     for together in editions_of(pool, event.tournament, ends, byes, None).rounds.values():
         if byes[0] in together:
-            # Position 0 is the other telling itself.
-            return next((tellings[bye.position - 1] for bye in together if bye.position), None)
+            # Position 0 is the other report itself.
+            return next((reports[bye.position - 1] for bye in together if bye.position), None)
     return None
 
 
@@ -285,7 +285,7 @@ def _meant(
     for edition in played:
         if last_ms < edition.first_ms:
             near.append((edition.first_ms // DAY_MS - last_ms // DAY_MS, edition))
-        elif edition.last_ms not in over:  # what was told to be over has no later day
+        elif edition.last_ms not in over:  # a closed edition has no later day
             near.append((bye.edition_ms // DAY_MS - edition.last_ms // DAY_MS, edition))
     nearest = min(near, default=None)
     return nearest[1] if nearest is not None and nearest[0] <= days else None

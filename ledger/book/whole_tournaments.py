@@ -28,13 +28,13 @@ class Edition(NamedTuple):
 
     @property
     def days(self) -> int:
-        """How many days it lasted, the first and the last one counted."""
+        """Its length in days, the first and the last one counted."""
         return self.last_ms // DAY_MS - self.first_ms // DAY_MS + 1
 
 
 @attrs.frozen
 class Announced:
-    """What was told of the editions of one name.
+    """The announcements of the editions of one name.
 
     Attributes:
         closed: their last milliseconds as closings say them, ascending.
@@ -45,11 +45,11 @@ class Announced:
     opened: tuple[tuple[int, int], ...] = ()
 
     def closed_at(self, last: int) -> Announced:
-        """The same with a closing: its last millisecond."""
+        """Return these with a closing: its last millisecond."""
         return attrs.evolve(self, closed=tuple(sorted({*self.closed, last})))
 
     def opened_for(self, first: int, last: int) -> Announced:
-        """The same with an opening: its first and last millisecond; of two that begin alike the longer one holds."""
+        """Return these with an opening: first and last millisecond; of two with one beginning the longer holds."""
         opened = dict(self.opened)
         opened[first] = max(last, opened.get(first, last))
         return attrs.evolve(self, opened=tuple(sorted(opened.items())))
@@ -83,9 +83,9 @@ def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING)
     A closing ends the last edition before it, unless that was opened, or another one was opened in between.
 
     Args:
-        ends: when the games of one name ended, milliseconds, ascending; the same instant may stand there again.
+        ends: when the games of one name ended, milliseconds, ascending; an instant may occur several times.
         gap_days: more days than it says of a game end an edition where they lie between the game before and that one.
-        announced: what was told of them.
+        announced: their announcements.
     """
     opened = announced.editions()
     clusters = list(_clusters(ends, gap_days, announced.closed, opened))
@@ -124,7 +124,7 @@ def _clusters(
 
 
 def _parted(before: int, end: int, gap_days: Gap, closed: Sequence[int], opened: Sequence[Edition]) -> bool:
-    """Whether an edition ends between two games that lie in none that was opened."""
+    """Return whether an edition ends between two games that lie in no opened one."""
     if end // DAY_MS - before // DAY_MS > gap_days(end):
         return True
     closing = first_from(before, closed)

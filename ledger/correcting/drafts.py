@@ -14,6 +14,7 @@ import attrs
 import orjson
 
 from ledger import schemes
+from ledger.book import initial_ratings
 from ledger.book.conflicts import Fact, HypotheticalFacts
 from ledger.book.stored_proposals import Decided
 from ledger.errors import MalformedError, UnknownNameError
@@ -24,7 +25,6 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
 from ledger.handle import OpenLedger
 from ledger.journal.game_references import game_found
-from ledger.recording import initial_ratings
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import is_storable

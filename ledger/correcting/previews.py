@@ -28,6 +28,7 @@ from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.publishing.publications import Publications
 from ledger.ratings import trials, what_ifs
+from ledger.ratings.row_changes import RowChange
 from ledger.ratings.views import Views
 from ledger.ratings.what_ifs import Figures, ListMove, Preview
 from ledger.runtime import sqlite
@@ -46,29 +47,17 @@ SELECT EXISTS(SELECT 1 FROM changes WHERE effective_ms > ?1 AND effective_ms <= 
 _SECONDS_APIECE = 1.3  # an approval folds the read models, too, which takes about a third more
 
 
-@attrs.frozen
-class Move:
-    """A player who would stand otherwise in a pool.
+@attrs.frozen(kw_only=True)
+class Move(RowChange[Figures]):
+    """A player who would stand otherwise in a pool: without a rated game and the rating of a list there is no row.
 
     Attributes:
         pool: name of the pool.
-        player: the player number.
         name: of the player; None where the person was erased, or the people file does not know the number.
-        before: as the player stands now; None without a rated game and without the rating of a list.
-        after: as the player would stand; None likewise.
     """
 
     pool: str
-    player: int
     name: str | None
-    before: Figures | None
-    after: Figures | None
-
-    @property
-    def difference(self) -> float | None:
-        """By how much the rating would change, points; None where there is none before or after."""
-        before, after = self.ratings
-        return None if before is None or after is None else after - before
 
     @property
     def ratings(self) -> tuple[float | None, float | None]:
@@ -302,20 +291,19 @@ class Previews:
         ]
 
     def _impact(self, tried: _Tried, preview: Preview) -> Impact:
-        pools = preview.pools
-        people = self.ledger.people.by_number(sorted({moved.player for pool in pools for moved in pool.moved}))
+        changed = [(pool, change) for pool, changes in preview.changes.items() for change in changes]
+        people = self.ledger.people.by_number(sorted({change.player for _, change in changed}))
         names = {player: person.name or None for player, person in people.items()}
         moves = [
-            Move(pool.pool, moved.player, names.get(moved.player), moved.before, moved.after)
-            for pool in pools
-            for moved in pool.moved
+            Move(player=each.player, before=each.before, after=each.after, pool=pool, name=names.get(each.player))
+            for pool, each in changed
         ]
         return Impact(
             tried.number,
             tried.seen,
             tried.since,
-            sum(pool.games for pool in pools),
-            sum(pool.players for pool in pools),
+            preview.games,
+            preview.players,
             tuple(sorted(moves, key=_largest_first)),
             tuple(preview.lists),
             _SECONDS_APIECE * preview.seconds,

@@ -258,211 +258,269 @@ class Verbs:
         problems += [f"{verb} takes no {name}" for name in stray]
         if problems:
             raise MalformedError(problems)
-        # the name is one of the table above: nothing else of this class can be asked for so
-        read: Callable[[Words], Change] = getattr(self, f"_{verb.replace('-', '_')}")
-        return read(filled)
+        return _MEANINGS[verb](self.drafts, filled)
 
-    def _result(self, words: Words) -> Change:
-        outcome, termination, half_moves = _ending(words)
-        fields: dict[str, Any] = {"outcome": outcome.value}
-        if termination is not None:
-            fields["termination"] = termination.value
-        if "half_moves" in words:
-            fields["half_moves"] = half_moves
-        return self.drafts.replace(self.drafts.game(words["game"]), fields)
 
-    def _game(self, words: Words) -> Change:
-        return self._field(self.drafts.game(words["game"]), words)
+def _result(drafts: Drafts, words: Words) -> Change:
+    outcome, termination, half_moves = _ending(words)
+    fields: dict[str, Any] = {"outcome": outcome.value}
+    if termination is not None:
+        fields["termination"] = termination.value
+    if "half_moves" in words:
+        fields["half_moves"] = half_moves
+    return drafts.replace(drafts.game(words["game"]), fields)
 
-    def _void(self, words: Words) -> Change:
-        return self.drafts.annul(self.drafts.game(words["game"]))
 
-    def _reinstate(self, words: Words) -> Change:
-        return self.drafts.restore(self.drafts.game(words["game"]))
+def _game(drafts: Drafts, words: Words) -> Change:
+    return _field(drafts, drafts.game(words["game"]), words)
 
-    def _reassign(self, words: Words) -> Change:
-        game = self.drafts.game(words["game"])
-        return self.drafts.reassign(game, self._number(words["player"]), self._number(words["to"]))
 
-    def _swap_colours(self, words: Words) -> Change:
-        key = self.drafts.game(words["game"])
-        facts = self.drafts.fact(key).facts
-        outcome, termination = _MIRRORED[Outcome(facts["outcome"])], None
-        if words.get("to"):
-            outcome, termination = _outcome_and_ending(_result_word(words["to"]), words["to"], None)
-        exchanged = {"white": "black", "black": "white", "white_rating": "black_rating", "black_rating": "white_rating"}
-        # a proposal holds what it changes: two equal ratings are no change
-        fields = {name: facts.get(other) for name, other in exchanged.items() if facts.get(name) != facts.get(other)}
-        if outcome != facts["outcome"]:
-            fields["outcome"] = outcome.value
-        if termination is not None:
-            fields["termination"] = termination.value
-        return self.drafts.replace(key, fields)
+def _void(drafts: Drafts, words: Words) -> Change:
+    return drafts.annul(drafts.game(words["game"]))
 
-    def _late(self, words: Words) -> Change:
-        outcome, termination, half_moves = _ending(words)
-        pool, round_ = self._pool(words), words.get("round")
-        white, black = self._number(words["white"]), self._number(words["black"])
-        facts = [outcome.value, words["ended"], words.get("tournament"), round_]
-        return self.drafts.add(
-            GameRecorded(
-                game=words.get("key") or self._late_key(pool, (white, black), facts),
-                pool=pool,
-                white=white,
-                black=black,
-                outcome=outcome,
-                termination=termination or Termination.UNKNOWN,
-                half_moves=half_moves,
-                started_at=words.get("started"),
-                ended_at=words["ended"],
-                tournament=words.get("tournament"),
-                round=round_,
-                rated=True,
-            )
+
+def _reinstate(drafts: Drafts, words: Words) -> Change:
+    return drafts.restore(drafts.game(words["game"]))
+
+
+def _reassign(drafts: Drafts, words: Words) -> Change:
+    game = drafts.game(words["game"])
+    return drafts.reassign(game, _number(drafts, words["player"]), _number(drafts, words["to"]))
+
+
+def _swap_colours(drafts: Drafts, words: Words) -> Change:
+    key = drafts.game(words["game"])
+    facts = drafts.fact(key).facts
+    outcome, termination = _MIRRORED[Outcome(facts["outcome"])], None
+    if words.get("to"):
+        outcome, termination = _outcome_and_ending(_result_word(words["to"]), words["to"], None)
+    exchanged = {"white": "black", "black": "white", "white_rating": "black_rating", "black_rating": "white_rating"}
+    # a proposal holds what it changes: two equal ratings are no change
+    fields = {name: facts.get(other) for name, other in exchanged.items() if facts.get(name) != facts.get(other)}
+    if outcome != facts["outcome"]:
+        fields["outcome"] = outcome.value
+    if termination is not None:
+        fields["termination"] = termination.value
+    return drafts.replace(key, fields)
+
+
+def _late(drafts: Drafts, words: Words) -> Change:
+    outcome, termination, half_moves = _ending(words)
+    pool, round_ = _pool(drafts, words), words.get("round")
+    white, black = _number(drafts, words["white"]), _number(drafts, words["black"])
+    facts = [outcome.value, words["ended"], words.get("tournament"), round_]
+    return drafts.add(
+        GameRecorded(
+            game=words.get("key") or _late_key(drafts, pool, (white, black), facts),
+            pool=pool,
+            white=white,
+            black=black,
+            outcome=outcome,
+            termination=termination or Termination.UNKNOWN,
+            half_moves=half_moves,
+            started_at=words.get("started"),
+            ended_at=words["ended"],
+            tournament=words.get("tournament"),
+            round=round_,
+            rated=True,
         )
+    )
 
-    def _late_key(self, pool: str, players: tuple[int, int], facts: Sequence[str | None]) -> str:
-        """The key of a late game that has none: of the players' identities, so that other ledgers give the same."""
-        ledger = self.drafts.ledger
-        # Earlier releases made it of their numbers, which differ between ledgers; a game that stands so keeps its key.
-        old = f"late:{_hash([pool, *players, *facts])[:16]}"
-        if ledger.journal.find([f"game:{old}"]):
-            return old
-        persons = ledger.people.by_number(players)
-        # Who was erased has no identity left: the number stands for it.
-        identities = [persons[player].identity or player if player in persons else player for player in players]
-        # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
-        # 9).
-        plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
-        return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
 
-    def _bye(self, words: Words) -> Change:
-        brings = words["brings"]
-        if brings not in set(Brings):
-            raise MalformedError([f"brings must be one of {[word.value for word in Brings]}, got {brings!r}"])
-        return self.drafts.add(
-            RoundWithoutGame(
-                pool=self._pool(words),
-                tournament=words["tournament"],
-                edition=words["edition"],
-                round=_whole(words, "round"),
-                player=self._number(words["player"]),
-                brings=Brings(brings),
-                half_points=_whole(words, "half_points"),
-            )
+def _late_key(drafts: Drafts, pool: str, players: tuple[int, int], facts: Sequence[str | None]) -> str:
+    """The key of a late game that has none: of the players' identities, so that other ledgers give the same."""
+    ledger = drafts.ledger
+    # Earlier releases made it of their numbers, which differ between ledgers; a game that stands so keeps its key.
+    old = f"late:{_hash([pool, *players, *facts])[:16]}"
+    if ledger.journal.find([f"game:{old}"]):
+        return old
+    persons = ledger.people.by_number(players)
+    # Who was erased has no identity left: the number stands for it.
+    identities = [persons[player].identity or player if player in persons else player for player in players]
+    # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
+    # 9).
+    plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
+    return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
+
+
+def _bye(drafts: Drafts, words: Words) -> Change:
+    brings = words["brings"]
+    if brings not in set(Brings):
+        raise MalformedError([f"brings must be one of {[word.value for word in Brings]}, got {brings!r}"])
+    return drafts.add(
+        RoundWithoutGame(
+            pool=_pool(drafts, words),
+            tournament=words["tournament"],
+            edition=words["edition"],
+            round=_whole(words, "round"),
+            player=_number(drafts, words["player"]),
+            brings=Brings(brings),
+            half_points=_whole(words, "half_points"),
         )
+    )
 
-    def _annul(self, words: Words) -> Change:
-        if words["which"] not in set(Which):
-            raise MalformedError([f"which must be one of {[which.value for which in Which]}, got {words['which']!r}"])
-        player = self._number(words["player"])
-        return self.drafts.annul_games(player, Which(words["which"]), words.get("from"), words.get("until"))
 
-    def _close(self, words: Words) -> Change:
-        return self.drafts.close_account(self._number(words["player"]), words["from"])
+def _annul(drafts: Drafts, words: Words) -> Change:
+    if words["which"] not in set(Which):
+        raise MalformedError([f"which must be one of {[which.value for which in Which]}, got {words['which']!r}"])
+    player = _number(drafts, words["player"])
+    return drafts.annul_games(player, Which(words["which"]), words.get("from"), words.get("until"))
 
-    def _standing(self, words: Words) -> Change:
-        if words["to"] not in set(Standing):
-            raise MalformedError([f"to must be one of {[word.value for word in Standing]}, got {words['to']!r}"])
-        player = self._number(words["player"])
-        change = PlayerChanged(player=player, effective_at=words["from"], standing=Standing(words["to"]))
-        return self.drafts.add(change)
 
-    def _rating(self, words: Words) -> Change:
-        past = Past(
-            rating=words["to"],
-            games=_whole(words, "games"),
-            deviation=words.get("deviation"),
-            volatility=words.get("volatility"),
-            highest=words.get("highest"),
-            k_factor=words.get("k"),
-            source=words.get("list"),
-            since=words.get("from"),
+def _close(drafts: Drafts, words: Words) -> Change:
+    return drafts.close_account(_number(drafts, words["player"]), words["from"])
+
+
+def _standing(drafts: Drafts, words: Words) -> Change:
+    if words["to"] not in set(Standing):
+        raise MalformedError([f"to must be one of {[word.value for word in Standing]}, got {words['to']!r}"])
+    player = _number(drafts, words["player"])
+    change = PlayerChanged(player=player, effective_at=words["from"], standing=Standing(words["to"]))
+    return drafts.add(change)
+
+
+def _rating(drafts: Drafts, words: Words) -> Change:
+    past = Past(
+        rating=words["to"],
+        games=_whole(words, "games"),
+        deviation=words.get("deviation"),
+        volatility=words.get("volatility"),
+        highest=words.get("highest"),
+        k_factor=words.get("k"),
+        source=words.get("list"),
+        since=words.get("from"),
+    )
+    return drafts.add(past.seed(_number(drafts, words["player"]), _pool(drafts, words)))
+
+
+def _declared(drafts: Drafts, words: Words) -> Change:
+    return drafts.declare(_number(drafts, words["player"]), _whole(words, "to") or 0, words["from"])
+
+
+def _born(drafts: Drafts, words: Words) -> Change:
+    year = _whole(words, "to") or 0
+    return drafts.add(BirthYearLearnt(player=_number(drafts, words["player"]), birth_year=year))
+
+
+def _merge(drafts: Drafts, words: Words) -> Change:
+    return drafts.merge(_number(drafts, words["player"]), _number(drafts, words["into"]))
+
+
+def _unmerge(drafts: Drafts, words: Words) -> Change:
+    return drafts.part(_number(drafts, words["player"]))
+
+
+def _void_tournament(drafts: Drafts, words: Words, *, restore: bool = False) -> Change:
+    return drafts.tournament(
+        _pool(drafts, words), words["tournament"], restore=restore, since=words.get("from"), until=words.get("until")
+    )
+
+
+def _reinstate_tournament(drafts: Drafts, words: Words) -> Change:
+    return _void_tournament(drafts, words, restore=True)
+
+
+def _adopt(drafts: Drafts, words: Words) -> Change:
+    carry = words.get("carry")
+    if carry not in {None, *Carry}:
+        raise MalformedError([f"carry must be one of {[way.value for way in Carry]}, got {carry!r}"])
+    settings = _value(SchemeAdopted, "settings", words.get("settings") or "{}")
+    return drafts.add(
+        SchemeAdopted(
+            pool=_pool(drafts, words),
+            scheme=words["scheme"],
+            settings=settings,
+            effective_from=words["from"],
+            carry=None if carry is None else Carry(carry),
+            conversion=conversion_in(words.get("map", "").split()),
         )
-        return self.drafts.add(past.seed(self._number(words["player"]), self._pool(words)))
+    )
 
-    def _declared(self, words: Words) -> Change:
-        return self.drafts.declare(self._number(words["player"]), _whole(words, "to") or 0, words["from"])
 
-    def _born(self, words: Words) -> Change:
-        year = _whole(words, "to") or 0
-        return self.drafts.add(BirthYearLearnt(player=self._number(words["player"]), birth_year=year))
+def _close_run(drafts: Drafts, words: Words) -> Change:
+    return drafts.add(RatingRunClosed(pool=_pool(drafts, words), as_of=words["ended"]))
 
-    def _merge(self, words: Words) -> Change:
-        return self.drafts.merge(self._number(words["player"]), self._number(words["into"]))
 
-    def _unmerge(self, words: Words) -> Change:
-        return self.drafts.part(self._number(words["player"]))
-
-    def _void_tournament(self, words: Words, *, restore: bool = False) -> Change:
-        return self.drafts.tournament(
-            self._pool(words), words["tournament"], restore=restore, since=words.get("from"), until=words.get("until")
+def _open_tournament(drafts: Drafts, words: Words) -> Change:
+    kind = words.get("format")
+    if kind not in {None, *Format}:
+        raise MalformedError([f"format must be one of {[word.value for word in Format]}, got {kind!r}"])
+    return drafts.add(
+        TournamentOpened(
+            pool=_pool(drafts, words),
+            tournament=words["tournament"],
+            starts_at=words["started"],
+            ends_at=words["ended"],
+            format=None if kind is None else Format(kind),
+            entrants=_whole(words, "entrants"),
+            rounds=_whole(words, "rounds"),
         )
+    )
 
-    def _reinstate_tournament(self, words: Words) -> Change:
-        return self._void_tournament(words, restore=True)
 
-    def _adopt(self, words: Words) -> Change:
-        carry = words.get("carry")
-        if carry not in {None, *Carry}:
-            raise MalformedError([f"carry must be one of {[way.value for way in Carry]}, got {carry!r}"])
-        settings = _value(SchemeAdopted, "settings", words.get("settings") or "{}")
-        return self.drafts.add(
-            SchemeAdopted(
-                pool=self._pool(words),
-                scheme=words["scheme"],
-                settings=settings,
-                effective_from=words["from"],
-                carry=None if carry is None else Carry(carry),
-                conversion=conversion_in(words.get("map", "").split()),
-            )
-        )
+def _close_tournament(drafts: Drafts, words: Words) -> Change:
+    return drafts.add(
+        TournamentClosed(pool=_pool(drafts, words), tournament=words["tournament"], ended_at=words["ended"])
+    )
 
-    def _close_run(self, words: Words) -> Change:
-        return self.drafts.add(RatingRunClosed(pool=self._pool(words), as_of=words["ended"]))
 
-    def _open_tournament(self, words: Words) -> Change:
-        kind = words.get("format")
-        if kind not in {None, *Format}:
-            raise MalformedError([f"format must be one of {[word.value for word in Format]}, got {kind!r}"])
-        return self.drafts.add(
-            TournamentOpened(
-                pool=self._pool(words),
-                tournament=words["tournament"],
-                starts_at=words["started"],
-                ends_at=words["ended"],
-                format=None if kind is None else Format(kind),
-                entrants=_whole(words, "entrants"),
-                rounds=_whole(words, "rounds"),
-            )
-        )
+def _fact(drafts: Drafts, words: Words) -> Change:
+    return _field(drafts, words["fact"], words)
 
-    def _close_tournament(self, words: Words) -> Change:
-        return self.drafts.add(
-            TournamentClosed(pool=self._pool(words), tournament=words["tournament"], ended_at=words["ended"])
-        )
 
-    def _fact(self, words: Words) -> Change:
-        return self._field(words["fact"], words)
+def _take_back(drafts: Drafts, words: Words) -> Change:
+    return drafts.annul(words["fact"])
 
-    def _take_back(self, words: Words) -> Change:
-        return self.drafts.annul(words["fact"])
 
-    def _put_back(self, words: Words) -> Change:
-        return self.drafts.restore(words["fact"])
+def _put_back(drafts: Drafts, words: Words) -> Change:
+    return drafts.restore(words["fact"])
 
-    def _undo(self, words: Words) -> Change:
-        return self.drafts.undo(_whole(words, "proposal") or 0)
 
-    def _field(self, key: str, words: Words) -> Change:
-        cls = self.drafts.fact(key).cls
-        return self.drafts.replace(key, {words["field"]: _value(cls, words["field"], words["to"])})
+def _undo(drafts: Drafts, words: Words) -> Change:
+    return drafts.undo(_whole(words, "proposal") or 0)
 
-    def _pool(self, words: Words) -> str:
-        return words.get("pool") or self.drafts.ledger.first_pool()
 
-    def _number(self, player: str) -> int:
-        return self.drafts.ledger.player_as_told(player).player
+def _field(drafts: Drafts, key: str, words: Words) -> Change:
+    cls = drafts.fact(key).cls
+    return drafts.replace(key, {words["field"]: _value(cls, words["field"], words["to"])})
+
+
+def _pool(drafts: Drafts, words: Words) -> str:
+    return words.get("pool") or drafts.ledger.first_pool()
+
+
+def _number(drafts: Drafts, player: str) -> int:
+    return drafts.ledger.player_as_told(player).player
+
+
+_MEANINGS: Mapping[str, Callable[[Drafts, Words], Change]] = {
+    "result": _result,
+    "game": _game,
+    "void": _void,
+    "reinstate": _reinstate,
+    "reassign": _reassign,
+    "swap-colours": _swap_colours,
+    "late": _late,
+    "bye": _bye,
+    "annul": _annul,
+    "close": _close,
+    "standing": _standing,
+    "rating": _rating,
+    "declared": _declared,
+    "born": _born,
+    "merge": _merge,
+    "unmerge": _unmerge,
+    "void-tournament": _void_tournament,
+    "reinstate-tournament": _reinstate_tournament,
+    "adopt": _adopt,
+    "close-run": _close_run,
+    "open-tournament": _open_tournament,
+    "close-tournament": _close_tournament,
+    "fact": _fact,
+    "take-back": _take_back,
+    "put-back": _put_back,
+    "undo": _undo,
+}  # by verb, the function that reads its words
 
 
 def conversion_in(maps: Sequence[str]) -> tuple[ConversionRange, ...] | None:

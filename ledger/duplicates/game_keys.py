@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ledger.facts.source_games import PLAIN_KEY, SourceGame
+from ledger.facts.source_games import PLAIN_KEY, SourceGame, plain_key
 from ledger.journal import Find, Journal, Stored
 from ledger.runtime.lazy import pl
 
@@ -33,7 +33,7 @@ MOST_OF_ONE_KEY = 64  # games of one made key
 KEYED = r"[A-Za-z0-9._-]{1,32}:k[0-9a-f]{23}"
 MADE = r"[A-Za-z0-9._-]{1,32}:[0-9a-fk][0-9a-f]{23}"
 _BLOCK = 64  # bytes of a block of SHA-256
-_DIGITS, _KEYED_DIGITS = 24, 23
+_KEYED_DIGITS = 23
 _PLAIN = re.compile(PLAIN_KEY, re.ASCII)
 
 
@@ -58,7 +58,7 @@ def keyed(secret: bytes, plain: Iterable[str]) -> list[str]:
 def numbered_key(made: str, number: int) -> str:
     """What the key of the *number*-th game is made from, from 2 on, of those to whose facts *made* belongs."""
     source = made.partition(":")[0]
-    return f"{source}:{sha256(f'{made} {number}'.encode()).hexdigest()[:_DIGITS]}"
+    return plain_key(source, f"{made} {number}")
 
 
 def is_plain(key: str) -> bool:

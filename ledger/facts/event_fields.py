@@ -18,6 +18,7 @@ from ledger.facts.instants import INSTANT_FORMS, instant_ms
 
 MAX_WHOLE = 2**53 - 1  # every JSON reader keeps whole numbers up to here
 MAX_PLAYER = 2**31 - 1
+MAX_RATING = 5_000  # points, of a rating that a source shows
 MAX_ROUND = 10_000  # of a tournament
 MAX_HALF_MOVES = 20_000  # the longest possible game under the 75-move rule has fewer than 18,000 half-moves
 KEY_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/+-]{0,95}"

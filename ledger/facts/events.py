@@ -22,6 +22,7 @@ from ledger.facts.event_fields import (
     KEY_PATTERN,
     MAX_HALF_MOVES,
     MAX_PLAYER,
+    MAX_RATING,
     MAX_ROUND,
     MAX_WHOLE,
     NAME_PATTERN,
@@ -92,7 +93,7 @@ class PlayerRegistered(_Fact):
     joined_at: str = instant_field("when the player joined")
     standing: Standing = one_of_field("standing with the site on joining", Standing)
     commitment: str = pattern_field("HMAC-SHA256 of identity and name under the player's salt", SHA256_PATTERN)
-    declared_rating: int | None = integer_field("rating declared on joining, points", 0, 5000, optional=True)
+    declared_rating: int | None = integer_field("rating declared on joining, points", 0, MAX_RATING, optional=True)
     birth_year: int | None = integer_field("year of birth", 1700, 2200, optional=True)
 
     @property
@@ -110,7 +111,7 @@ class PlayerChanged(_Fact):
     player: int = integer_field("number of the player", 1, MAX_PLAYER)
     effective_at: str = instant_field("from when the change holds")
     standing: Standing = one_of_field("standing from then on", Standing)
-    declared_rating: int | None = integer_field("rating declared from then on, points", 0, 5000, optional=True)
+    declared_rating: int | None = integer_field("rating declared from then on, points", 0, MAX_RATING, optional=True)
 
     @property
     def key(self) -> str:
@@ -199,8 +200,8 @@ class GameRecorded(_Fact):
     )
     rated: bool = flag_field("whether the players asked for a rated game")
     text: str | None = pattern_field("SHA-256 of the movetext kept beside the journal", SHA256_PATTERN, optional=True)
-    white_rating: int | None = integer_field("White's rating shown by the source, points", 0, 5000, optional=True)
-    black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, 5000, optional=True)
+    white_rating: int | None = integer_field("White's rating shown by the source, points", 0, MAX_RATING, optional=True)
+    black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, MAX_RATING, optional=True)
 
     @property
     def key(self) -> str:
@@ -227,8 +228,8 @@ class GameSupplemented(_Fact):
         "place within day and round, as the source numbers or lists its games", 1, MAX_WHOLE, optional=True
     )
     text: str | None = pattern_field("SHA-256 of the movetext kept beside the journal", SHA256_PATTERN, optional=True)
-    white_rating: int | None = integer_field("White's rating shown by the source, points", 0, 5000, optional=True)
-    black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, 5000, optional=True)
+    white_rating: int | None = integer_field("White's rating shown by the source, points", 0, MAX_RATING, optional=True)
+    black_rating: int | None = integer_field("Black's rating shown by the source, points", 0, MAX_RATING, optional=True)
 
     @property
     def key(self) -> str:

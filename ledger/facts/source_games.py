@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import attrs
@@ -22,6 +23,11 @@ OUR_PLAIN_KEY = r"(?:csv|hand|pgn|trf):[0-9a-f]{24}"  # those that earlier relea
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 60
 _SHOWN.maxlevel = 2
+
+
+def plain_key(source: str, facts: str) -> str:
+    """Return a key in the form ``PLAIN_KEY``."""
+    return f"{source}:{sha256(facts.encode()).hexdigest()[:24]}"
 
 
 class SourceGame(NamedTuple):
@@ -43,17 +49,17 @@ class SourceGame(NamedTuple):
     black_name: str
     outcome: str
     termination: str
-    half_moves: int | None
-    started_at: str | None
     ended_at: str
-    tournament: str | None
-    round: str | None
-    rated: bool
-    white_rating: int | None
-    black_rating: int | None
-    speed: str | None
-    variant: str
-    text: str | None
+    started_at: str | None = None
+    half_moves: int | None = None
+    tournament: str | None = None
+    round: str | None = None
+    rated: bool = True
+    white_rating: int | None = None
+    black_rating: int | None = None
+    speed: str | None = None
+    variant: str = "standard"
+    text: str | None = None
     is_made: bool = False
     sequence: int | None = None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from hashlib import sha256
 from typing import Any
 
 import attrs
@@ -18,13 +17,12 @@ from ledger.board.movetext import with_clocks
 from ledger.board.playing import moves_of, replayed
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import KEY_PATTERN
-from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, shown
+from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, plain_key, shown
 from ledger.facts.words import Termination, length_fault, result_fault
 from ledger.imports.csv import values
 from ledger.imports.no_opponent import is_nobody
 from ledger.imports.reading import MAX_TEXT
 
-PREFIX = "hand:"
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
 _OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
 _OF_FORFEITS = frozenset({None, values.NORMAL, Termination.UNPLAYED, Termination.UNKNOWN})
@@ -61,8 +59,8 @@ class Told:
 
 def made_key(day: str, white: str, black: str) -> str:
     """The key of a game that was given none: of its day and its players' identities, which every telling has."""
-    # chr(31), the unit separator: no identity may hold it, so that no two facts run together into one text
-    return f"{PREFIX}{sha256(chr(31).join((day[:10], white, black)).encode()).hexdigest()[:24]}"
+    # the unit separator: no identity may hold it, so that no two facts run together into one text
+    return plain_key("hand", "\x1f".join((day[:10], white, black)))
 
 
 def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) -> SourceGame:
@@ -119,15 +117,10 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         outcome=outcome,
         termination=termination,
         half_moves=length,
-        started_at=None,
         ended_at=ended,
         tournament=tournament,
         round=round_,
         rated=words.rated,
-        white_rating=None,
-        black_rating=None,
-        speed=None,
-        variant="standard",
         text=with_clocks(moves, []),
         is_made=not words.key or _OUR_PLAIN.fullmatch(words.key) is not None,
     )

@@ -14,7 +14,7 @@ from typing import Any
 from ledger.facts.instants import instant_text, is_before
 from ledger.facts.source_games import SourceGame, shown
 from ledger.imports.json_reading import raw_games, read_object
-from ledger.imports.lichess import MAX_EVENT, BadGameError, needed_field, optional_field
+from ledger.imports.lichess import MAX_EVENT, BadGameError, needed_field, optional_field, shown_rating, whole_field
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import VARIANT, Reading, chesscom_key
 from ledger.imports.times import clock_of
@@ -49,7 +49,6 @@ _USER = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
 _UUID = re.compile(r"[0-9a-fA-F-]{8,36}", re.ASCII)
 _CONTEST = re.compile(r"chess\.com/(?:pub/)?(?:tournament|match)/(?:live/)?([A-Za-z0-9_-]{1,100})/?\Z", re.ASCII)
 _LAST_SECOND = 253_402_300_799  # of the year 9999
-_MAX_RATING = 5000
 
 
 def games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) -> Iterator[SourceGame]:
@@ -104,8 +103,9 @@ def _game(line: int, members: Mapping[str, Any], reading: Reading, *, by_clock: 
         tournament=_tournament(members, played),
         round=played.round if played else None,
         rated=optional_field(members, "rated", bool) is not False,
-        white_rating=_rating(sides[0], "white"),
-        black_rating=_rating(sides[1], "black"),
+        # The API calls them those of the beginning; members report that they are those after the game.
+        white_rating=shown_rating(sides[0], "white."),
+        black_rating=shown_rating(sides[1], "black."),
         speed=_speed(members, by_clock=by_clock),
         variant=_variant(members, played),
         text=played.text if played else None,
@@ -145,20 +145,8 @@ def _result(white: str, black: str) -> tuple[str, str]:
 
 
 def _instant(members: Mapping[str, Any], name: str) -> str | None:
-    seconds = optional_field(members, name, int)
-    if seconds is None:
-        return None
-    if not 0 <= seconds <= _LAST_SECOND:
-        raise BadGameError(f"{name} must be seconds since 1970, got {seconds}")
-    return instant_text(seconds * 1000)
-
-
-def _rating(side: Mapping[str, Any], colour: str) -> int | None:
-    """The rating shown. The API calls it that of the beginning; members report that it is the one after the game."""
-    rating = optional_field(side, "rating", int)
-    if rating is not None and not 0 <= rating <= _MAX_RATING:
-        raise BadGameError(f"{colour}.rating must be from 0 to {_MAX_RATING}, got {rating}")
-    return rating or None
+    seconds = whole_field(members, name, _LAST_SECOND, "seconds since 1970")
+    return None if seconds is None else instant_text(seconds * 1000)
 
 
 def _speed(members: Mapping[str, Any], *, by_clock: bool) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_ROUND, MAX_WHOLE, is_plain_text
+from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING, MAX_ROUND, MAX_WHOLE, is_plain_text
 from ledger.facts.instants import instant_ms, without_zero_fraction
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, shown
 from ledger.facts.words import Brings, Outcome, Termination
@@ -70,7 +70,8 @@ _CHECKS: Mapping[str, Check] = {
     "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant,
     "tournament": _plain(128), "round": _plain(32), "sequence": _whole(MAX_WHOLE, 1),
     "rated": lambda value: None if type(value) is bool else "true or false",
-    "white_rating": _whole(5000), "black_rating": _whole(5000), "speed": _among(SPEEDS), "variant": _matching(VARIANT),
+    "white_rating": _whole(MAX_RATING), "black_rating": _whole(MAX_RATING),
+    "speed": _among(SPEEDS), "variant": _matching(VARIANT),
     "text": lambda value: (
         None if type(value) is str and 0 < len(value) <= MAX_TEXT else f"1 to {MAX_TEXT} characters of movetext"
     ),
@@ -155,12 +156,16 @@ def _wrong(value: object, check: Check, path: str) -> Iterator[str]:
         yield f"expected {expected}, got {shown(value)} @ {path}"
 
 
-def _game(line: int, members: dict[str, Any]) -> SourceGame:
-    fields: dict[str, Any] = {name: members.get(name) for name in _CHECKS}
-    fields["variant"] = members.get("variant", "standard")
-    for name in ("started_at", "ended_at"):
-        if name in members:
-            fields[name] = without_zero_fraction(members[name])
+def _fields(members: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+    return {
+        name: without_zero_fraction(value) if checks[name] is _instant else value
+        for name, value in members.items()
+        if name in checks
+    }
+
+
+def _game(line: int, members: Mapping[str, Any]) -> SourceGame:
+    fields = _fields(members, _CHECKS)
     for colour in _PLAYERS:
         fields |= {f"{colour}_{name}": value for name, value in members[colour].items()}
     # A key that an earlier release made of the facts: it is not carried into a ledger that has a secret.
@@ -171,20 +176,9 @@ def _is_round(value: object) -> bool:
     return type(value) is dict and _ROUND in value
 
 
-def _round(line: int, members: dict[str, Any]) -> SourceRound:
-    player = members["player"]
-    return SourceRound(
-        line,
-        player["id"],
-        player["name"],
-        members["tournament"],
-        without_zero_fraction(members["edition"]),
-        members.get("round"),
-        members[_ROUND],
-        members.get("half_points"),
-        members.get("speed"),
-        members.get("variant", "standard"),
-    )
+def _round(line: int, members: Mapping[str, Any]) -> SourceRound:
+    player, fields = members["player"], {"round": None, **_fields(members, _ROUND_CHECKS)}
+    return SourceRound(line, player["id"], player["name"], **fields)
 
 
 def dump_round(telling: SourceRound) -> bytes:

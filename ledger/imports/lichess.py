@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from ledger.board.movetext import with_clocks
-from ledger.facts.event_fields import MAX_HALF_MOVES
+from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import SourceGame, shown
 from ledger.imports.json_reading import json_objects
@@ -29,6 +29,7 @@ _GAME_ID = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
 _TOURNAMENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LAST_MS = 253_402_300_799_999  # the end of the year 9999, the last an instant can name
+_MS = "milliseconds since 1970"
 
 # GameJson.yaml of lichess-org/api, as in RULES 7; "timeout" is leaving the game, "outoftime" the flag.
 _STATUS = {
@@ -119,6 +120,27 @@ def needed_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
     return value
 
 
+def whole_field(fields: Mapping[str, Any], name: str, high: int, expected: str, within: str = "") -> int | None:
+    """A whole number from 0 to *high*; None where it is absent.
+
+    Raises:
+        BadGameError: it is no such number, but *expected* ones are; the field lies *within* another.
+    """
+    value: int | None = optional_field(fields, name, int)
+    if value is not None and not 0 <= value <= high:
+        raise BadGameError(f"{within}{name} must be {expected}, got {value}")
+    return value
+
+
+def shown_rating(player: Mapping[str, Any], within: str = "") -> int | None:
+    """The rating of a player; 0 stands for none.
+
+    Raises:
+        BadGameError: as of ``whole_field``.
+    """
+    return whole_field(player, "rating", MAX_RATING, f"from 0 to {MAX_RATING}", within) or None
+
+
 def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
     if type(members) is not dict:
         raise BadGameError(f"expected a game object, got {shown(members)}")
@@ -136,7 +158,8 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
         reading.skipped["anonymous"] += 1
         return None
     half_moves, text = _movetext(members)
-    created = _instant(members, "createdAt")
+    needed_field(members, "createdAt", int)
+    created = whole_field(members, "createdAt", _LAST_MS, _MS) or 0
     events = (optional_field(members, name, str) for name in ("tournament", "swiss"))
     speed = optional_field(members, "speed", str)
     variant = optional_field(members, "variant", str, "standard")
@@ -154,12 +177,11 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
         half_moves=half_moves,
         started_at=instant_text(created),
         # no game ends before it began, and all else that is told of such a game is right
-        ended_at=instant_text(max(created, _instant(members, "lastMoveAt", created))),
+        ended_at=instant_text(max(created, whole_field(members, "lastMoveAt", _LAST_MS, _MS) or 0)),
         tournament=next((f"lichess:{event}" for event in events if event and _TOURNAMENT_ID.fullmatch(event)), None),
-        round=None,
         rated=optional_field(members, "rated", bool, default=True),
-        white_rating=_rating(players["white"]),
-        black_rating=_rating(players["black"]),
+        white_rating=shown_rating(players["white"]),
+        black_rating=shown_rating(players["black"]),
         # a class that the server may add some day names no pool of ours: it is as if none were told
         speed=speed if speed in SPEEDS else None,
         variant=variant,
@@ -221,17 +243,3 @@ def _clock(centiseconds: int) -> str:
     """A clock as Lichess writes it in PGN: whole seconds, half up, so that both exports give one text."""
     seconds = (centiseconds + 50) // 100
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-
-
-def _instant(members: dict[str, Any], name: str, default: int | None = None) -> int:
-    value: int = needed_field(members, name, int) if default is None else optional_field(members, name, int, default)
-    if not 0 <= value <= _LAST_MS:
-        raise BadGameError(f"{name} must be milliseconds since 1970, got {value}")
-    return value
-
-
-def _rating(player: dict[str, Any]) -> int | None:
-    rating: int | None = optional_field(player, "rating", int)
-    if rating is not None and not 0 <= rating <= 5000:
-        raise BadGameError(f"rating must be from 0 to 5000, got {rating}")
-    return rating or None  # 0 stands for none

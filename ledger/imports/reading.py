@@ -234,19 +234,10 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
             if game.tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
                 continue
+            place = (game.tournament, edition or game.ended_at[:_DAY], round_number(game.round))
+            identity, brought = game.white_id if is_white else game.black_id, brings(game.outcome, is_white=is_white)
             reading.without_game(
-                SourceRound(
-                    game.line,
-                    game.white_id if is_white else game.black_id,
-                    player,
-                    game.tournament,
-                    edition or game.ended_at[:_DAY],
-                    round_number(game.round),
-                    brings(game.outcome, is_white=is_white),
-                    None,
-                    game.speed,
-                    game.variant,
-                )
+                SourceRound(game.line, identity, player, *place, brought, None, game.speed, game.variant)
             )
 
 

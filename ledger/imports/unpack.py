@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import zstandard
@@ -52,18 +52,22 @@ class Unpacker(Protocol):
         ...
 
 
-class _Gzip:
-    def __init__(self, wbits: int = 31) -> None:
-        # 16 more than the largest window of 15 has zlib expect the header of gzip; less than 0, no header.
-        self._inner = zlib.decompressobj(wbits=wbits)
+class _OfLibrary:
+    _inner: Any
 
     @property
     def eof(self) -> bool:
-        return self._inner.eof
+        return bool(self._inner.eof)
 
     @property
     def unused_data(self) -> bytes:
-        return self._inner.unused_data
+        return bytes(self._inner.unused_data)
+
+
+class _Gzip(_OfLibrary):
+    def __init__(self, wbits: int = 31) -> None:
+        # 16 more than the largest window of 15 has zlib expect the header of gzip; less than 0, no header.
+        self._inner = zlib.decompressobj(wbits=wbits)
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         while True:
@@ -76,17 +80,9 @@ class _Gzip:
                 return
 
 
-class _Bzip2:
+class _Bzip2(_OfLibrary):
     def __init__(self) -> None:
         self._inner = bz2.BZ2Decompressor()
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         while True:
@@ -99,7 +95,7 @@ class _Bzip2:
                 return
 
 
-class _Zstd:
+class _Zstd(_OfLibrary):
     """A frame, or a skippable one. The library bounds no output, so it is given a few bytes at a time."""
 
     def __init__(self, shared: ZstdDecompressor) -> None:
@@ -107,12 +103,8 @@ class _Zstd:
         self._behind = b""
 
     @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
     def unused_data(self) -> bytes:
-        return self._inner.unused_data + self._behind
+        return super().unused_data + self._behind
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         for start in range(0, len(data), _SIP):

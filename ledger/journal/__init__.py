@@ -1,10 +1,10 @@
-"""The append-only journal: what a store of it must do. The SQLite store is in ``sqlite_store``, the tree in ``merkle``.
+"""The append-only journal and the contract of its stores; ``sqlite_store`` is the SQLite store, ``merkle`` the tree.
 
 The contract (``ledger.testing.JournalContract`` runs it over any store):
 
 * positions count from 1 without gaps; an entry once committed MUST never change, move or vanish;
 * ``writing`` is one transaction: everything in it is committed durably together, or nothing is;
-* what ``append`` answered for MUST stand in the store when the transaction is over; otherwise it MUST raise an error;
+* every acknowledged ``append`` MUST be in the store when the transaction is over; otherwise it MUST raise an error;
 * one writer at a time; a second one MUST wait, never fail because another was faster;
 * readers MUST see only committed entries and MUST NOT wait for writers.
 """
@@ -30,7 +30,7 @@ Find = Callable[[Sequence[str]], Mapping[str, Stored]]  # ``find`` of a journal,
 
 
 class KeyTakenError(Exception):
-    """An entry's key is known already; the caller asks ``find`` which."""
+    """The key of an entry is taken already; the caller asks ``find`` which one."""
 
 
 class Writer(Protocol):
@@ -38,29 +38,29 @@ class Writer(Protocol):
 
     @property
     def size(self) -> int:
-        """Entries so far, those of this transaction included."""
+        """The number of entries so far, those of this transaction included."""
 
     def last_recorded_at(self) -> str | None:
-        """``recorded_at`` of the last entry, or None in an empty journal."""
+        """Return ``recorded_at`` of the last entry; None in an empty journal."""
 
     def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
-        """The entries that bear these keys, those of this transaction included."""
+        """Return the entries with these keys, those of this transaction included."""
 
     def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
-        """Add entries at the next positions; returns their leaf hashes.
+        """Add entries at the next positions; return their leaf hashes.
 
         Args:
             kinds: kind of each entry; as many as bodies or more, such as ``repeat(kind)``.
             keys: key of each entry.
-            bodies: raw body of each, sealed for its position.
+            bodies: raw body of each, made for its position.
 
         Raises:
-            KeyTakenError: one of the keys is known; none of the entries was added, the transaction goes on.
+            KeyTakenError: one of the keys is taken; none of the entries was added, the transaction goes on.
             ValueError: not as many keys as bodies; none was added.
         """
 
     def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+        """Store (SHA-256, zstd frame) pairs of movetext; an existing one stays."""
 
 
 class Journal(Protocol):
@@ -70,34 +70,34 @@ class Journal(Protocol):
         """Begin a write transaction, committed when the block ends without an error.
 
         Args:
-            keys: that will be asked about first: a store on another machine asks for them together with the lock.
+            keys: the first ones to be looked up: a store on another machine asks for them together with the lock.
         """
 
     def fence(self) -> None:
-        """Return once whatever could be read before stands wherever the store keeps what it acknowledges.
+        """Return once every entry that could be read before is stored wherever the store must have it.
 
-        A reader may see an entry that is lost with the machine in that moment, where others are to have it too: a
-        fence goes before a head that was read is signed or given away.
+        If other machines must have each entry, a reader may see one that is lost with the machine at that moment: call
+        this before a head is signed or given away.
 
         Raises:
             StorageError: that is not known.
         """
 
     def size(self) -> int:
-        """Number of committed entries."""
+        """Return the number of committed entries."""
 
     def head(self) -> TreeHead:
-        """Size and Merkle root of the committed entries."""
+        """Return size and Merkle root of the committed entries."""
 
     def root_at(self, size: int) -> bytes:
-        """Merkle root of the first *size* committed entries, 32 bytes.
+        """Return the Merkle root of the first *size* committed entries, 32 bytes.
 
         Raises:
             ValueError: the journal holds fewer.
         """
 
     def subtree_root(self, first: int, last: int) -> bytes:
-        """Merkle root over the committed entries with first < position <= last, a subtree of the tree; 32 bytes.
+        """Return the Merkle root over the entries with first < position <= last, a subtree of the tree; 32 bytes.
 
         Its number of entries is a power of two, or less at the right edge of some size of the tree; it begins at a
         multiple of the power of two that is not below it.
@@ -107,7 +107,7 @@ class Journal(Protocol):
         """
 
     def hashes(self, level: int, first: int, last: int) -> list[bytes]:
-        """Hashes of a level of tiles (C2SP tlog-tiles, "Merkle Tree"), from number *first* on and before *last*.
+        """Return hashes of a level of tiles (C2SP tlog-tiles, "Merkle Tree"), from *first* on and before *last*.
 
         Level 0 has the leaves; each hash of a level above is the root over 256 of those below it, which are all there.
 
@@ -116,16 +116,16 @@ class Journal(Protocol):
         """
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
-        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
+        """Yield the bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
 
     def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
-        """The committed entries that bear these keys."""
+        """Return the committed entries with these keys."""
 
     def keys(self, first: str, last: str) -> Iterator[str]:
-        """The committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
+        """Yield the committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
 
     def text(self, sha256: bytes) -> bytes | None:
-        """The zstd frame of a movetext, or None."""
+        """Return the zstd frame of a movetext, or None."""
 
     def close(self) -> None:
         """Release the store."""
@@ -135,10 +135,10 @@ class StoredJournal(Journal, Protocol):
     """A journal that is stored, not tried out.
 
     Attributes:
-        refusal: why nothing may be written, where whoever opened it found out.
+        refusal: why nothing may be written, if the process that opened it found a reason.
     """
 
     refusal: str | None
 
     def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> AbstractContextManager[Writer]:
-        """As ``Journal.writing``, with the seconds to wait for another writer; if not given as long as ever."""
+        """Begin as ``Journal.writing`` does; *patience*: seconds to wait for another writer, by default the usual."""

@@ -2,7 +2,7 @@
 
 A checkpoint is origin, size and root of the tree, signed: C2SP tlog-checkpoint (https://c2sp.org/tlog-checkpoint,
 "Note text") within C2SP signed-note, as both were in 2026. The last one is read without verifying its signature:
-whoever can change the file can take its last checkpoint away as well.
+an attacker who can change the file can remove its last checkpoint as well.
 
 While a checkpoint is added, a sidecar file (``club.checkpoints.adding``) says how long the file was before: if it still
 exists, everything behind that length was being written when the machine failed, and counts for nothing.
@@ -23,15 +23,6 @@ from ledger.facts.words import TreeHead
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import replace_file
 
-# The file that checkpoints are kept in: one signed note after another, the newest last, an empty line between two.
-#
-# A checkpoint is origin, size and root of the tree, signed: C2SP tlog-checkpoint (https://c2sp.org/tlog-checkpoint,
-# "Note text") within C2SP signed-note, as both stood in 2026. The last one is read without verifying its signature:
-# whoever can change the file can take its last checkpoint away as well.
-#
-# While one is added, a file beside it (``club.checkpoints.adding``) says how long the file was before: where that one
-# still stands, what is behind was being written when the machine failed, and counts for nothing.
-
 TAIL_BYTES = 65_536  # read to find the last checkpoint, which other people's signatures may make long
 _NOTE = re.compile(
     r"(?:\A|\n)(?P<note>(?P<origin>[^\n]+)\n(?P<size>0|[1-9][0-9]{0,17})\n(?P<root>[A-Za-z0-9+/]{43}=)\n"
@@ -41,12 +32,12 @@ _NOTE = re.compile(
 
 @attrs.frozen
 class Checkpoint:
-    """A tree head that somebody signed.
+    """A signed tree head.
 
     Attributes:
         origin: the log's name.
         head: size and root.
-        note: the whole signed note, as it is kept and given to others.
+        note: the whole signed note, as it is stored and given to others.
     """
 
     origin: str
@@ -55,17 +46,17 @@ class Checkpoint:
 
 
 def note_text(origin: str, head: TreeHead) -> str:
-    """What is signed: three lines."""
+    """Return the signed text: three lines."""
     return f"{origin}\n{head.size}\n{base64.b64encode(head.root).decode()}\n"
 
 
 def last_checkpoint(path: Path) -> Checkpoint | None:
-    """The newest checkpoint of a file; None where there is no file.
+    """Return the newest checkpoint of a file; None if there is no file.
 
     Raises:
         StorageError: it cannot be read, or does not end in a whole checkpoint.
     """
-    # A link whose target is away, as on a medium that is not there, is no missing file: to open it then says so.
+    # A link whose target is away, as on a medium that is not mounted, is no missing file: opening it says so.
     if not os.path.lexists(path):
         return None
     try:
@@ -93,12 +84,12 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
 def add_checkpoint(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
     """Add a checkpoint at the end, durably: after a power cut the file is found with it or without it, never torn.
 
-    What stands there is not read, however long it has become. Nobody else may add meanwhile.
+    The file is not read, however long it has become. No other process may add meanwhile.
 
     Args:
-        path: of the file; a missing one is made.
-        checkpoint: what is added.
-        is_first: whether nothing stands there yet.
+        path: the file; a missing one is made.
+        checkpoint: the checkpoint.
+        is_first: whether the file has none yet.
 
     Raises:
         StorageError: the file cannot be written.
@@ -110,27 +101,27 @@ def add_checkpoint(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> Non
         with path.open("r+b", buffering=0) as file:  # a buffer would write again what failed, when it is closed
             end = _whole_until(path, file.seek(0, os.SEEK_END))
             _cut_off(file, end)
-            # Before the first byte behind it, which could stand there otherwise and nobody know that it is not whole.
+            # Before the first byte behind it, for otherwise an incomplete checkpoint could pass for a complete one.
             replace_file(_adding(path), f"{end}\n".encode())
             try:
                 rest = memoryview(b"\n" + checkpoint.note.encode())
                 while rest:
                     rest = rest[file.write(rest) :]
-                # On the disk before the file beside it goes: after a power cut half a checkpoint would count as whole.
+                # On the disk before the sidecar goes: after a power cut half a checkpoint would count as complete.
                 os.fsync(file.fileno())
             except OSError:
-                _cut_off(file, end)  # where that fails too, what is behind counts for nothing: the file beside it stays
+                _cut_off(file, end)  # if that fails too, the bytes behind count for nothing: the sidecar stays
                 _adding(path).unlink()
                 raise
             _adding(path).unlink()
-        # Else a power cut brings the file beside it back, and with it what was acknowledged counts for nothing.
+        # Else a power cut restores the sidecar, and with it the acknowledged checkpoint counts for nothing.
         sqlite.sync_folder(_adding(path).parent)
     except OSError as error:
         raise StorageError(str(path), f"takes no checkpoint: {error.strerror or error}") from error
 
 
 def _cut_off(file: FileIO, end: int) -> None:
-    """Take away what is behind, durably, and go there."""
+    """Cut off the bytes behind a place, durably, and go there."""
     if file.seek(0, os.SEEK_END) > end:
         file.truncate(end)
         os.fsync(file.fileno())
@@ -138,16 +129,16 @@ def _cut_off(file: FileIO, end: int) -> None:
 
 
 def _adding(path: Path) -> Path:
-    # Beside the file itself, through whichever link it is opened: every later reader must meet it.
+    # Next to the file itself, through whichever link it is opened: every later reader must find it.
     target = path.resolve()
     return target.with_name(f"{target.name}.adding")
 
 
 def _whole_until(path: Path, size: int) -> int:
-    """How many bytes of a file of so many hold whole checkpoints.
+    """Return how many bytes of a file of a given size hold complete checkpoints.
 
     Raises:
-        StorageError: what is beside it is no such number.
+        StorageError: the sidecar holds no such number.
     """
     try:
         word = _adding(path).read_bytes()

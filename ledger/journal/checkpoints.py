@@ -1,11 +1,11 @@
-"""Checkpoints of one ledger: made of its journal, kept in a file, and held against the journal when it is opened.
+"""Checkpoints of one ledger: made of its journal, stored in a file, and compared with the journal when it is opened.
 
-The checkpoints stand beside the journal (``club.checkpoints``) or where ``club.toml`` says, best on a medium that
-whoever writes the journal cannot write; so does the key (``club.key``). ``checkpoint_notes`` reads and
-writes the file, ``signing_keys`` the key.
+The checkpoints are next to the journal (``club.checkpoints``) or where ``club.toml`` says, best on a medium that the
+writers of the journal cannot write; so is the key (``club.key``). ``checkpoint_notes`` reads and writes the
+file, ``signing_keys`` the key.
 
 A log must never sign a checkpoint that is inconsistent with one that it signed before (C2SP tlog-checkpoint,
-"Signatures"): so nothing is signed, nor recorded, where the last one kept does not fit the journal.
+"Signatures"): so nothing is signed, nor recorded, if the last stored one does not fit the journal.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class CheckpointFiles:
 
     @property
     def cosigned_file(self) -> Path:
-        """Where the last checkpoint stands that a witness cosigned, with its signatures."""
+        """The file of the last checkpoint that a witness cosigned, with its signatures."""
         return kept_with(self._path, "cosigned")
 
     def cosigned(self) -> Checkpoint | None:
@@ -122,9 +122,9 @@ class Checkpoints(CheckpointFiles):
         self._journal = journal
 
     def fault(self) -> str | None:
-        """Why the journal is not the one that the last checkpoint was made of; None where it is, or none is kept.
+        """Return why the last checkpoint was made of another journal; None if it was not, or there is none.
 
-        The signature is not looked at: whoever can forge the file could as well empty it.
+        The signature is not verified: an attacker who can forge the file could as well empty it.
         """
         try:
             last = self.last()
@@ -168,7 +168,7 @@ class Checkpoints(CheckpointFiles):
         return read_key(key_file or self.key_file)
 
     def make(self, key_file: Path | None = None, *, keep_in: Path | None = None) -> Checkpoint:
-        """Sign the journal's head as it stands on the disk, and keep it; the last one again where nothing is new.
+        """Sign the journal's head on the disk, and store it; return the last checkpoint if nothing is new.
 
         Args:
             key_file: the key, where it is not the ledger's own.
@@ -193,10 +193,10 @@ class Checkpoints(CheckpointFiles):
             head = self._journal.head()
             self._journal.fence()
             made = Checkpoint(key.name, head, key.sign(note_text(key.name, head)))
-            # Ed25519 signs one text alike each time (RFC 8032, 5.1.6): where nothing is new the note is the same.
+            # Ed25519 signs a text the same each time (RFC 8032, 5.1.6): if nothing is new, the note is the same.
             if kept is None or kept.note != made.note:
                 add_checkpoint(place, made, is_first=kept is None)
-            # Last: settings that name a file in which nothing stands yet would leave the ledger open for reading alone.
+            # Last: settings that name an empty file would leave the ledger open for reading alone.
             if keep_in is not None:
                 self.settings.put(checkpoints=str(keep_in.absolute()))
             return made
@@ -228,9 +228,9 @@ class Checkpoints(CheckpointFiles):
         return self.make() if self.key_file.exists() else None
 
     def after_commit(self) -> Checkpoint | None:
-        """As ``make_if_configured``, for whoever has just committed an approved correction or a publication.
+        """Call ``make_if_configured`` after a committed approval or publication.
 
-        Call it after the transaction, never within. What was committed stands, so what stops a checkpoint is no error
+        Call it after the transaction, never within. The commit stays valid, so a failed checkpoint is no error
         here but a ``CheckpointWarning``.
         """
         try:
@@ -244,7 +244,7 @@ class Checkpoints(CheckpointFiles):
     def _alone(self) -> Iterator[None]:
         """No other process makes a checkpoint of this ledger meanwhile."""
         path = kept_with(self._path, "checkpoints.lock")
-        # A lock of the system, which lets go of it with a killed process; a file that only stands there would stay.
+        # A lock of the system, which a killed process releases; a plain lock file would stay.
         lock = filelock.FileLock(str(path), timeout=WAIT_SECONDS)
         try:
             lock.acquire()

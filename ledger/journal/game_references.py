@@ -1,4 +1,4 @@
-"""The game that somebody means: by its key, its number in the journal, its server's id, or its web address.
+"""References to a game: its key, its number in the journal, its server's id, or its web address.
 
 Keys are looked up in the index of the journal; no entry is read but the one that is meant.
 """
@@ -16,10 +16,6 @@ from ledger.imports.reading import game_key_at
 from ledger.journal import Journal, Stored
 from ledger.runtime.visible import is_storable
 
-# The game that somebody means: by its key, its number in the journal, its server's id, or its web address. Keys are
-# looked up in the index of the journal; no entry is read but the one that is meant.
-
-
 _GAME, _AFTER_GAMES = "game:", "game;"
 _MOST_SOURCES = 500  # that keys are looked for under
 _MOST_WITHOUT = 20_000  # keys in a row without a source
@@ -27,10 +23,10 @@ _HINT = "give the key as 'games' shows it, the id that its server gave it, or it
 
 
 def game_found(journal: Journal, reference: str) -> tuple[str, Stored]:
-    """The key of the game that is meant, without ``game:``, and its entry.
+    """Return the key of a referenced game, without ``game:``, and its entry.
 
     Args:
-        journal: where it stands.
+        journal: the journal.
         reference: its key, ``#`` and the number of the entry that recorded it, the part of the key behind its source,
             or its address on lichess.org, chess.com or ficsgames.org.
 
@@ -72,7 +68,7 @@ def _game_of_entry(journal: Journal, entry_number: str) -> tuple[str, Stored]:
 
 
 def _sources(journal: Journal) -> Iterator[str]:
-    """What stands before the colon in the games' keys, each once: a few looks into the index, however many games."""
+    """Yield the sources in the games' keys, before the colon, each once: few look-ups, however many games."""
     first: str | None = _GAME
     for _ in range(_MOST_SOURCES):
         if first is None:

@@ -1,13 +1,13 @@
-"""The rows of a published list as they are kept beside the journal: their canonical bytes, and their reading.
+"""The stored rows of a published list: their canonical bytes, and how they are read.
 
 The form ``rating-list/2``. A *part* is lines of canonical JSON, one for each player in order of the player numbers,
 each the array of ``COLUMNS``; numbers are in the shortest form that reads back the same, and each line ends with a
 line feed. The *cover* is a line with form, columns and number of players, and a line for each part: its SHA-256 in
 hexadecimal, its first and its last player, and how many players it has. The digest of a list is that of its cover,
-which fixes every part. All are kept where movetext is, by their SHA-256. No name of a person stands in them.
+which commits to every part. All are stored with movetext, by their SHA-256. They have no name of a person.
 
-In it equals share a place: 1, 2, 2, 4. Lists of earlier releases are kept in the form ``rating-list/1``, in which each
-row has a place of its own, of equal ratings the lower player number the first; they keep it.
+In it equals share a place: 1, 2, 2, 4. Lists of earlier releases have the form ``rating-list/1``, in which each row has
+a place of its own, of equal ratings the lower player number the first; they keep it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ListRow(NamedTuple):
 
     Attributes:
         player: the player number.
-        rank: place in the list, from 1; who has the same rating, unrounded, has the same place.
+        rank: place in the list, from 1; players with the same rating, unrounded, have the same place.
         shown: the rating as lists show it, to the nearest point; of halves the even one.
         rating: the rating, points, unrounded.
         games: rated games by then that the ledger knows.
@@ -51,12 +51,17 @@ class ListRow(NamedTuple):
     games: int
     last_game: str | None
 
+    @property
+    def said(self) -> tuple[float, int, str | None]:
+        """What the list says of the player, whoever stands before: rating, games, day of the last one."""
+        return self.rating, self.games, self.last_game
+
 
 COLUMNS = ListRow._fields
 
 
 def shared_places(ratings: Sequence[float]) -> list[int]:
-    """The places of ratings that descend: equals share one, and the next one is as many further: 1, 2, 2, 4."""
+    """Return the places of descending ratings: equals share one, and the next is as many further: 1, 2, 2, 4."""
     places: list[int] = []
     for place, rating in enumerate(ratings, 1):
         places.append(places[-1] if place > 1 and rating == ratings[place - 2] else place)
@@ -64,27 +69,27 @@ def shared_places(ratings: Sequence[float]) -> list[int]:
 
 
 def in_form(rows: Iterable[ListRow], form: str = FORM) -> list[ListRow]:
-    """Rows with the ranks that a form gives them, best first, of equal ratings the lower player number first."""
+    """Return rows with the ranks of a form, best first; of equal ratings the lower player number first."""
     ordered = sorted(rows, key=lambda row: (-row.rating, row.player))
     places = shared_places([row.rating for row in ordered]) if form == FORM else range(1, len(ordered) + 1)
     return [row._replace(rank=place) for row, place in zip(ordered, places, strict=True)]
 
 
 class KeptTexts(NamedTuple):
-    """What is to be kept of a list: the digest of its cover, in hexadecimal, and the bytes of cover and parts."""
+    """The bytes of a list to be stored: cover and parts, and the digest of the cover, in hexadecimal."""
 
     digest: str
     texts: tuple[bytes, ...]
 
     def frames(self) -> Iterator[tuple[bytes, bytes]]:
-        """(SHA-256, zstd frame) of each text."""
+        """Yield (SHA-256, zstd frame) of each text."""
         compressor = zstandard.ZstdCompressor(level=_LEVEL)
         for text in self.texts:
             yield sha256(text).digest(), compressor.compress(text)
 
 
 def kept_texts(rows: Iterable[ListRow], form: str = FORM) -> KeptTexts:
-    """The bytes in which rows are kept, with the ranks that they have; they may come in any order."""
+    """Return the bytes in which rows are stored, with their ranks; they may come in any order."""
     # By the first field, the number of the player: ``row`` finds the part by its first and its last one.
     in_order = sorted(rows)
     texts, lines = [], [_line({"columns": COLUMNS, "form": form, "players": len(in_order)})]
@@ -98,7 +103,7 @@ def kept_texts(rows: Iterable[ListRow], form: str = FORM) -> KeptTexts:
 
 
 def form_of_digest(rows: Sequence[ListRow], digest: str) -> str | None:
-    """The form in which rows have that digest; None where they have it in no form."""
+    """Return the form in which rows have that digest; None if they have it in no form."""
     return next((form for form in FORMS if kept_texts(in_form(rows, form), form).digest == digest), None)
 
 
@@ -115,10 +120,10 @@ class _ListPart(NamedTuple):
 
 @attrs.frozen
 class KeptList:
-    """The kept rows of one publication; what is read is compared with its digest.
+    """The stored rows of one publication; everything that is read is compared with its digest.
 
     Attributes:
-        journal: where they are kept.
+        journal: it stores them.
         path: the journal's file, as messages name it.
         position: of the entry that published the list.
         digest: of the cover, in hexadecimal.
@@ -130,16 +135,16 @@ class KeptList:
     digest: str
 
     def rows(self) -> Iterator[ListRow]:
-        """All rows, in order of the player numbers.
+        """Yield all rows, in order of the player numbers.
 
         Raises:
-            CorruptError: they are not kept, or are not those that were published.
+            CorruptError: they are missing, or are not those that were published.
         """
         for part in self._parts():
             yield from self._rows_of(part)
 
     def row(self, player: int) -> ListRow | None:
-        """A player's row, found by reading one part; None for who is not on the list.
+        """Return a player's row, found by reading one part; None for a player who is not on the list.
 
         Raises:
             CorruptError: as for ``rows``.
@@ -170,7 +175,7 @@ class KeptList:
             raise self._false(f"{digest} of its kept rows cannot be unpacked") from None
         if text is None:
             raise self._false(f"{digest} of its kept rows is longer than any that this program keeps")
-        # The entry seals the digest of the cover alone: what is kept beside the journal proves nothing by itself.
+        # The entry commits to the digest of the cover alone: the stored rows prove nothing by themselves.
         if sha256(text).hexdigest() != digest:
             raise self._false(f"{digest} of its kept rows was changed")
         return text

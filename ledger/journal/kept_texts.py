@@ -1,4 +1,4 @@
-"""The movetext of games, packed by zstd and kept under its hash beside the entries, which hold the hash alone."""
+"""The movetext of games, compressed by zstd and stored under its hash; the entries hold the hash alone."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ LARGEST_TEXT = 16 << 20  # bytes, as the audit reads them
 
 
 def frames(texts: Iterable[str]) -> list[tuple[bytes, bytes]]:
-    """Movetexts as ``Writer.keep_texts`` takes them: SHA-256 and zstd frame of each."""
+    """Return movetexts as ``Writer.keep_texts`` takes them: SHA-256 and zstd frame of each."""
     compressor = zstandard.ZstdCompressor(level=LEVEL)
     raw = [text.encode() for text in texts]
     return [(sha256(data).digest(), compressor.compress(data)) for data in raw]
 
 
 def unpacked(frame: bytes) -> bytes | None:
-    """The bytes of a kept text; None where it says that it is longer than any.
+    """Return the bytes of a stored text; None if it claims to be longer than any.
 
     Raises:
         zstandard.ZstdError: it is damaged.
     """
-    # ``max_output_size`` holds only where the header does not say how long the text is.
+    # ``max_output_size`` counts only if the header does not say how long the text is.
     if zstandard.frame_content_size(frame) > LARGEST_TEXT:
         return None
     return zstandard.ZstdDecompressor().decompress(frame, max_output_size=LARGEST_TEXT)
 
 
 def movetext(journal: Journal, sha256_hex: str) -> str | None:
-    """The movetext kept under that hash, 64 hexadecimal digits; None where there is none.
+    """Return the movetext stored under a hash, 64 hexadecimal digits; None if there is none.
 
     Raises:
-        CorruptError: what is kept there is damaged, or is another text.
+        CorruptError: the stored bytes are damaged, or are another text.
     """
     frame = journal.text(bytes.fromhex(sha256_hex))
     if frame is None:
@@ -45,7 +45,7 @@ def movetext(journal: Journal, sha256_hex: str) -> str | None:
         text = unpacked(frame) or b""
     except zstandard.ZstdError:
         text = b""
-    # An entry seals the hash of a text: what is kept beside it proves nothing by itself.
+    # An entry commits to the hash of a text: the stored text proves nothing by itself.
     if sha256(text).hexdigest() != sha256_hex:
         words = (
             f"the movetext {sha256_hex} that is kept beside it was changed or is damaged; restore that row from a copy"

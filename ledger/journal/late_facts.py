@@ -8,11 +8,8 @@ journal is asked whether four eyes are on, under its write lock.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import orjson
 
-from ledger.errors import RejectedError
 from ledger.facts.events import (
     FOUR_EYES,
     BirthYearLearnt,
@@ -32,40 +29,7 @@ from ledger.journal.rules import ACCEPTED, facts_of, recorded_ms
 
 KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps
 NEEDS_A_PROPOSAL = "needs-a-proposal"
-_COMMANDS = {
-    SchemeAdopted: "scheme adopt",
-    RatingRunClosed: "close-run",
-    TournamentOpened: "open-tournament",
-    TournamentClosed: "close-tournament",
-    PlayerChanged: "player set",
-    RatingSeeded: "player set",
-    BirthYearLearnt: "player set",
-}
 _BEGINNING = "the beginning"
-
-
-def check_reach(event: Event, find: Find, now_ms: int, latest: Callable[[], int]) -> None:
-    """Refuse what needs a second person.
-
-    Args:
-        event: a new fact.
-        find: looks keys up in the journal as it stood before this transaction.
-        now_ms: when it is recorded, milliseconds since 1970.
-        latest: gives ``latest_ms`` of its transaction, asked only where it may decide.
-
-    Raises:
-        RejectedError: ``needs-a-proposal``.
-    """
-    if type(event) not in _COMMANDS:  # nearly all facts: nothing is looked up for them
-        return
-    since = reaches_back_to(event, now_ms) or reaches_back_to(event, latest())
-    if since is not None and are_four_eyes_on(find) and not _comes_with_the_player(event, find):
-        raise RejectedError(
-            NEEDS_A_PROPOSAL,
-            event.key,
-            f"four eyes are on, and this reaches back to {since}; propose it with '{_COMMANDS[type(event)]} "
-            "--propose', for somebody else to approve",
-        )
 
 
 def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = None) -> int:
@@ -102,17 +66,6 @@ def reaches_back_to(event: Event, now_ms: int) -> str | None:
             return _BEGINNING
         case _:
             return None
-
-
-def _comes_with_the_player(event: Event, find: Find) -> bool:
-    """Whether a fact is of a player who is registered in the same transaction: nothing of the player was rated yet."""
-    # Not by the instant, by which the audit must go, for it sees no transactions: several of them bear one instant
-    # where the clock is behind the last entry, and games of the player may have been rated meanwhile.
-    match event:
-        case PlayerChanged(player=player) | RatingSeeded(player=player) | BirthYearLearnt(player=player):
-            return not find([f"player:{player}"])
-        case _:
-            return False
 
 
 def are_four_eyes_on(find: Find) -> bool:

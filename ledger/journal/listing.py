@@ -1,4 +1,4 @@
-"""What a journal holds as somebody lists it: entries of a kind, of a game, the newest few; pools; a game's moves.
+"""Listings of a journal: entries of a kind, of a game, the newest few; pools.
 
 No entry is decoded: its facts are plain values.
 """
@@ -46,21 +46,21 @@ class JournalEntry:
 
     @property
     def why(self) -> str | None:
-        """The words of its reason; None where it has none, or they were erased."""
+        """The words of its reason; None if it has none, or they were erased."""
         return None if self.reason is None else self.reason.why
 
     @classmethod
     def of(cls, body: bytes) -> JournalEntry:
-        """The entry with these bytes."""
+        """Return the entry with these bytes."""
         return cls(**orjson.loads(body))
 
 
 def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -> Iterator[bytes]:
-    """The bodies of the entries of *kind*, in order; with *last* only so many, the newest of them.
+    """Yield the bodies of the entries of *kind*, in order; with *last* only the newest ones.
 
     Args:
-        journal: where they stand.
-        kind: with its version (``clock-accepted/1``) or without; all kinds where not given.
+        journal: the journal.
+        kind: with its version (``clock-accepted/1``) or without; by default all kinds.
         last: how many; 0 or None: all.
 
     Raises:
@@ -69,7 +69,7 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     size = journal.size()
     if kind is None:
         return iter(_newest(journal, size, None, last)) if last else chosen(journal, 0, size, None)
-    # those that are no longer written among them, each with the class it is read as
+    # kinds that are no longer written, too, each with the class that reads it
     every_kind = _every_kind()
     kinds = {name: cls for name, cls in every_kind.items() if kind in {name, name.partition("/")[0]}}
     if not kinds:
@@ -77,7 +77,7 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     marks_of_kinds = _marks(kinds)
     keys = _few_keys(journal, set(kinds.values()))
     if keys is not None:
-        # Others may record between the two questions: what is answered is of the size that was read first.
+        # Others may record between the two questions: the answer is of the size that was read first.
         entries = sorted(entry for entry in journal.find(keys).values() if entry.position <= size)
         every = [entry.body for entry in entries if any(mark in entry.body for mark in marks_of_kinds)]
         return iter(every[-last:] if last else every)
@@ -85,16 +85,16 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
 
 
 def pool_names(journal: Journal) -> list[str]:
-    """Names of the pools that a scheme was adopted for, in alphabetical order."""
+    """Return the names of the pools for which a scheme was adopted, in alphabetical order."""
     adoptions = journal.keys(_POOL, _AFTER_POOLS)
     return [key[len(_POOL) : -len(_START)] for key in adoptions if key.endswith(_START)]
 
 
 def about(journal: Journal, game: str) -> list[JournalEntry]:
-    """The entries about one game, in order: its recording and what was added to it.
+    """Return the entries about one game, in order: its recording and its supplements.
 
     Args:
-        journal: where they stand.
+        journal: the journal.
         game: as ``game_found`` takes it.
 
     Raises:
@@ -112,24 +112,24 @@ def _every_kind() -> dict[str, type[Event]]:
 
 
 def _few_keys(journal: Journal, classes: Iterable[type[Event]]) -> list[str] | None:
-    """The keys of all entries of these kinds, from the index of keys; None where there are many.
+    """Return the keys of all entries of these kinds, from the index of keys; None if there are many.
 
-    Most kinds have few entries among the games of a journal. Of many, all are a large part of it, and some of them
-    stand near its end: then its bodies are read.
+    Most kinds have few entries among the games of a journal. Many entries are a large part of it, and some of them are
+    near its end: then its bodies are read.
     """
     keys: list[str] = []
     for cls in classes:
         beginning = KEYS_BEGIN[cls]
         every = journal.keys(beginning, beginning[:-1] + _AFTER_COLON)
-        # Both have one beginning, and there are as many as players: a change tells since when.
+        # Both have one beginning, and there are as many as players: the key of a change has a day.
         of_cls = (key for key in every if cls not in _OF_PLAYERS or ("@" in key) is (cls is PlayerChanged))
-        # One more than may be tells that there are too many, without reading them all.
+        # One more than allowed shows that there are too many, without reading them all.
         keys += islice(of_cls, STEP + 1 - len(keys))
     return keys if len(keys) <= STEP else None
 
 
 def marks(classes: Collection[type[Event]]) -> tuple[bytes, ...]:
-    """The bytes that no bodies but those of these kinds have, older versions of the kinds among them."""
+    """Return the bytes that only bodies of these kinds have, older versions of the kinds included."""
     return _marks([name for name, cls in _every_kind().items() if cls in classes])
 
 
@@ -139,7 +139,7 @@ def _marks(kinds: Iterable[str]) -> tuple[bytes, ...]:
 
 
 def chosen(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | None) -> Iterator[bytes]:
-    """The bodies of the entries after one and up to another that bear one of the marks; None: all of them."""
+    """Yield the bodies of the entries after one and up to another that have one of the marks; None: all."""
     for block in journal.read(after, until):
         for body in block:
             if marks is None or any(mark in body for mark in marks):
@@ -147,9 +147,9 @@ def chosen(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | 
 
 
 def _newest(journal: Journal, size: int, marks: tuple[bytes, ...] | None, last: int) -> list[bytes]:
-    """From the end backwards, until there are enough."""
+    """Return the newest entries, read from the end backwards."""
     entries: list[bytes] = []
-    # Where every entry is one that is asked for, no more are read than are shown.
+    # If every entry qualifies, no more are read than are shown.
     step = last if marks is None else STEP
     while size > 0 and len(entries) < last:
         after = max(size - step, 0)

@@ -3,7 +3,7 @@
 A leaf is SHA-256(0x00 ‖ body), a node SHA-256(0x01 ‖ left ‖ right); the leaf's index is its position minus 1.
 ``Frontier`` holds what an append needs: the roots of the complete subtrees, one for each bit of the size. The roots
 of subtrees of 256, 65,536, ... leaves are handed out as they become whole; 256 of them in a row are a full tile.
-Proofs are paths of such roots; how a verifier follows them is written elsewhere, by the auditor's reader.
+Proofs are paths of such roots; the auditor's reader has its own code to follow them.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ RootOf = Callable[[int, int], bytes]  # the root over the leaves with first <= i
 
 
 def leaf_hash(body: bytes) -> bytes:
-    """SHA-256 leaf hash of an entry's body, 32 bytes."""
-    # The byte in front parts leaves from nodes: without it the two hashes of a node could be shown as an entry (RFC
+    """Return the SHA-256 leaf hash of an entry's body, 32 bytes."""
+    # The byte in front separates leaves from nodes: without it the two hashes of a node could be shown as an entry (RFC
     # 6962, section 2.1).
     return sha256(b"\x00" + body).digest()
 
 
 def leaf_hashes(bodies: Sequence[bytes]) -> list[bytes]:
-    """``leaf_hash`` of each body."""
+    """Return ``leaf_hash`` of each body."""
     return [sha256(b"\x00" + body).digest() for body in bodies]
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """SHA-256 hash of two children, 32 bytes."""
+    """Return the SHA-256 hash of two children, 32 bytes."""
     return sha256(b"\x01" + left + right).digest()
 
 
 class Frontier:
-    """The right edge of a growing tree: enough to append leaves and to tell the root."""
+    """The right edge of a growing tree: enough to append leaves and to compute the root."""
 
     def __init__(self) -> None:
         self.size = 0
         self._edge: list[bytes | None] = []  # by height: root of the complete subtree that waits for its sibling
 
     def copy(self) -> Frontier:
-        """An independent frontier at the same size."""
+        """Return an independent frontier of the same size."""
         twin = Frontier()
         twin.size, twin._edge = self.size, list(self._edge)
         return twin
 
     def extend(self, leaves: Sequence[bytes]) -> list[Node]:
-        """Append leaf hashes; returns the tile nodes that became whole, lowest level first."""
+        """Append leaf hashes; return the tile nodes that became complete, lowest level first."""
         return self._carry(list(leaves), 0)
 
     def restore(self, hashes_by_level: Sequence[Sequence[bytes]], size: int) -> None:
@@ -61,8 +61,8 @@ class Frontier:
             hashes_by_level: for each tile level from 0 (leaves), the hashes after the last full tile, in order.
             size: number of leaves.
         """
-        # From the highest level down, for what is lower is carried into what stands above. Each begins at 0: the
-        # numbers of the nodes that become whole so are not asked for, they are stored already.
+        # From the highest level down, for lower levels are carried into the ones above. Each begins at 0: the numbers
+        # of the nodes that become complete this way are not needed, they are stored already.
         self._edge = []
         for level in range(len(hashes_by_level) - 1, -1, -1):
             self.size = 0
@@ -70,7 +70,7 @@ class Frontier:
         self.size = size
 
     def head(self) -> TreeHead:
-        """Size and root of the tree so far."""
+        """Return size and root of the tree so far."""
         root: bytes | None = None
         for edge in self._edge:
             if edge is not None:
@@ -102,7 +102,7 @@ class Frontier:
 
 
 def check_subtree(first: int, last: int, size: int) -> None:
-    """Refuse what is no subtree of a tree of *size* leaves (RFC 6962, section 2.1).
+    """Refuse leaves that form no subtree of a tree of *size* leaves (RFC 6962, section 2.1).
 
     Raises:
         ValueError: it begins or ends outside, or at a place where no subtree of its size begins.
@@ -115,7 +115,7 @@ def check_subtree(first: int, last: int, size: int) -> None:
 
 
 def check_hashes(level: int, first: int, last: int, size: int) -> None:
-    """Refuse hashes of a level of tiles that a tree of *size* leaves has not.
+    """Refuse hashes of a level of tiles that a tree of *size* leaves does not have.
 
     Raises:
         ValueError: the level has fewer hashes.
@@ -125,7 +125,7 @@ def check_hashes(level: int, first: int, last: int, size: int) -> None:
 
 
 def inclusion_path(index: int, size: int, root_of: RootOf) -> list[bytes]:
-    """The hashes that lead from a leaf to the root, the leaf's sibling first (RFC 6962, section 2.1.1, PATH).
+    """Return the hashes from a leaf to the root, the leaf's sibling first (RFC 6962, section 2.1.1, PATH).
 
     Args:
         index: of the leaf, from 0.
@@ -151,7 +151,7 @@ def inclusion_path(index: int, size: int, root_of: RootOf) -> list[bytes]:
 
 
 def consistency_path(older: int, size: int, root_of: RootOf) -> list[bytes]:
-    """The hashes that show that a tree grew out of an older one (RFC 6962, section 2.1.2, PROOF).
+    """Return the hashes that prove that a tree extends an older one (RFC 6962, section 2.1.2, PROOF).
 
     Args:
         older: leaves of the older tree.
@@ -180,5 +180,5 @@ def consistency_path(older: int, size: int, root_of: RootOf) -> list[bytes]:
 
 
 def _split(size: int) -> int:
-    """The largest power of two below *size*."""
+    """Return the largest power of two below *size*."""
     return 1 << ((size - 1).bit_length() - 1)

@@ -145,7 +145,7 @@ class ScratchJournal:
         return self._journal.hashes(level, first, last)
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
-        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
+        """Yield the bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
         last = self.size() if until is None else min(until, self.size())
         if after < self._known:
             yield from self._journal.read(after, min(last, self._known))
@@ -156,17 +156,17 @@ class ScratchJournal:
                 yield [body for (body,) in block]
 
     def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
-        """The entries that bear these keys."""
-        stands = {key: stored for key, stored in self._journal.find(keys).items() if stored.position <= self._known}
+        """Return the entries with these keys."""
+        entries = {key: stored for key, stored in self._journal.find(keys).items() if stored.position <= self._known}
         if self._count:
             rows = self._further.execute(_FIND, (orjson.dumps([*keys]).decode(),))
-            stands |= {
-                key: Stored(position, body, leaf_hash(body)) for key, position, body in rows if key not in stands
+            entries |= {
+                key: Stored(position, body, leaf_hash(body)) for key, position, body in rows if key not in entries
             }
-        return stands
+        return entries
 
     def keys(self, first: str, last: str) -> Iterator[str]:
-        """The keys from *first* on and before *last*, in order of their bytes."""
+        """Yield the keys from *first* on and before *last*, in order of their bytes."""
         if not self._count:
             return self._keys(first, last)
         further = self._further.execute(
@@ -181,7 +181,7 @@ class ScratchJournal:
             yield from (key for key in block if key in keys_before)
 
     def text(self, sha256: bytes) -> bytes | None:
-        """What is kept under that hash; texts know no time."""
+        """Return the text stored under a hash; texts belong to no position."""
         return self._journal.text(sha256)
 
     def close(self) -> None:
@@ -199,17 +199,17 @@ class _ScratchWriter:
 
     @property
     def size(self) -> int:
-        """Entries so far."""
+        """The number of entries so far."""
         return self._journal.size()
 
     def last_recorded_at(self) -> str | None:
-        """``recorded_at`` of the last entry."""
+        """Return ``recorded_at`` of the last entry."""
         last = self.size
         bodies = [body for block in self._journal.read(last - 1) for body in block] if last else []
         return str(orjson.loads(bodies[0])["recorded_at"]) if bodies else None
 
     def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
-        """As of ``Writer.append``; leaf hashes are empty: nothing proves what nobody records."""
+        """Add entries as ``Writer.append`` does; leaf hashes are empty, for these entries are never recorded."""
         if len(keys) != len(bodies):
             raise ValueError(f"{len(keys)} keys for {len(bodies)} bodies")
         if len(set(keys)) < len(keys) or self.find(keys):
@@ -220,4 +220,4 @@ class _ScratchWriter:
         return [*repeat(b"", len(bodies))]
 
     def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
-        """Nothing is kept."""
+        """Store nothing."""

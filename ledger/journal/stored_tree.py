@@ -1,7 +1,7 @@
-"""What the stores of the journal have in common: the right edge of the tree, kept level with the tables of any of them.
+"""The part that all stores of the journal share: the right edge of the tree, kept up to date with their tables.
 
-A process knows the journal up to its ``Edge``. Before each use it is brought level with the tables, and whatever stood
-at its end before must stand there still.
+A process knows the journal up to its ``Edge``. Before each use the edge catches up with the tables, and the last entry
+that it knew must still be there.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ ENDING = 26  # bytes at the end of a body: when it was recorded, and what closes
 
 @attrs.define
 class Edge:
-    """How far one process knows a journal.
+    """The part of a journal that one process knows.
 
     Attributes:
         frontier: of the tree.
-        recorded_at: of the last entry; None where it must be looked up.
+        recorded_at: of the last entry; None if it must be looked up.
         last_leaf: leaf hash of the last entry.
     """
 
@@ -69,22 +69,22 @@ class StoredTree(ABC):
 
     @abstractmethod
     def _snapshot(self) -> AbstractContextManager[None]:
-        """What is asked within is answered of one moment."""
+        """Answer all questions within the block from one read snapshot."""
 
     @abstractmethod
     def _last(self) -> tuple[int, bytes | None]:
-        """Position and leaf of the last entry; 0 and None in an empty journal."""
+        """Return position and leaf of the last entry; 0 and None in an empty journal."""
 
     @abstractmethod
     def _leaves(self, first: int, last: int) -> list[bytes]:
-        """The leaves with first < position <= last that are there."""
+        """Return the existing leaves with first < position <= last."""
 
     @abstractmethod
     def _nodes(self, level: int, first: int, last: int) -> list[bytes]:
-        """The hashes of a level above the leaves with first <= number < last that are there."""
+        """Return the existing hashes of a level above the leaves with first <= number < last."""
 
     def head(self) -> TreeHead:
-        """Size and Merkle root of the committed entries.
+        """Return size and Merkle root of the committed entries.
 
         Raises:
             CorruptError: tree nodes are missing.
@@ -94,7 +94,7 @@ class StoredTree(ABC):
         return self._edge.frontier.head()
 
     def root_at(self, size: int) -> bytes:
-        """Merkle root of the first *size* committed entries, 32 bytes; at most 255 hashes of each level are read.
+        """Return the Merkle root of the first *size* entries, 32 bytes; at most 255 hashes of each level are read.
 
         Raises:
             ValueError: the journal holds fewer.
@@ -112,7 +112,7 @@ class StoredTree(ABC):
         return self.subtree_root(0, size)
 
     def subtree_root(self, first: int, last: int) -> bytes:
-        """Root over the leaves with first <= index < last, as ``Journal.subtree_root`` says; few rows are read.
+        """Return the root over the leaves with first <= index < last (``Journal.subtree_root``); few rows are read.
 
         Raises:
             ValueError: the tree has no such subtree.
@@ -125,7 +125,7 @@ class StoredTree(ABC):
         return subtree.head().root
 
     def hashes(self, level: int, first: int, last: int) -> list[bytes]:
-        """Hashes of a level of tiles, as ``Journal.hashes`` says.
+        """Return hashes of a level of tiles (``Journal.hashes``).
 
         Raises:
             ValueError: the tree has not so many.
@@ -136,7 +136,7 @@ class StoredTree(ABC):
             return self._level_hashes(level, first, last)
 
     def _edge_hashes(self, size: int, first: int = 0) -> list[list[bytes]]:
-        """For each level of tiles, the hashes after the last full tile of a subtree: at most 255 of each level.
+        """Return, for each level of tiles, the hashes after the last full tile of a subtree: at most 255 each.
 
         Args:
             size: leaves of the subtree.
@@ -153,7 +153,7 @@ class StoredTree(ABC):
         return levels
 
     def _level_hashes(self, level: int, first: int, last: int) -> list[bytes]:
-        """Hashes of one level of tiles, from one number on and before another.
+        """Return hashes of one level of tiles, from one number on and before another.
 
         Raises:
             CorruptError: some are missing.
@@ -164,14 +164,14 @@ class StoredTree(ABC):
         return hashes
 
     def _find_last(self, size: int, leaf: bytes | None) -> int:
-        """The number of entries; the last one that this process knows of must stand among them.
+        """Return the number of entries; the last one that this process knows must be among them.
 
         Args:
             size: the last position in the tables.
-            leaf: that stands there.
+            leaf: the leaf at that position.
 
         Raises:
-            CorruptError: it is gone, or another one stands there.
+            CorruptError: it is gone, or another entry is in its place.
         """
         known_size = self._edge.frontier.size
         if size > known_size > 0:
@@ -186,13 +186,13 @@ class StoredTree(ABC):
         return size
 
     def _catch_up(self, size: int) -> None:
-        """Bring the right edge to *size* entries when another process appended."""
+        """Move the right edge to *size* entries if another process appended."""
         edge = self._edge
         known_size = edge.frontier.size
         if size == known_size:
             return
         edge.recorded_at = None
-        # A few more, as another writer leaves them, are read as leaves; of many the nodes tell in fewer rows.
+        # A few new entries of another writer are read as leaves; for many, the nodes are fewer rows.
         if 0 < size - known_size <= TILE:
             leaves = self._leaves(known_size, size)
             if len(leaves) == size - known_size:
@@ -218,13 +218,13 @@ class StoredWriter(ABC):
 
     @abstractmethod
     def _last_body(self) -> bytes:
-        """Body of the last entry, or the end of it."""
+        """Return the body of the last entry, or the end of it."""
 
     @abstractmethod
     def _insert(
         self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
     ) -> None:
-        """Add rows after the last position: all, or none of them where a key is taken, which raises KeyTakenError."""
+        """Add rows after the last position: all, or none if a key is taken, which raises KeyTakenError."""
 
     @abstractmethod
     def _insert_nodes(self, nodes: Sequence[Node]) -> None:
@@ -232,20 +232,20 @@ class StoredWriter(ABC):
 
     @property
     def size(self) -> int:
-        """Entries so far, those of this transaction included."""
+        """The number of entries so far, those of this transaction included."""
         return self.edge.frontier.size
 
     def last_recorded_at(self) -> str | None:
-        """``recorded_at`` of the last entry, or None in an empty journal."""
+        """Return ``recorded_at`` of the last entry; None in an empty journal."""
         if self.edge.recorded_at is None and self.size:
             self.edge.recorded_at = recorded_at_of(self._last_body())
         return self.edge.recorded_at
 
     def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
-        """Add entries at the next positions; returns their leaf hashes.
+        """Add entries at the next positions; return their leaf hashes.
 
         Raises:
-            KeyTakenError: one of the keys is known; none of the entries was added.
+            KeyTakenError: one of the keys is taken; none of the entries was added.
             ValueError: not as many keys as bodies; none was added.
         """
         if len(keys) != len(bodies):
@@ -253,7 +253,7 @@ class StoredWriter(ABC):
         leaves = leaf_hashes(bodies)
         if not leaves:
             return []
-        # Before the edge moves: where a key is taken the transaction goes on from the edge as it was.
+        # Before the edge moves: if a key is taken, the transaction goes on from the former edge.
         self._insert(kinds, keys, bodies, leaves)
         edge = self.edge
         edge.recorded_at, edge.last_leaf = recorded_at_of(bodies[-1]), leaves[-1]
@@ -264,7 +264,7 @@ class StoredWriter(ABC):
         return leaves
 
     def took(self, taken: int, expected: int, table: str) -> None:
-        """A statement that succeeds may still have added fewer rows than it was given."""
+        """Refuse a statement that succeeded and still added fewer rows than it was given."""
         if taken != expected:
             raise CorruptError(
                 self.path, 0, f"took {taken} of {expected} rows into table {table}: run 'audit'; nothing was recorded"

@@ -1,12 +1,12 @@
-"""The log as others read it: tiles of hashes and bundles of entries (C2SP tlog-tiles, as of 2026).
+"""The log for other programs: tiles of hashes and bundles of entries (C2SP tlog-tiles, as of 2026).
 
 https://c2sp.org/tlog-tiles, "Merkle Tree", "Partial Tiles" and "Log entries": a tile has up to 256 hashes of one level
-of the tree, a bundle the entries under a tile of level 0, each behind its length. Both stand under names such as
-``tile/0/x001/234`` and ``tile/entries/000.p/17``; what stands there never changes.
+of the tree, a bundle the entries under a tile of level 0, each behind its length. Both have names such as
+``tile/0/x001/234`` and ``tile/entries/000.p/17``; the content of a name never changes.
 
-Everything under a checkpoint can be read, nothing behind it: only what is signed is told. Of a tile every width is
-given that the checkpoint covers. "Logs MUST serve partial tiles corresponding to tree sizes for which a checkpoint was
-produced", and which sizes those were nobody need look up so; another width has no hash that is not covered, too.
+Everything under a checkpoint can be read, nothing behind it: only signed entries are published. Every width of a tile
+that the checkpoint covers is served. "Logs MUST serve partial tiles corresponding to tree sizes for which a checkpoint
+was produced", so that these sizes need not be looked up; another width has no hash that is not covered either.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Tile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Where it stands, below the log's prefix."""
+        """Its path below the log's prefix."""
         # "zero-padded 3-digit path elements. All but the last path element MUST begin with an x" (C2SP tlog-tiles)
         digits = f"{self.number:03d}"
         digits = digits.zfill(-(-len(digits) // 3) * 3)
@@ -54,7 +54,7 @@ class Tile(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> Tile | None:
-        """The tile of a name; None where none is called so: each has one name."""
+        """Return the tile of a name; None if no tile has it: each has exactly one name."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None
@@ -64,16 +64,16 @@ class Tile(NamedTuple):
         return tile if 0 < tile.width <= WIDTH and tile.name == name else None
 
     def is_under(self, head: TreeHead) -> bool:
-        """Whether all its hashes or entries stand under a head."""
+        """Return whether a head covers all its hashes or entries."""
         hashes = head.size >> ((self.level or 0) * TILE_HEIGHT)
         return self.number * WIDTH + self.width <= hashes
 
     def content(self, journal: Journal) -> bytes:
-        """What the tile or bundle holds: hashes of 32 bytes, or entries, each behind its length in two bytes.
+        """Return its bytes: hashes of 32 bytes, or entries, each behind its length in two bytes.
 
         Raises:
             ValueError: the journal has not so many entries.
-            CorruptError: what is stored of them is damaged.
+            CorruptError: the stored rows are damaged.
         """
         first = self.number * WIDTH
         if self.level is not None:

@@ -93,7 +93,7 @@ class People(ABC):
 
     @abstractmethod
     def secret(self) -> bytes:
-        """Return the secret under which the ledger makes keys of facts, 32 bytes; an older store gets one.
+        """Return the secret under which the ledger makes keys of facts, 32 bytes; a file of release 0.1.0 gets one.
 
         Raises:
             StorageError: it has none and cannot be written, or lost its own.
@@ -287,7 +287,7 @@ class People(ABC):
 
     @abstractmethod
     def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:
-        """Return, by number, the players whose identity is *word*, or the name of one of *bearers*; None: of any.
+        """Return, by number, the players with *word* as identity, or as the name of one of the *bearers*; None: any.
 
         With *any_case* English letters may be capitals on either side.
         """

@@ -1,7 +1,7 @@
-"""The layouts of the people file: its tables and name indexes, how an older file is brought up, how a reader sees it.
+"""The two layouts of the people file: its tables, how the first write upgrades a released file, how a reader sees it.
 
-Files of every layout are read as they are; the first write brings one to the newest. A reader may be unable to bring
-a file to the state that the journal records. Then ``show`` puts a view before the table, for that connection alone:
+Files of both layouts are read as they are; the first write upgrades an old one. A reader may be unable to bring a
+file to the state that the journal records. Then ``show`` puts a view before the table, for that connection alone:
 names with a commitment that still wait for their players are read as theirs, and erased players are read as erased.
 """
 
@@ -18,15 +18,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-LAYOUT = 5
-OLDEST_LAYOUT = 1
-RENAMINGS_SINCE = 2
-REASONS_SINCE = ERASURES_SINCE = 3
-# From then on a file may have an index of the words of names (``SqliteNameSearch``), which the first search makes: a
-# program that knows nothing of it must not write to the names.
-SEARCH_SINCE, SEARCH = 4, "people_search"
-FOLDS_SINCE, FOLDS = 5, "people_folds"  # likewise an index of whole names (``SqliteNameFolds``)
-SECRET_SINCE = 5
+LAYOUT, RELEASED = 5, 1  # that is written now; that of release 0.1.0, whose files have the table ``people`` alone
+# Indexes of the words of names and of whole names (``sqlite_name_indexes``), which the first search makes.
+SEARCH, FOLDS = "people_search", "people_folds"
 PEOPLE = """
 CREATE TABLE people(
   player INTEGER PRIMARY KEY,
@@ -68,25 +62,22 @@ CREATE TABLE secret(
   secret BLOB NOT NULL CHECK(length(secret) = {SECRET_BYTES})
 ) STRICT;
 """
-SCHEMA = PEOPLE + _RENAMING + _REASONS + _ERASING + _SECRET
-_ADDED = {RENAMINGS_SINCE: (_RENAMING,), REASONS_SINCE: (_REASONS, _ERASING), SECRET_SINCE: (_SECRET,)}
+_ADDED = (_RENAMING, _REASONS, _ERASING, _SECRET)
+SCHEMA = PEOPLE + "".join(_ADDED)
 
 
-def layout(connection: sqlite3.Connection) -> int:
-    """Return the layout of a people file."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+def is_upgraded(connection: sqlite3.Connection) -> bool:
+    """Return whether a people file has the tables of today: a file of release 0.1.0 has its people alone."""
+    return bool(connection.execute("PRAGMA user_version").fetchone()[0] == LAYOUT)
 
 
-def bring_up(connection: sqlite3.Connection) -> None:
-    """Bring a people file to the newest layout, within the caller's transaction."""
-    number = layout(connection)
-    if number < LAYOUT:
-        for since, tables in _ADDED.items():
-            for table in tables if number < since else ():
-                connection.execute(table)
-        if number < SECRET_SINCE:
-            keep_secret(connection, persons.new_secret())
-        # It is in the header of the file: with the transaction it is undone.
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Give a people file of an earlier release the tables of today, within the caller's transaction."""
+    if not is_upgraded(connection):
+        for table in _ADDED:
+            connection.execute(table)
+        keep_secret(connection, persons.new_secret())
+        # It is in the header of the file: a rollback undoes it with the tables.
         connection.execute(f"PRAGMA user_version={LAYOUT}")
 
 
@@ -96,8 +87,8 @@ def keep_secret(connection: sqlite3.Connection, secret: bytes) -> None:
 
 
 def secret_of(connection: sqlite3.Connection) -> bytes | None:
-    """Return the secret of a people file; None in one of an earlier layout."""
-    if layout(connection) < SECRET_SINCE:
+    """Return the secret of a people file; None in one of release 0.1.0."""
+    if not is_upgraded(connection):
         return None
     row = connection.execute("SELECT secret FROM main.secret").fetchone()
     return None if row is None else bytes(row[0])
@@ -110,7 +101,7 @@ _RENAMED = (
     "LEFT JOIN main.renaming AS r ON r.player = p.player AND p.salt IS NOT NULL "
     "AND r.salt IN (SELECT salt FROM temp.sealed_salts)"
 )
-# A file of the first layout has no such table: this join finds nothing, and the view stays one.
+# A file of release 0.1.0 has no such table: this join finds nothing, and the view stays one.
 _AS_IT_STANDS = "LEFT JOIN (SELECT NULL AS player, NULL AS name, NULL AS salt) AS r ON r.player = p.player"
 # SQLite looks for a name among temporary things first: a query of ``people`` reads this view, so every write says
 # ``main.people``.
@@ -136,8 +127,7 @@ def show(connection: sqlite3.Connection, *, sealed: Iterable[bytes] = (), hidden
     connection.executemany("INSERT OR IGNORE INTO temp.sealed_salts(salt) VALUES (?)", [(salt,) for salt in sealed])
     connection.executemany("INSERT OR IGNORE INTO temp.hidden_players VALUES (?)", [(player,) for player in hidden])
     connection.execute("DROP VIEW IF EXISTS temp.people")
-    has_renamings = layout(connection) >= RENAMINGS_SINCE
-    connection.execute(_VIEW.format(renamed=_RENAMED if has_renamings else _AS_IT_STANDS))
+    connection.execute(_VIEW.format(renamed=_RENAMED if is_upgraded(connection) else _AS_IT_STANDS))
 
 
 Begin = Callable[[float | None], AbstractContextManager[None]]

@@ -20,10 +20,8 @@ class Person(NamedTuple):
     def __repr__(self) -> str:
         # Without the salt, by which names can be tried against a commitment: a text of an error goes into logs.
         salt = "None" if self.salt is None else "..."
-        return (
-            f"Person(player={self.player!r}, identity={self.identity!r}, name={self.name!r}, salt={salt}, "
-            f"joined_at={self.joined_at!r})"
-        )
+        fields = f"player={self.player!r}, identity={self.identity!r}, name={self.name!r}, salt={salt}"
+        return f"{type(self).__name__}({fields}, joined_at={self.joined_at!r})"
 
     player: int
     identity: str | None

@@ -35,7 +35,7 @@ DECISIONS = ("decision:", "decision;")  # the keys of all decisions of correctio
 
 
 def sealings(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
-    """Return, by registered player, the entries that committed to the player's name, oldest first: the last holds.
+    """Return, by registered player, the entries that committed to the name, the oldest first: the last one holds.
 
     Args:
         find: looks up keys in the journal, within its transaction if there is one.

@@ -11,7 +11,7 @@ from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
-from ledger.players.people_layouts import FOLDS, FOLDS_SINCE, SEARCH, SEARCH_SINCE, Begin, FilePart, layout
+from ledger.players.people_layouts import FOLDS, SEARCH, Begin, FilePart
 
 _LATER = "SELECT player, name FROM main.people WHERE player > ? AND name IS NOT NULL ORDER BY player LIMIT ?"
 _STORED = "SELECT player, name FROM main.people WHERE player IN (SELECT value FROM json_each(?)) AND name IS NOT NULL"
@@ -20,14 +20,13 @@ _STORED = "SELECT player, name FROM main.people WHERE player IN (SELECT value FR
 class SqliteNameIndex(FilePart, NameIndex):
     """One index in one people file.
 
-    A class says its ``TABLE``, the column of its ``NUMBER`` and of what it holds (``HELD``), the layout ``SINCE`` which
-    a file may have it, the statement for the highest number that it has ``REACHED``, and how it is made.
+    A class says its ``TABLE``, the column of its ``NUMBER`` and of what it holds (``HELD``), the statement for the
+    highest number that it has ``REACHED``, and how it is made.
     """
 
     TABLE: ClassVar[str]
     NUMBER: ClassVar[str]
     HELD: ClassVar[str]
-    SINCE: ClassVar[int]
     REACHED: ClassVar[str]
 
     @staticmethod
@@ -40,9 +39,9 @@ class SqliteNameIndex(FilePart, NameIndex):
         return row is not None
 
     def reached(self) -> int:
-        """Return the highest number in the index; 0 if there is none, or the file is too old to have one."""
+        """Return the highest number in the index; 0 if there is none."""
         with sqlite.storage_errors(self.path):
-            if layout(self._connection) < self.SINCE or not self._stands():
+            if not self._stands():
                 return 0
             return int(self._connection.execute(self.REACHED).fetchone()[0])
 
@@ -73,7 +72,7 @@ _SOME = "SELECT player, name FROM people WHERE name IS NOT NULL AND player IN (S
 class SqliteNameFolds(SqliteNameIndex, NameFolds):
     """The players who have a whole name, in one people file."""
 
-    TABLE, NUMBER, HELD, SINCE = FOLDS, "player", "name", FOLDS_SINCE
+    TABLE, NUMBER, HELD = FOLDS, "player", "name"
     REACHED = f"SELECT coalesce(max(player), 0) FROM main.{FOLDS}"
 
     def __init__(
@@ -118,7 +117,7 @@ _REST = "SELECT player, identity, name FROM people WHERE player > ? AND name IS 
 class SqliteNameSearch(SqliteNameIndex, NameSearch):
     """The search by a part of a name in one people file: FTS5, whose trigrams are three letters on end."""
 
-    TABLE, NUMBER, HELD, SINCE = SEARCH, "rowid", "words", SEARCH_SINCE
+    TABLE, NUMBER, HELD = SEARCH, "rowid", "words"
     # FTS5 keeps the rows in this table of its own, by number: the highest is one look-up.
     REACHED = f"SELECT coalesce(max(id), 0) FROM main.{SEARCH}_content"
 

@@ -17,18 +17,15 @@ from ledger.players import people_layouts, persons
 from ledger.players.pending_changes import Pending, PendingErasures, PendingNames
 from ledger.players.people import People
 from ledger.players.people_layouts import (
-    ERASURES_SINCE,
     LAYOUT,
-    OLDEST_LAYOUT,
-    REASONS_SINCE,
-    RENAMINGS_SINCE,
+    RELEASED,
     SCHEMA,
     Begin,
     FilePart,
-    bring_up,
+    is_upgraded,
     keep_secret,
-    layout,
     secret_of,
+    upgrade,
 )
 from ledger.players.persons import Person
 from ledger.players.reasons import KeptReason, Reasons
@@ -96,7 +93,7 @@ class SqlitePeople(People):
         if not Path(path).exists():
             raise StorageError(self.path, MISSING)
         self._connection = _connect(path, read_only=read_only)
-        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, OLDEST_LAYOUT)
+        sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, RELEASED)
         self._take_parts()
         self._guard = FileGuard(path, SCHEMA)
         with sqlite.storage_errors(path):
@@ -151,7 +148,7 @@ class SqlitePeople(People):
         self._connection.close()
 
     def secret(self) -> bytes:
-        """Return the secret under which the ledger makes keys of facts; a file of an earlier layout gets one.
+        """Return the secret under which the ledger makes keys of facts; a file of release 0.1.0 gets one.
 
         Raises:
             StorageError: it has none and cannot be written, or lost its own.
@@ -159,7 +156,7 @@ class SqlitePeople(People):
         with sqlite.storage_errors(self.path):
             secret = secret_of(self._connection)
         if secret is None:
-            with self._writing():  # brings the layout up, and with it a secret
+            with self._writing():  # upgrades the file, and with it makes a secret
                 secret = secret_of(self._connection)
         if secret is None:
             raise StorageError(self.path, f"its secret is gone: {self.RESTORE}")
@@ -230,7 +227,7 @@ class SqlitePeople(People):
             raise StorageError(self.path, self.refusal)
         with sqlite.immediate(self._connection, self.path, patience=patience):
             # Before the guard looks, which knows the schema of the newest layout alone.
-            bring_up(self._connection)
+            upgrade(self._connection)
             self._guard.check(self._connection)
             yield
 
@@ -369,9 +366,9 @@ class SqlitePendingNames(_FileChanges, PendingNames):
     """The names of one people file that are about to be given."""
 
     def rows(self) -> list[Pending]:
-        """Return all of them; none in a file of the first layout."""
+        """Return all of them; none in a file of release 0.1.0."""
         with sqlite.storage_errors(self.path):
-            if layout(self._connection) < RENAMINGS_SINCE:
+            if not is_upgraded(self._connection):
                 return []
             return [Pending(*row) for row in self._connection.execute(_NAMES_PENDING)]
 
@@ -409,9 +406,9 @@ class SqlitePendingErasures(_FileChanges, PendingErasures):
     """The erasures of one people file that are not brought to their end yet."""
 
     def rows(self) -> dict[int, str]:
-        """Return, by player, the person who requested the erasure; none in a file of an earlier layout."""
+        """Return, by player, the person who requested the erasure; none in a file of release 0.1.0."""
         with sqlite.storage_errors(self.path):
-            if layout(self._connection) < ERASURES_SINCE:
+            if not is_upgraded(self._connection):
                 return {}
             return dict(self._connection.execute(_ERASURES_PENDING).fetchall())
 
@@ -479,7 +476,7 @@ class SqliteReasons(FilePart, Reasons):
 
     def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
         with sqlite.storage_errors(self.path):
-            if layout(self._connection) < REASONS_SINCE:
+            if not is_upgraded(self._connection):
                 return []
             return list(map(KeptReason._make, self._connection.execute(_REASONS, (json.dumps(commitments),))))
 

@@ -57,15 +57,15 @@ class CarriedStates:
         Args:
             games: in rating order.
             dense: their players, and Whites and Blacks as places among them.
-            places: where what each of these players carries stands.
+            places: the places of the states that these players carry.
         """
         cols, (players, white, black) = self.cols, dense
 
         def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
             if last - first == len(games.white):
                 return self._rate_era(era, games, dense, places)
-            # Each stretch has its own players alone: the others' states are another scheme's, or are to be changed by a
-            # list before their next games.
+                # Each stretch has only its own players: the others' states belong to another scheme, or a list will
+            # change them before their next games.
             here, *sides = cols.dense(white[first:last], black[first:last])
             return self._rate_era(
                 era, games.part(first, last), (cols.take(players, here), *sides), cols.take(places, here)
@@ -75,7 +75,7 @@ class CarriedStates:
         return rated_by_era(cols, self._pool, games, dense, cols.take(self.n, places), rate_era, cuts)
 
     def _rate_era(self, era: int, games: Games, dense: tuple[Column, Column, Column], at: Column) -> engine.SideRatings:
-        """Rate a stretch of games of one era, whose players stand at places."""
+        """Rate a stretch of games of one era, whose players have their states at *at*."""
         cols, rated_by = self.cols, self._pool.eras[era]
         width = len(rated_by.scheme.state)
         state = self._taken_along(era, games, dense, at)
@@ -117,7 +117,7 @@ class CarriedStates:
             if era_before == NOBODY:
                 before = EraState(era, rated_by.scheme.begin(self.newcomer(player, ended_ms), rated_by.numbers), 0)
             else:
-                # as wide as that scheme's: what stands behind it is padding
+                # as wide as that scheme's: the numbers behind it are padding
                 begin, length = place * self.width, len(self._pool.eras[era_before].scheme.state)
                 before = EraState(era_before, tuple(fields[begin : begin + length]), n)
             rows += self._pool.carried(before, era, partial(self._roster.anew, self._pool.pool, player), lists)

@@ -1,7 +1,7 @@
-"""Rated games to ratings: which loop around a scheme's kernels runs, for each of the three rhythms, and how.
+"""The rating engine: one loop around a scheme's kernels for each of the three rhythms, interpreted or compiled.
 
 One source runs in two ways, as ordinary Python for a few games and compiled for many, with the same bits. The loops
-stand first; what happens in a game or a batch is the scheme's business.
+come first; the scheme decides what happens in a game or a batch.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm,
 
 # The loops around a scheme's kernels: games one by one or in batches, each as plain Python that may be compiled.
 #
-# A loop cuts nothing and chooses nothing: it is handed games as columns and fills columns. Which of these functions
-# make up the loop of a scheme, and how it is run, is said below them.
+# A loop cuts nothing and chooses nothing: it receives games as columns and fills columns. The functions below them put
+# together the loop of a scheme and run it.
 
 # Names that ``bound`` gives to the loops below, each time to something else.
 FIELDS = PASSES = 0
@@ -63,7 +63,7 @@ class Rateable(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Room for the players of one batch at a time, who stand close together at their *places* in it.
+    """Room for the players of one batch at a time, close together at their *places* in it.
 
     Attributes:
         slot: by player, the place in the batch and 1; 0 for everybody between two batches.
@@ -95,7 +95,7 @@ class Workspace(NamedTuple):
 
 
 class SideRatings(NamedTuple):
-    """What became of each side of rated games, White's before Black's.
+    """The ratings of each side of rated games, White's before Black's.
 
     Attributes:
         history: flat, the scheme's state fields after the game or its batch.

@@ -47,9 +47,9 @@ def tell(book: BookState, projectors: Sequence[DeclaredFactProjector], after: in
         fresh: what the fold has noted: rows of games before, positions of other corrected facts.
     """
     kinds = {kind for projector in projectors for kind in projector.kinds}
-    facts = [_new(book, kinds, after, until), _corrected(book, kinds, after, fresh.restood)]
+    facts = [_new(book, kinds, after, until), _corrected(book, kinds, after, fresh.other_facts)]
     if GameRecorded in kinds:
-        facts.append(_games_restood(book, after, fresh.stood or {}))
+        facts.append(_games_restood(book, after, fresh.former_games or {}))
     tables = [(frozenset(projector.kinds), FactRows(book.connection, projector)) for projector in projectors]
     for fact in chain.from_iterable(facts):
         kind = type(fact.before if fact.now is None else fact.now)
@@ -112,10 +112,10 @@ def _games_restood(book: BookState, after: int, stood: Mapping[int, Mapping[str,
 
 
 def _corrected(
-    book: BookState, kinds: set[type[Event]], after: int, restood: Mapping[int, Event]
+    book: BookState, kinds: set[type[Event]], after: int, other_facts: Mapping[int, Event]
 ) -> Iterator[_FactAtPosition]:
     """Facts of earlier entries, games apart, that a decision concerned; before, by what was decided up to then."""
-    for position, event in sorted(restood.items()):
+    for position, event in sorted(other_facts.items()):
         if position <= after and type(event) in kinds:
             before, now = book.counted(event, until=after), book.counted(event)
             if before != now:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -161,12 +162,12 @@ class DeclaredFactProjector:
             message = f"adds up {odd}, which are no whole numbers: their sums would depend on the order of the facts"
             raise ProjectionError(self.name, message)
 
-    @property
+    @cached_property
     def every_column(self) -> tuple[Kept, ...]:
         """The columns of its table, in their order."""
         return (*self.key, *self.columns)
 
-    @property
+    @cached_property
     def create(self) -> str:
         """The statement that makes its table."""
         must = {column.name for column in self.key} | ({column.name for column in self.columns} if self.sums else set())
@@ -176,7 +177,31 @@ class DeclaredFactProjector:
         key = ", ".join(f'"{column.name}"' for column in self.key)
         return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY({key})) STRICT, WITHOUT ROWID'
 
-    @property
+    @cached_property
+    def replace(self) -> str:
+        """The statement that inserts a row, in the place of the one under its key."""
+        return f'INSERT OR REPLACE INTO "{self.name}" VALUES ({", ".join("?" * len(self.every_column))})'
+
+    @cached_property
+    def add(self) -> str:
+        """The statement that adds a row to the sums under its key."""
+        key = ", ".join(f'"{column.name}"' for column in self.key)
+        sums = ", ".join(f'"{column.name}" = "{column.name}" + excluded."{column.name}"' for column in self.columns)
+        insert = self.replace.replace("INSERT OR REPLACE", "INSERT", 1)
+        return f"{insert} ON CONFLICT({key}) DO UPDATE SET {sums}"
+
+    @cached_property
+    def delete(self) -> str:
+        """The statement that deletes the row under a key."""
+        key = " AND ".join(f'"{column.name}" = ?' for column in self.key)
+        return f'DELETE FROM "{self.name}" WHERE {key}'
+
+    @cached_property
+    def delete_zeros(self) -> str:
+        """The statement that deletes the row under a key if all its sums are 0."""
+        return " AND ".join([self.delete, *(f'"{column.name}" = 0' for column in self.columns)])
+
+    @cached_property
     def identity(self) -> str:
         """Name, version, settings, kinds and columns: when this changes, the table is built anew."""
         columns = [FACTS, *(kind.KIND for kind in self.kinds), "sums" if self.sums else ""]
@@ -280,20 +305,12 @@ class FactRows:
     def write(self) -> None:
         """Write what was said since this was last called."""
         made = self._projector
-        table = f'"{made.name}"'
-        of_key = " AND ".join(f'"{column.name}" = ?' for column in made.key)
-        marks = ", ".join("?" * (len(made.key) + len(made.columns)))
         if made.sums:
-            keys = ", ".join(f'"{column.name}"' for column in made.key)
-            sums = [f'"{column.name}"' for column in made.columns]
-            added = ", ".join(f"{name} = {name} + excluded.{name}" for name in sums)
-            nothing = " AND ".join(f"{name} = 0" for name in sums)
-            upsert = f"INSERT INTO {table} VALUES ({marks}) ON CONFLICT({keys}) DO UPDATE SET {added}"
-            self._connection.executemany(upsert, [(*key, *amounts) for key, amounts in self._sums.items()])
-            self._connection.executemany(f"DELETE FROM {table} WHERE {of_key} AND {nothing}", list(self._sums))
+            self._connection.executemany(made.add, [(*key, *amounts) for key, amounts in self._sums.items()])
+            self._connection.executemany(made.delete_zeros, list(self._sums))
         gone = [key for key, values in self._rows.items() if values is None]
         put = [(*key, *values) for key, values in self._rows.items() if values is not None]
-        self._connection.executemany(f"DELETE FROM {table} WHERE {of_key}", gone)
-        self._connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", put)
+        self._connection.executemany(made.delete, gone)
+        self._connection.executemany(made.replace, put)
         self._rows.clear()
         self._sums.clear()

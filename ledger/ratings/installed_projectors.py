@@ -1,7 +1,7 @@
 """The projectors that are installed: the built-in ones (``projectors``) and plug-ins, all from ``ledger.projectors``.
 
-Built-in ones stand among the entry points like plug-ins; ``BUILT_IN`` is their order, and what is kept where an
-installation is older than its files. The rating history is no projector: it is the ledger's own table
+Built-in ones are entry points like plug-ins; ``BUILT_IN`` is their order, and what a ledger keeps if an installation is
+older than its files. The rating history is no projector: it is the ledger's own table
 (``projectors.history``).
 """
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _LEFT = "SELECT DISTINCT name FROM left_behind ORDER BY name"
 _SET_AT = "SELECT coalesce(max(position), 0) FROM policies WHERE policy = ?"
+_LEFT_AT = "SELECT min(position), max(pool) FROM left_behind WHERE name = ?"
 _WHERE = "SELECT pool, since_ms FROM left_behind WHERE name = ?"
 _LEAVE = """
 INSERT INTO left_behind VALUES (?1, ?2, ?3, ?4)
@@ -248,35 +249,40 @@ def refuse_left_behind(
     Raises:
         ProjectionError: saying since when, and what to do.
     """
-    if error := why_left_behind(connection, name, broken):
-        raise error
+    if refusal := table_state(connection, name, broken).refusal:
+        raise refusal
 
 
-def why_left_behind(
+class TableState(NamedTuple):
+    """The state of a read model's table.
+
+    Attributes:
+        position: the entry up to which its rows follow from the journal.
+        refusal: since when it is not level with the views, why, and what to do; None if it is level.
+    """
+
+    position: int
+    refusal: ProjectionError | None
+
+
+def table_state(
     connection: sqlite3.Connection, name: str, broken: Mapping[str, ProjectionError] | None = None
-) -> ProjectionError | None:
-    """Say since when the table of a read model is not level with the views, why, and what to do; None if it is."""
-    row = connection.execute("SELECT min(position), max(pool) FROM left_behind WHERE name = ?", (name,)).fetchone()
-    why = (broken or {}).get(name)
-    if row[0] is None:
-        return None if name in views_file.stored_projectors(connection) else why
-    if why is not None:
-        return why
+) -> TableState:
+    """Return how far the table of a read model is, and why answers from it are refused."""
+    left_at, pool = connection.execute(_LEFT_AT, (name,)).fetchone()
+    now, fault = views_file.position(connection), (broken or {}).get(name)
+    if left_at is None:
+        return TableState(now, None if name in views_file.stored_projectors(connection) else fault)
+    if fault is not None:
+        return TableState(left_at, fault)
     way_out = (
         "bring it level where its plug-in is installed (any command that reads), or by Ledger.open with its projector "
         "among 'projectors'"
     )
-    if row[1] == NOWHERE:
-        return ProjectionError(name, f"the ledger keeps it, but its table was never made from these views; {way_out}")
-    now = views_file.position(connection)
-    return ProjectionError(
-        name,
-        f"its table is of entry {row[0]:,}, the views are of entry {now:,}: a process without its plug-in has "
-        f"gone on since; {way_out}",
+    message = (
+        f"the ledger keeps it, but its table was never made from these views; {way_out}"
+        if pool == NOWHERE
+        else f"its table is of entry {left_at:,}, the views are of entry {now:,}: a process without its plug-in has "
+        f"gone on since; {way_out}"
     )
-
-
-def level_until(connection: sqlite3.Connection, name: str) -> int:
-    """The entry up to which the rows of a read model follow from the journal."""
-    (position,) = connection.execute("SELECT min(position) FROM left_behind WHERE name = ?", (name,)).fetchone()
-    return views_file.position(connection) if position is None else int(position)
+    return TableState(left_at, ProjectionError(name, message))

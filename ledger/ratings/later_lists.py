@@ -1,8 +1,8 @@
-"""Lists that give players who have played a new rating, and where in rating order they take effect.
+"""Later lists: they give players with games a new rating; here is where in rating order they take effect.
 
 A player begins with the list in force when the first rated game ends. Each later list replaces what it states before
 the player's next game, or the next batch that begins on its day or later (``Pool.lists_until``). Games are therefore
-rated in stretches: none reaches over the day of such a list. What a list does to a state is decided in the scheme.
+rated in stretches: none reaches over the day of such a list. The scheme decides what a list does to a state.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def lists_in_state(connection: sqlite3.Connection, pool: Pool, player: int, n: i
 
 
 class LaterLists:
-    """The later lists of players on a way through a pool's games, and how far each player's state takes them in."""
+    """The later lists of players during a rerating, and how far each player's state takes them into account."""
 
     def __init__(self, pool: Pool, roster: Roster) -> None:
         """Take a pool; nothing is read."""
@@ -85,7 +85,7 @@ class LaterLists:
             rated_ms: the batch's place in rating order.
             first_ms: when the player's first game in it ended.
         """
-        # A newcomer begins with the list in force at the end of the first game.
+        # A new player begins with the list in force at the end of the first game.
         after, until = self._until.get(player, first_ms), self._pool.lists_until(rated_ms, first_ms)
         self.note(player, until)
         return self._roster.later_lists(self._pool.pool, player, after, until)

@@ -1,6 +1,6 @@
-"""The views as they stood when the journal had fewer entries: built aside, kept for the next question, or in steps.
+"""Past views: the views of a journal with fewer entries, built in a file of their own, stored for the next question.
 
-What was known at an entry follows from the entries up to there alone. What is built here can be deleted at any time.
+They follow from the entries up to that one alone. Everything that is built here can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.views import Views
+from ledger.ratings.whole_builds import WholeBuilds
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import beside
@@ -34,17 +35,17 @@ def known_at(
     *,
     keep: bool = True,
 ) -> Iterator[Views]:
-    """The views as they stood at an entry, for the length of the block.
+    """Open the views of an earlier entry, for the length of the block.
 
-    They are kept beside the journal, those of one entry at a time, where its folder can be written.
+    They are stored next to the journal, those of one entry at a time, if its folder can be written.
 
     Args:
         path: the journal's file.
-        projectors: the read models beside the history.
+        projectors: the read models, apart from the history.
         journal: the journal, with at least so many entries.
         position: how many entries were known.
-        progress: told what is being done.
-        keep: whether they may be kept, and kept ones used; otherwise they are built anew in a temporary folder.
+        progress: receives the progress.
+        keep: whether they may be stored, and stored ones used; otherwise they are built in a temporary folder.
     """
     kept = _KnownViews(beside(path, f"{_WORD}{position}"), projectors, ScratchJournal(journal, position))
     if keep and kept.can_be_written():
@@ -63,26 +64,27 @@ def known_at(
 
 
 class _KnownViews(Views):
-    """Views of one entry, which never change once they are built, so that whoever reads them reads on."""
+    """Views of one entry, which never change once they are built, so that readers can read on."""
 
     def make(self, progress: Progress) -> None:
-        """Build them unless they stand, and open them before anybody can delete them."""
-        with self._alone():
+        """Build them unless they exist, and open them before another process can delete them."""
+        builds = WholeBuilds(self.path)
+        with builds.alone():
             try:
-                stands = self.is_level()
+                is_built = self.is_level()
             except LedgerError:  # of another journal, or damaged
-                stands = False
-            if not stands:
+                is_built = False
+            if not is_built:
                 self.close()
-                self._discard_build()
-                self._build(progress, self.journal.size())
-            # Under the lock they are opened: whoever asks about another entry deletes them next, and who has them open
-            # reads on.
+                builds.discard()
+                self._build(builds, progress, self.journal.size())
+            # They are opened under the lock: a question about another entry deletes them next, and a process that has
+            # them open reads on.
             assert self.connection
 
     def delete(self) -> None:
-        """Delete them, unless somebody builds them; who has them open keeps them until the end."""
-        with suppress(OSError, filelock.Timeout), self._lock.acquire(timeout=0):
+        """Delete them, unless another process builds them; one that has them open keeps them until the end."""
+        with suppress(OSError, filelock.Timeout), WholeBuilds(self.path).lock.acquire(timeout=0):
             for word in ("", "-wal", "-shm", ".lock"):
                 self.path.with_name(self.path.name + word).unlink(missing_ok=True)
 
@@ -97,7 +99,7 @@ def _temporary(projectors: Sequence[ReadModel], journal: Journal, position: int)
 
 @contextmanager
 def stepping(journal: Journal, begun: Views | None = None) -> Iterator[Steps]:
-    """Views that are brought from entry to entry, for the length of the block, in a temporary folder.
+    """Open views that go from entry to entry, for the length of the block, in a temporary folder.
 
     Args:
         journal: the journal.
@@ -125,7 +127,7 @@ class Steps:
         self._until = views.journal
 
     def go_to(self, position: int, progress: Progress = silent) -> Views:
-        """The views as they stood at an entry, which is none before the last that was asked for."""
+        """Return the views of an entry, which must not lie before the last one asked for."""
         self._until.know(position)
         self.views.catch_up(progress)
         return self.views

@@ -427,7 +427,7 @@ class PlayerRows:
         """Set the last row of players: ``(pool, player, n, rating, game, ended_ms, rated_ms, listed)`` each."""
         self._connection.executemany(WRITE_CURRENT, rows)
 
-    def stand_again(self, players: Iterable[int]) -> None:
+    def note_converged(self, players: Iterable[int]) -> None:
         """Take note of players who were rated again and whose later rows, the last one too, stand as they are."""
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:

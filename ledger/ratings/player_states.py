@@ -1,9 +1,9 @@
-"""A player's state at an instant: the one place that says it, for every command, answer and list.
+"""A player's state at an instant: the one place that computes it, for every command, answer and list.
 
-What is asked is always (player, pool, instant, before or after the games of that instant). A value is in force from the
-moment on when the game, or the period or event that it was rated with, takes its place in rating order. What a later
-instant or scheme makes of a state, the timeline says; whether there is a rating to show, the scheme's ``listed``; whom
-no list shows, for the account is closed, ``player_rows``.
+The question is always (player, pool, instant, before or after the games of that instant). A value is in force from the
+instant at which the game, or the period or event that it was rated with, takes its place in rating order. The timeline
+says what a later instant or scheme makes of a state; the scheme's ``listed`` whether there is a rating to show;
+``player_rows`` which accounts are closed, so that no list shows them.
 Nothing is rated or written here, and no name of a person is looked up.
 """
 
@@ -34,9 +34,9 @@ class PlayerState(NamedTuple):
         player: the player number.
         era: the era that it belongs to: scheme and settings.
         state: the scheme's state fields.
-        row: the row of the history that it stands on, with ``rated_ms``; None for who has no rated game yet.
+        row: the last row of the history before it, with ``rated_ms``; None for a player without a rated game.
         entered: whether the player has a rated game that counts in the era, a seed or, with a rated game in the pool
-            at any time, a declared rating to begin with; False for a newcomer about whom nothing is known.
+            at any time, a declared rating to begin with; False for a new player about whom nothing is known.
     """
 
     player: int
@@ -47,27 +47,27 @@ class PlayerState(NamedTuple):
 
     @property
     def rating(self) -> float | None:
-        """The rating that formulas go on from, a newcomer's included; None where the scheme lists no such player."""
+        """The rating from which formulas go on, a new player's included; None if the scheme does not list it."""
         return self.state[0] if is_listed(self.era, self.state) else None
 
     @property
     def in_force(self) -> float | None:
-        """The rating that a list shows; None for who is not listed, or has neither played nor declared a rating."""
+        """The rating that a list shows; None for a player who is not listed, or has neither played nor declared one."""
         return self.rating if self.entered else None
 
     @property
     def provisional(self) -> bool:
-        """Whether the scheme calls the rating provisional."""
+        """True if the scheme calls the rating provisional."""
         return self.era.scheme.calls_provisional(self.state, self.era.numbers)
 
     @property
     def games(self) -> int:
-        """Rated games that it stands on."""
+        """The number of rated games behind it."""
         return 0 if self.row is None else int(self.row["n"])
 
 
 class PlayerStates:
-    """The states of one pool's players, as the views stand: whoever has written since takes another one.
+    """The states of one pool's players in the present state of the views; after a write a caller makes another one.
 
     Attributes:
         pool: that pool.
@@ -79,7 +79,7 @@ class PlayerStates:
         Args:
             connection: the views.
             pool: the pool.
-            roster: what is known of players beside their games, where several pools share it.
+            roster: the facts about players apart from their games, if several pools share them.
         """
         self._connection = connection
         self.pool = pool
@@ -91,44 +91,44 @@ class PlayerStates:
 
     @cached_property
     def _roster(self) -> Roster:
-        """Read when a newcomer or a change of scheme asks for it: most answers do not, and it may be of everybody."""
+        """The facts about players; read only for a new player or a change of scheme, for it may cover everybody."""
         return self._roster_of()
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
-        """What is known, at an instant, of a player who has no rated game by then."""
+        """Return the facts, at an instant, about a player who has no rated game by then."""
         return self._roster.newcomer(self.pool, player, ms)
 
     def seeds(self, player: int) -> list[Listed]:
-        """The seeds of a player, in order of their instants."""
+        """Return the seeds of a player, in order of their instants."""
         return self._roster.seeds(self.pool.pool, player)
 
     def seed_at(self, player: int, ms: int) -> Listed | None:
-        """The seed of a player that is in force at an instant."""
+        """Return the seed of a player that is in force at an instant."""
         return self._roster.seed_at(self.pool.pool, player, ms)
 
     def standing_code(self, player: int, ms: int) -> int:
-        """The standing of a player at an instant, as kernels see it."""
+        """Return the membership status of a player at an instant, as kernels see it."""
         return self._roster.standing_at(player, ms)
 
     def closed_at(self, ms: int) -> frozenset[int]:
-        """The players whose accounts are closed at an instant: they have a rating, and no list shows it."""
+        """Return the players whose accounts are closed at an instant: they have a rating, and no list shows it."""
         return closed_at(self._connection, ms)
 
     def listed_at(self, player: int, ms: int) -> float | None:
-        """The rating that the list of an instant shows of a player; None for who is not on it."""
+        """Return the rating that the list of an instant shows of a player; None for a player who is not on it."""
         return None if player in self.closed_at(ms) else self.at(player, ms).in_force
 
     def closed_now(self, today_ms: int) -> frozenset[int]:
-        """The same for a ranking: today or, where games were recorded from later days, after the last of them."""
+        """Return the closed accounts of a ranking: of today or, if later games are recorded, after the last one."""
         return self.closed_at(self.today_ms(today_ms))
 
     def today_ms(self, now_ms: int) -> int:
-        """The instant of a ranking, milliseconds: now or, where games were recorded from later days, the last one's."""
+        """Return the instant of a ranking, milliseconds: now or, if later games are recorded, the last one's."""
         return now_ms if self.latest_ms is None else max(self.latest_ms, now_ms)
 
     @cached_property
     def latest_ms(self) -> int | None:
-        """When the pool's last rated game ended, milliseconds; None where there is none."""
+        """The instant at which the pool's last rated game ended, milliseconds; None if there is none."""
         row = self._row(queries.LATEST_END, self.pool.pool)
         return None if row is None or row["ms"] is None else int(row["ms"])
 
@@ -148,7 +148,7 @@ class PlayerStates:
 
     @cached_property
     def latest_era(self) -> int:
-        """Place of the era of ``now``: that of the last game or, where it is rated in a later one, of its rating."""
+        """The place of the era of ``now``: that of the last game or, if a later era rates it, of its rating."""
         era = 0 if self.latest_ms is None else self.pool.era_at(self.latest_ms)
         last = self._row(queries.LAST_PLACE, self.pool.pool) if self.pool.is_crossed else None
         return era if last is None or last["ms"] is None else max(era, self.pool.era_at(last["ms"]))
@@ -157,38 +157,38 @@ class PlayerStates:
         return queries.first_row(self._connection, query, arguments)
 
     def last_row(self, player: int) -> dict[str, Any] | None:
-        """The row of a player's last rated game, to be read only; None for who has none."""
+        """Return the row of a player's last rated game, to be read only; None if there is none."""
         if self._last is None or self._last[0] != player:
             self._last = player, self._row(queries.LAST_ROW, self.pool.pool, player)
         return self._last[1]
 
     def era_state(self, row: dict[str, Any]) -> EraState:
-        """The state that a row of the history keeps."""
+        """Return the state that a row of the history stores."""
         era = self.pool.era_at(row["rated_ms"])
         return EraState(era, _state_of(row, self.pool.eras[era]), row["n"])
 
     # -- at an instant -------------------------------------------------------------------------------------------
 
     def at(self, player: int, ms: int, *, before: bool = False) -> PlayerState:
-        """A player's state at an instant, after the games that are rated then, or *before* them.
+        """Return a player's state at an instant, after the games that are rated then, or *before* them.
 
         Args:
             player: the player number; may have no game yet.
             ms: the instant, milliseconds since 1970.
-            before: leave out what takes its place in rating order at this very millisecond.
+            before: leave out the games that take their place in rating order at this very millisecond.
         """
         query, place = (queries.ROW_BEFORE, (ms, ALONE)) if before else (queries.ROW_AT, (ms,))
         return self._state_from(player, self._row(query, self.pool.pool, player, *place), ms)
 
     def now(self, player: int, today_ms: int) -> PlayerState:
-        """A player's state at the time of the pool's last game; a period that is not over counts as if it closed then.
+        """Return a player's state at the pool's last game; a period that is not over counts as if it closed then.
 
-        Who has a seed and no rated game has the state of the seed, be it from a later day than that of the last game.
+        A player with a seed and no rated game has the state of the seed, even if it is later than the last game.
 
         Args:
             player: the player number; may have no game yet.
-            today_ms: what time it is, milliseconds: which seeds are in force, and the instant where the pool has no
-                game.
+            today_ms: the present time, milliseconds: it says which seeds are in force, and is the instant if the pool
+                has no game.
         """
         ms, era = self._now(today_ms)
         row = self.last_row(player)
@@ -196,7 +196,7 @@ class PlayerStates:
         return seeded or self._state_from(player, row, ms, era, lists_until=max(ms, today_ms))
 
     def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, Listed | None]:
-        """What ``now`` would be of a player without a rated game, and the seed that gives it; None without a seed."""
+        """Return ``now`` of a player without a rated game, and the seed that gives it; None without a seed."""
         until = max(self._now(today_ms)[0], today_ms)
         listed = self.seed_at(player, until)
         if listed is None:
@@ -204,18 +204,18 @@ class PlayerStates:
         return self._seeded(player, listed, self._roster.anew(self.pool.pool, player, until), today_ms), listed
 
     def _now(self, today_ms: int) -> tuple[int, int]:
-        """The instant of ``now`` and the place of its era."""
+        """Return the instant of ``now`` and the place of its era."""
         return (today_ms, self.pool.era_at(today_ms)) if self.latest_ms is None else (self.latest_ms, self.latest_era)
 
     def _seeded(self, player: int, listed: Listed, who: Newcomer, today_ms: int) -> PlayerState:
-        """``now`` of a player who has a seed and no rated game, by the scheme of everybody else's."""
+        """Return ``now`` of a player who has a seed and no rated game, by the scheme of all others."""
         latest_ms, number = self._now(today_ms)
         ms, era = max(latest_ms, listed.ms), self.pool.eras[number]
         state = era.scheme.begin(who._replace(day=ms / DAY_MS), era.numbers)
         return PlayerState(player, era, self.pool.at_time(number, state, ms), None)
 
     def listed_from(self, player: int, today_ms: int) -> int:
-        """The end of the day from which a player's last list up to today holds; ``BEGINNING`` without one."""
+        """Return the end of the day from which a player's last list up to today holds; ``BEGINNING`` without one."""
         listed = self.seed_at(player, today_ms)
         if listed is None or listed.ms == FROM_THE_BEGINNING:
             return BEGINNING
@@ -229,9 +229,9 @@ class PlayerStates:
         number: int | None = None,
         lists_until: int | None = None,
     ) -> PlayerState:
-        """What has become at an instant of the last row before it; in the era of the instant, or the one given.
+        """Return the state at an instant that follows from the last row before it, in the instant's era or another.
 
-        Lists up to the instant, or the one given, have taken effect.
+        Lists up to the instant, or up to *lists_until*, have taken effect.
         """
         number = self.pool.era_at(ms) if number is None else number
         era = self.pool.eras[number]
@@ -242,13 +242,13 @@ class PlayerStates:
             return PlayerState(player, era, self.pool.at_time(number, entered, ms), None, has_rating)
         lists = self._later_lists(row, ms if lists_until is None else lists_until)
         state, begun = self._taken_along(row, number, lists)
-        # at the very instant of its batch the row says the state itself
+        # at the very instant of its batch the row has the state itself
         if row["rated_ms"] < ms:
             state = self.pool.at_time(number, state, max([ms, *(later.ms for later in lists)]))
         return PlayerState(player, era, state, row, begun is None or begun.has_rating)
 
     def _plays(self, player: int) -> bool:
-        """Whether the player has a rated game in the pool: only there a declared rating is one of the pool."""
+        """Return whether the player has a rated game in the pool: only there a declared rating is one of the pool."""
         return self._row(queries.CURRENT, self.pool.pool, player) is not None
 
     def _taken_along(
@@ -266,11 +266,11 @@ class PlayerStates:
 
     @cached_property
     def _has_lists(self) -> bool:
-        """Whether anybody has the rating of a list, so that the roster need be read."""
+        """True if any player has the rating of a list, so that the roster must be read."""
         return self._row(queries.ANY_LIST, self.pool.pool) is not None
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
-        """``at`` of every player of the pool whom a list of that instant shows, in no order: with a rating, not closed.
+        """Yield ``at`` of every player whom a list of that instant shows, in no order: with a rating, not closed.
 
         A pool's players are those with a rated game in it, be it a later one, and those with a seed from its day on.
         """
@@ -278,9 +278,9 @@ class PlayerStates:
         return (state for state in self._rated_at(ms) if state.player not in closed)
 
     def _rated_at(self, ms: int) -> Iterator[PlayerState]:
-        """The same with those whose accounts are closed."""
+        """Yield these and the players whose accounts are closed."""
         from_shown = self.pool.eras[self.pool.era_at(ms)].from_shown
-        # Before the first game a past gives a rating, too; where shown ratings count anybody may have one.
+        # Before the first game a past gives a rating, too; if shown ratings count, every player may have one.
         without_row = set(self._roster.with_past(self.pool.pool))
         if without_row or from_shown:
             players = queries.dictionaries(self._connection, queries.PLAYERS, (self.pool.pool,))
@@ -300,7 +300,7 @@ class PlayerStates:
     # -- around a game -------------------------------------------------------------------------------------------
 
     def before_game(self, row: dict[str, Any]) -> PlayerState:
-        """What was in force for a side before its game: of games rated one by one, the state after the game before.
+        """Return the state in force before a side's game; if games are rated one by one, that after the game before.
 
         Args:
             row: the side's row of the history.
@@ -313,18 +313,18 @@ class PlayerStates:
         return self._state_from(player, last, ms)
 
     def rating_before_game(self, row: dict[str, Any]) -> float | None:
-        """``before_game(row).in_force``, without reading another row where the row itself says it."""
+        """Return ``before_game(row).in_force``; no other row is read if the row itself has it."""
         if row["n"] > 1 and self.rows_say_before:
             return float(row["rating_before"])
         return self.before_game(row).in_force
 
     @cached_property
     def rows_say_before(self) -> bool:
-        """Whether the row of a player's second or later game says by itself which rating was in force before it."""
+        """True if the row of a player's second or later game has the rating that was in force before it."""
         return len(self.pool.eras) == 1 and self.pool.by_game and self.pool.lists_everybody
 
     def after_game(self, row: dict[str, Any]) -> PlayerState:
-        """The state that a row keeps: after its game, or the period or event that it was rated with."""
+        """Return the state that a row stores: after its game, or the period or event that it was rated with."""
         era = self.pool.eras[self.pool.era_at(row["rated_ms"])]
         return PlayerState(row["player"], era, _state_of(row, era), row)
 
@@ -336,26 +336,28 @@ class PlayerStates:
         return self._state_from(player, row, ms, lists_until=ms - 1), self._state_from(player, row, ms)
 
     def waiting_until(self, state: PlayerState, ms: int) -> int | None:
-        """When the games count that the player of a state had played by *ms* and that were not rated yet, milliseconds.
+        """Return when the unrated games that a player had finished by *ms* will count, milliseconds.
 
-        None where no game waits; ``OPEN`` where they wait for a run that has not closed.
+        None if no game waits; ``OPEN`` if they wait for a rating period that has not closed.
         """
         row = self._row(queries.WAITING, self.pool.pool, state.player, state.games, ms)
         return None if row is None or row["ms"] is None else int(row["ms"])
 
     def after_period(self, player: int, closing_ms: int) -> PlayerState:
-        """The state after the period or event that closes then; of one that has not closed, as if it closed now."""
-        return self.now(player, 0) if closing_ms == OPEN else self.at(player, closing_ms)  # who has a game needs no day
+        """Return the state after the period or event that closes then; an open one closes now."""
+        return (
+            self.now(player, 0) if closing_ms == OPEN else self.at(player, closing_ms)
+        )  # a player with a game needs no day
 
     # -- as the scheme's kernels take them -----------------------------------------------------------------------
 
     def into_batch(self, player: int, rated_ms: int, batch: str, era: int, first_ms: int) -> tuple[float, ...]:
-        """The state that a player brings to a batch of *era*; *first_ms* is the end of the first game in it."""
+        """Return the state with which a player enters a batch of *era*; *first_ms* is the end of its first game."""
         row = self._row(queries.ROW_BEFORE, self.pool.pool, player, rated_ms, batch)
         return self._into(player, row, era, first_ms, rated_ms)
 
     def into_game(self, row: dict[str, Any]) -> tuple[float, ...]:
-        """The state that a side brings to its game, by a scheme that rates each game by itself."""
+        """Return the state with which a side enters its game, under a scheme that rates each game by itself."""
         before = self._row(queries.ROW, self.pool.pool, row["player"], row["n"] - 1)
         return self._into(row["player"], before, self.pool.era_at(row["ended_ms"]), row["ended_ms"], row["ended_ms"])
 
@@ -373,17 +375,17 @@ class PlayerStates:
     # -- rankings ------------------------------------------------------------------------------------------------
 
     @cached_property
-    def stands_since_ms(self) -> int:
-        """From which place in rating order on a last row says by itself what ``now`` says: rating and who is listed.
+    def rows_current_since_ms(self) -> int:
+        """The place in rating order from which on a last row has what ``now`` says: rating and whether it is listed.
 
-        Earlier ones belong to another era, or time alone may have changed them; ``BEGINNING`` where all stand.
+        Earlier rows belong to another era, or time alone may have changed them; ``BEGINNING`` if all rows are current.
         """
         if self.latest_ms is None:
             return BEGINNING
         return max(self.pool.eras[self.latest_era].since_ms, self._moved_until(self.latest_ms, self.latest_era))
 
     def _moved_until(self, latest_ms: int, number: int) -> int:
-        """From when on a state of an era says by itself what it is at an instant; ``BEGINNING``: always."""
+        """Return from when on a state of an era is still the same at an instant; ``BEGINNING``: always."""
         era = self.pool.eras[number]
         if era.scheme.at is as_it_stands:
             return BEGINNING
@@ -393,13 +395,13 @@ class PlayerStates:
         return BEGINNING if since == -inf else int(since * DAY_MS)
 
     def rows_say_all(self, ms: int) -> bool:
-        """Whether a list of that instant shows each player who has played by then, with the rating of the last row."""
+        """Return whether a list of that instant shows each player who has played, with the rating of the last row."""
         return self.pool.by_game and self.pool.lists_everybody and self.games_alone_change(ms)
 
     def games_alone_change(self, ms: int) -> bool:
-        """Whether every rating that was in force by an instant is that of a row.
+        """Return whether every rating that was in force by an instant is that of a row.
 
-        So no seed, no change of scheme, and nothing that time has changed by then, as FIDE's rise of March 2024.
+        Then there is no seed, no change of scheme, and no change by time alone, such as FIDE's rise of March 2024.
         """
         pool = self.pool
         era = pool.eras[0]
@@ -409,7 +411,7 @@ class PlayerStates:
         return all(next(players, None) is None for players in pasts)
 
     def bounded_at(self, ms: int, players: int, after: int) -> Iterator[PlayerState]:
-        """``at`` of some players with a rating in force, where games alone change ratings; closed accounts, too.
+        """Yield ``at`` of some players with a rating in force, if games alone change ratings; closed accounts, too.
 
         Args:
             ms: the instant, milliseconds since 1970.
@@ -420,17 +422,17 @@ class PlayerStates:
             yield from _in_force(self._state_from(row["player"], row, ms))
 
     def moved_since(self, today_ms: int) -> Iterator[PlayerState]:
-        """``now`` of the players whose last rows do not say it, if they have a rating in force.
+        """Yield ``now`` of the players whose last rows do not have it, if they have a rating in force.
 
-        Those lie before ``stands_since_ms``, or a list is later than what they take into account.
+        Those rows lie before ``rows_current_since_ms``, or a list is later than the row.
 
         Args:
-            today_ms: what time it is, milliseconds.
+            today_ms: the present time, milliseconds.
         """
         latest = self.latest_ms
         if latest is None:
             return
-        pool, since = self.pool.pool, self.stands_since_ms
+        pool, since = self.pool.pool, self.rows_current_since_ms
         rows = queries.dictionaries(self._connection, queries.ROWS_BY_LATER_LIST, (pool,))
         if since > BEGINNING:
             rows = chain(rows, queries.dictionaries(self._connection, queries.ROWS_BEFORE, (pool, since)))
@@ -440,15 +442,15 @@ class PlayerStates:
 
     def says_now(self, listed: int, rated_ms: int) -> bool:
         """Return whether a row of ``current`` says by itself what ``now`` says: who is listed, with which rating."""
-        return rated_ms >= self.stands_since_ms and listed != BY_LATER_LIST
+        return rated_ms >= self.rows_current_since_ms and listed != BY_LATER_LIST
 
     def unplayed(self, today_ms: int, best: int) -> list[PlayerState]:
-        """``now`` of those who have a seed and no rated game, if they have a rating in force: the best, best first.
+        """Return ``now`` of players with a seed, a rating in force and no rated game: the best, best first.
 
         Read from an index as far as it takes to find so many, but for seeds that time has changed.
 
         Args:
-            today_ms: what time it is, milliseconds.
+            today_ms: the present time, milliseconds.
             best: how many at most.
         """
         latest, era = self._now(today_ms)
@@ -457,7 +459,7 @@ class PlayerStates:
         states: list[PlayerState] = []
         for player, listed, who in self._roster.unplayed_best_first(pool, until, moved):
             state = self._seeded(player, listed, who, today_ms)
-            # a scheme that makes something else of it: no index tells
+            # a scheme that makes another rating of it: no index has that
             if state.state[0] != listed.seed.rating:
                 states, moved = [], (FROM_THE_BEGINNING, until)
                 break
@@ -470,20 +472,20 @@ class PlayerStates:
         return sorted(states, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
 
     def count_unplayed(self, today_ms: int, rating: float, closed: Collection[int]) -> tuple[int, int, int]:
-        """Count whom ``unplayed`` gives, those of them who have a rating or a higher one, and those with a higher one.
+        """Count the players of ``unplayed``, those with a rating or a higher one, and those with a higher one.
 
         Args:
-            today_ms: what time it is, milliseconds.
+            today_ms: the present time, milliseconds.
             rating: that rating, points.
             closed: players who are left out.
         """
         latest, number = self._now(today_ms)
         era, until = self.pool.eras[number], max(latest, today_ms)
-        moved, stand = (FROM_THE_BEGINNING, until), SeedsStand()
+        moved, seeds = (FROM_THE_BEGINNING, until), SeedsStand()
         if era.scheme.seeds_stand is not None:
             moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, number) - 1)
-            stand = era.scheme.seeds_stand(until / DAY_MS, era.numbers)
-        counts, others = self._roster.count_unplayed(self.pool.pool, until, moved, stand, rating, closed)
+            seeds = era.scheme.seeds_stand(until / DAY_MS, era.numbers)
+        counts, others = self._roster.count_unplayed(self.pool.pool, until, moved, seeds, rating, closed)
         ratings = [state.rating for row in others if (state := self._seeded(*row, today_ms)).rating is not None]
         more = len(ratings), sum(other >= rating for other in ratings), sum(other > rating for other in ratings)
         return counts[0] + more[0], counts[1] + more[1], counts[2] + more[2]

@@ -1,11 +1,11 @@
-"""Rated games to rows: rate what is new, re-rate what a late or changed game touches, and write both.
+"""The projection of a pool: it rates new games, rerates the games that a late or changed one affects, and writes rows.
 
-One way serves backlogs, late games and corrections: games in rating order from some instant on, of which some are
-fresh, in blocks. A game is re-rated when it is fresh or one of its players was touched before it; everybody else's
-rows stand. The state of a player before the first re-rated game is a row, so nothing before it is read or computed
-again; from block to block the states of touched players are carried, so that memory is bounded by players and not by
-games. A single fresh game at the end of that order takes a shorter way, what a live
-server does all day: each player's last state is remembered, so that nobody who plays on is read back.
+One path serves backlogs, late games and corrections: games in rating order from some instant on, some of them fresh, in
+blocks. A game is rerated if it is fresh or one of its players was touched before it; all other rows stay. The state of
+a player before the first rerated game is a row, so that nothing before it is read or computed again; from block to
+block touched players carry their states, so that memory is bounded by players and not by games. A single fresh game at
+the end of that order, as on a live server, takes a shorter path: each player's last state is remembered, so that it
+need not be read again.
 Few games run as lists and plain Python, many as columns and compiled kernels. No rule of any scheme lives here.
 """
 
@@ -32,17 +32,17 @@ from ledger.ratings.rated_games import (
     further_facts,
     touch,
 )
-from ledger.ratings.side_rows import stood
-from ledger.ratings.view_tables import SideTable, begun, side_tables
-from ledger.ratings.walks import (
+from ledger.ratings.reratings import (
     CurrentRow,
     ReratedBlock,
     ReratedStates,
     Rerating,
     StartingPlayers,
+    converged_players,
     parts,
-    standing_again,
 )
+from ledger.ratings.side_rows import former_rows
+from ledger.ratings.view_tables import SideTable, begun, side_tables
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.long_work import collector_paused
@@ -56,7 +56,7 @@ REMEMBERED = 20_000  # players; some 2 KB each
 
 
 class LiveGames:
-    """Rates the games of one pool as they come."""
+    """The live games of one pool, each rated when it comes."""
 
     def __init__(self, pool: Pool, roster: Roster, rows: PlayerRows) -> None:
         self._pool = pool
@@ -69,12 +69,12 @@ class LiveGames:
         self._end_ms = NEVER
 
     def forget(self) -> None:
-        """Rows were written elsewhere: read them again."""
+        """Forget the remembered states: rows were written elsewhere."""
         self._last.clear()
         self._next_list.clear()
 
     def take(self, game: RatedGame) -> bool:
-        """Rate and write a game that the game book has; False, with nothing done, where it is not the pool's next."""
+        """Rate and write a game of the book; return False, with nothing done, if it is not the pool's next."""
         if not self._is_next(game):
             return False
         states = [
@@ -87,7 +87,7 @@ class LiveGames:
         if min(lists) <= game.ended_ms:
             return False
         after = self._rate(game, states, lists)
-        # Nothing is lost: whoever plays again is read from the rows.
+        # Nothing is lost: the state of a player who plays again is read from the rows.
         if len(self._last) > REMEMBERED:
             self.forget()
         self._last[game.white], self._last[game.black] = after
@@ -100,7 +100,7 @@ class LiveGames:
             return OPEN
         if player not in self._next_list:
             n, _ = self._rows.last_place(player)
-            # a newcomer begins with the list in force at the end of this game
+            # a new player begins with the list in force at the end of this game
             after = self._rows.lists_in_state(player, n) if n else ended_ms
             seeds = self._roster.seeds(self._pool.pool, player)
             self._next_list[player] = next((listed.ms for listed in seeds if listed.ms > after), OPEN)
@@ -110,13 +110,13 @@ class LiveGames:
         if not self._pool.by_game:
             return False
         era = self._pool.era_at(game.rated_ms)
-        # What is remembered are states of another scheme.
+        # The remembered states are another scheme's.
         if era != self._era:
             self._era = era
             self._last.clear()
         if not self._last:
             return self._rows.is_last(game.position, game.rated_ms)
-        # At the very instant of the last game its round or key may put it before that one: this takes the long way.
+        # At the very instant of the last game its round or key may put it before that one: it takes the long path.
         return game.rated_ms > self._end_ms
 
     def _rate(self, game: RatedGame, states: list[Carried], lists: Sequence[int]) -> list[Carried]:
@@ -151,7 +151,7 @@ class LiveGames:
         return after
 
     def _rated(self, game: RatedGame, players: list[int], kept: engine.SideRatings) -> Rated:
-        """The one game as columns."""
+        """Return the one game as columns."""
         fields = self._pool.eras[self._era].scheme.state
         fields_by_name = {name: kept.history[place :: len(fields)] for place, name in enumerate(fields)}
         unknown = {name: FEW.unknown(2) for name in self._pool.state_fields if name not in fields_by_name}
@@ -206,101 +206,105 @@ class PoolProjection:
         self._live = LiveGames(pool, roster, self._rows)
 
     def take(self, game: RatedGame) -> bool:
-        """Rate one fresh game at the end of rating order; False, with nothing done, where it must go the long way."""
+        """Rate one fresh game at the end of rating order; return False, with nothing done, if it cannot."""
         return self._live.take(game)
 
     def update(
         self, blocks: Iterable[list[tuple[Any, ...]]], checkpoint: int, start_ms: int, concerned: set[int]
     ) -> int:
-        """Re-rate what fresh games touch, from *start_ms* on, and write it.
+        """Rerate the games that fresh ones affect, from *start_ms* on, and write them.
 
         Args:
             blocks: rated games from *start_ms* on, as ``GameBook.in_order`` gives them with ``facts``.
             checkpoint: games at later journal positions are fresh.
             start_ms: nothing before it changes.
-            concerned: players to be re-rated from there on in any case.
+            concerned: players to be rerated from there on in any case.
 
         Returns:
             The number of games rated.
         """
         self._live.forget()
         states = ReratedStates(FEW, self.pool, self._roster, self._rows.tables)
-        walk = Rerating.begun(start_ms, checkpoint, concerned, states)
+        rerating = Rerating.begun(start_ms, checkpoint, concerned, states)
         rated = 0
         with collector_paused():
             for block, more in _with_more(blocks):
-                # compiled where there are many; once many have been met, states stay in arrays until the end
-                cols = FEW if len(block) < engine.COMPILE_FROM and walk.states.cols is FEW else MANY
-                walk.states.hold_as(cols)
-                games = as_games(cols, block, walk.checkpoint, self.pool, self.facts)
+                # compiled if there are many; once there were many, states stay in arrays until the end
+                cols = FEW if len(block) < engine.COMPILE_FROM and rerating.states.cols is FEW else MANY
+                rerating.states.convert(cols)
+                games = as_games(cols, block, rerating.checkpoint, self.pool, self.facts)
                 for part, follows in parts(games):
-                    rated += self._update_part(cols, part, walk, more=more or follows)
-        self._rows.drop_after(walk.surplus)
-        self._rows.write_current(walk.current.values())
-        gone = concerned - walk.met
+                    rated += self._update_part(cols, part, rerating, more=more or follows)
+        self._rows.drop_after(rerating.surplus)
+        self._rows.write_current(rerating.current.values())
+        gone = concerned - rerating.rerated
         if gone:
-            # Players who have no rated game left from the start on: their later rows go, their earlier ones stand.
-            before = self._rows.rated_before(sorted(gone), walk.start_ms)
-            bases = [(player, n + walk.skipped.get(player, 0)) for player, n in before.items()]
+            # Players without a rated game from the start on: their later rows go, their earlier ones stay.
+            before = self._rows.rated_before(sorted(gone), rerating.start_ms)
+            bases = [(player, n + rerating.skipped.get(player, 0)) for player, n in before.items()]
             self._rows.drop_after(bases)
             self._rows.restore_current(bases)
         return rated
 
-    def _update_part(self, cols: Columns, games: Games, walk: Rerating, *, more: bool) -> int:
-        """Re-rate what is touched of a part of a block; returns how many games."""
-        affected = self._affected(cols, games, walk, more=more)
+    def _update_part(self, cols: Columns, games: Games, rerating: Rerating, *, more: bool) -> int:
+        """Rerate the affected games of a block; return their number."""
+        affected = self._affected(cols, games, rerating, more=more)
         if not len(affected):
             return 0
         games = games.at(cols, affected)
-        walk.note_fresh(cols, games)
+        rerating.note_fresh(cols, games)
         dense = cols.dense(games.white, games.black)
         numbers = cols.lists([dense[0]])[0]
-        places = self._meet(cols, numbers, walk, games)
-        own = [int(player in walk.own) for player in numbers]
-        rated = walk.states.rate(games, dense, places)
-        running = [walk.states.kept(number, places) for number in range(len(self._rows.tables))]
-        # A changed rating reaches many whose own games are the same: their rows of facts are not folded again.
+        places = self._loaded_places(cols, numbers, rerating, games)
+        own = [int(player in rerating.own) for player in numbers]
+        rated = rerating.states.rate(games, dense, places)
+        running = [rerating.states.kept(number, places) for number in range(len(self._rows.tables))]
+        # A changed rating affects many whose own games are the same: their rows of facts are not folded again.
         only = None if all(own) else cols.small(own)
         folded = side_rows.fold_all(cols, self.pool, self._rows, rated, running, only)
         spans = side_rows.spans(cols, rated)
-        part = ReratedBlock(places, spans, stood(self._rows, spans, walk.stored, None if only is None else own))
-        standing = standing_again(cols, self._rows, walk, rated, folded, part) if more else {}
-        current = side_rows.write(cols, self.pool, self._rows, rated, folded, part.stands)
-        walk.note_rated([_marked(row, waits=walk.states.lists.waits(row[1])) for row in current])
+        part = ReratedBlock(
+            places, spans, former_rows(self._rows, spans, rerating.stored, None if only is None else own)
+        )
+        converged = converged_players(cols, self._rows, rerating, rated, folded, part) if more else {}
+        current = side_rows.write(cols, self.pool, self._rows, rated, folded, part.former)
+        rerating.note_rated([_marked(row, waits=rerating.states.lists.waits(row[1])) for row in current])
         if more:
             for number, (table, reached) in enumerate(zip(self._rows.tables, folded.running, strict=True)):
-                walk.states.keep(number, places, cols.filled(reached, _starts(table.fold)))
-            # a preview notes them here; where rows are written there is nothing to do
-            self._rows.stand_again(standing)
-            walk.leave(standing)
+                rerating.states.keep(number, places, cols.filled(reached, _starts(table.fold)))
+            # a preview notes them here; if rows are written there is nothing to do
+            self._rows.note_converged(converged)
+            rerating.leave(converged)
         return len(affected)
 
-    def _affected(self, cols: Columns, games: Games, walk: Rerating, *, more: bool) -> Column:
+    def _affected(self, cols: Columns, games: Games, rerating: Rerating, *, more: bool) -> Column:
         """Places of the games to re-rate; who is touched and how many games are passed over is noted in *walk*."""
         if not len(games.white):
             return []
-        if cols is FEW and not more and not walk.touched and all(games.fresh):  # nothing but new games, as in live use
+        if (
+            cols is FEW and not more and not rerating.touched and all(games.fresh)
+        ):  # nothing but new games, as in live use
             return list(range(len(games.white)))
         players, white, black = cols.dense(games.white, games.black)
         numbers = cols.lists([players])[0]
-        touched = cols.small([int(player in walk.touched) for player in numbers])
+        touched = cols.small([int(player in rerating.touched) for player in numbers])
         skipped, affected = cols.zeros(len(numbers)), cols.zeros(len(games.white))
         loop = touch if cols is FEW else compiled(touch)
         loop(white, black, games.begins, games.fresh, touched, skipped, affected)
         passed = cols.where(skipped)
         hit, over, counts = cols.lists([cols.where(touched), passed, cols.take(skipped, passed)])
-        walk.touched.update(numbers[place] for place in hit)
-        walk.note_passed([numbers[place] for place in over], counts)
+        rerating.touched.update(numbers[place] for place in hit)
+        rerating.note_skipped([numbers[place] for place in over], counts)
         return cols.where(affected)
 
-    def _meet(self, cols: Columns, players: list[int], walk: Rerating, games: Games) -> Column:
+    def _loaded_places(self, cols: Columns, players: list[int], rerating: Rerating, games: Games) -> Column:
         """The places of players in the states of the walk; who is met for the first time, or again, is given one."""
-        states = walk.states
-        strangers = states.strangers(players)
-        if strangers:
-            counts = self._counts(strangers, walk)
-            states.meet(self._met(states, counts, games))
-        unknown = [player for player in players if player in walk.own and player not in states.facts_known]
+        states = rerating.states
+        not_loaded = states.not_loaded(players)
+        if not_loaded:
+            counts = self._counts(not_loaded, rerating)
+            states.load(self._starting_players(states, counts, games))
+        unknown = [player for player in players if player in rerating.own and player not in states.facts_known]
         if unknown:
             places = states.places(unknown)
             counts = dict(zip(unknown, cols.lists([cols.take(states.n, places)])[0], strict=True))
@@ -310,22 +314,22 @@ class PoolProjection:
             states.facts_known.update(unknown)
         return states.places(players)
 
-    def _counts(self, players: Sequence[int], walk: Rerating) -> dict[int, int]:
-        """By player who is met, how many rated games stand before the first re-rated one."""
-        again = {player: walk.stood[player] for player in players if player in walk.stood}
+    def _counts(self, players: Sequence[int], rerating: Rerating) -> dict[int, int]:
+        """Return, by player to be loaded, the number of rated games before the first rerated one."""
+        again = {player: rerating.converged[player] for player in players if player in rerating.converged}
         first = [player for player in players if player not in again]
-        stored = self._rows.counted(first, walk.start_ms)
-        walk.stored.update((player, stored[player][0] if player in stored else 0) for player in first)
+        stored = self._rows.counted(first, rerating.start_ms)
+        rerating.stored.update((player, stored[player][0] if player in stored else 0) for player in first)
         counts = dict.fromkeys(players, 0)
         counts.update((player, before) for player, (_, before) in stored.items())
         counts.update(again)
-        # Those passed over since the start, or since the player stood again, are games before this one.
+        # Games that were skipped since the start, or since convergence, come before this one.
         for player in (*again, *(player for player, (n, before) in stored.items() if before < n)):
-            counts[player] += walk.skipped.get(player, 0)
+            counts[player] += rerating.skipped.get(player, 0)
         return counts
 
-    def _met(self, states: ReratedStates, counts: dict[int, int], games: Games) -> StartingPlayers:
-        """What players bring along who have so many rated games; who has none is a newcomer."""
+    def _starting_players(self, states: ReratedStates, counts: dict[int, int], games: Games) -> StartingPlayers:
+        """Return the states of players with so many rated games; a player without one is new."""
         cols, lists = states.cols, states.lists
         without_games = [player for player, n in counts.items() if not n]
         first_ms: dict[int, int] = {}
@@ -348,11 +352,11 @@ class PoolProjection:
         kept = [cols.floats(())] * len(self._rows.tables)
         for number in self._rows.tables_of_states:
             fold = self._rows.tables[number].fold
-            # one row of the answer holds the states of all these tables, one behind the other
+            # one row of the answer has the states of all these tables, one behind the other
             first, last = last, last + len(fold.state)
             read = cols.filled(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
-            anew = [value for newcomer in newcomers.values() for value in begun(fold, newcomer.seed)]
-            kept[number] = cols.joined(read, cols.filled(anew, _starts(fold)))
+            fresh_states = [value for newcomer in newcomers.values() for value in begun(fold, newcomer.seed)]
+            kept[number] = cols.joined(read, cols.filled(fresh_states, _starts(fold)))
         return StartingPlayers(
             players,
             [counts[player] for player in players],
@@ -362,8 +366,8 @@ class PoolProjection:
             newcomers,
         )
 
-    def _scheme_states(self, walked: ReratedStates, flat: Column, eras: Sequence[int]) -> Column:
-        """The scheme's state of each row, as wide as the widest, out of all fields of the pool."""
+    def _scheme_states(self, carried: ReratedStates, flat: Column, eras: Sequence[int]) -> Column:
+        """Return the scheme's state of each row, as wide as the widest, out of all fields of the pool."""
         fields = self._rows.state_fields
         takes = [[fields.index(name) for name in era.scheme.state] for era in self.pool.eras]
         # one scheme since the beginning: the row is its state
@@ -372,17 +376,17 @@ class PoolProjection:
         states: list[float] = []
         for row, era in enumerate(eras):
             said = flat[row * len(fields) : (row + 1) * len(fields)]
-            states += (*(said[field] for field in takes[era]), *((nan,) * (walked.width - len(takes[era]))))
-        return walked.cols.floats(states)
+            states += (*(said[field] for field in takes[era]), *((nan,) * (carried.width - len(takes[era]))))
+        return carried.cols.floats(states)
 
     def _kept(self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer]) -> Column:
-        """The running state of a table's fold after so many games of each player, flat.
+        """Return the running state of a table's fold after so many games of each player, flat.
 
         Args:
             cols: how the columns are held.
             number: place of the table.
             counts: by player, how many games.
-            newcomers: who has none.
+            newcomers: the players without a game.
         """
         fold = self._rows.tables[number].fold
         by_player = self._rows.at_games(number, {player: n for player, n in counts.items() if n})
@@ -405,7 +409,7 @@ def _starts(fold: DeclaredProjector) -> list[float]:
 
 
 def _with_more(blocks: Iterable[list[tuple[Any, ...]]]) -> Iterator[tuple[list[tuple[Any, ...]], bool]]:
-    """Each block, and whether another one follows."""
+    """Yield each block, and whether another one follows."""
     waiting: list[tuple[Any, ...]] = []
     for block in blocks:
         if waiting:
@@ -422,9 +426,9 @@ class PoolProjections:
         """Take a book.
 
         Args:
-            book: whose games are rated.
-            projectors: the read models beside the history.
-            make_rows: what reads and writes the rows of a pool; a preview's writes none.
+            book: the book whose games are rated.
+            projectors: the read models, apart from the history.
+            make_rows: makes the object that reads and writes a pool's rows; a preview's writes none.
         """
         self._book = book
         self._projectors = projectors
@@ -432,7 +436,7 @@ class PoolProjections:
         self._by_pool: dict[int, PoolProjection] = {}
 
     def update(self, fresh: Changes, checkpoint: int) -> int:
-        """Bring every pool that *fresh* touches up to date; returns the number of games rated."""
+        """Bring every pool that *fresh* affects up to date; return the number of rated games."""
         rated = 0
         for number, start_ms in sorted(fresh.start_ms.items()):
             pool = next(pool for pool in self._book.pools.values() if pool.pool == number)

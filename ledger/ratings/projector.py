@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
 import attrs
@@ -266,33 +266,33 @@ class DeclaredProjector:
         if twice := sorted({name for name in names if names.count(name) > 1}):
             yield f"two columns of its table would be called {twice}; give them other names"
 
-    @property
+    @cached_property
     def step(self) -> Callable[[Any, RatedSide], None]:
         """The step of the class, as a plain function of a record and a side."""
         step: Callable[[Any, RatedSide], None] = vars(self.made)["step"]
         return step
 
-    @property
+    @cached_property
     def state(self) -> tuple[Kept, ...]:
         """The columns of the running state, in their order."""
         return _state_of(self.made)
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, ...]:
         """The columns that tell its rows apart, and their order in it."""
         return ("pool", "player", "n", "tournament") if self.by == TOURNAMENT else ("pool", "player", "n")
 
-    @property
-    def wants(self) -> set[str]:
+    @cached_property
+    def wants(self) -> frozenset[str]:
         """The columns of a side that it reads, stores, or is ordered by."""
-        return {*self.reads, *self.stores, *self.key[3:]}
+        return frozenset((*self.reads, *self.stores, *self.key[3:]))
 
-    @property
+    @cached_property
     def follows_ratings(self) -> bool:
         """Whether a player's rows may be others after a correction that changes none of the player's own games."""
         return not self.wants.isdisjoint(FOLLOW_RATINGS)
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Name, version, settings, columns and the source of a plug-in: when this changes, the table is built anew."""
         columns = [*self.reads, "", *self.stores, *(f"{kept.name} {kept.type} {kept.start}" for kept in self.state)]

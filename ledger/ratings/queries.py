@@ -80,7 +80,7 @@ COUNTED_AT = f"""
 SELECT count(*) AS players, coalesce(sum(rating >= ?5), 0) AS not_below FROM ({RATINGS_AT})
 WHERE n >= ?3 AND ended_ms > ?4 AND player NOT IN (SELECT value FROM json_each(?6))
 """
-# The same where few games were rated since: who has not played has the rating of now, and stands in its order.
+# The same if few games were rated since: players without one have the present rating, in its order.
 BEST_SINCE_FEW = """
 WITH later AS (
   SELECT white AS player FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2
@@ -99,7 +99,7 @@ UNION ALL SELECT * FROM (
 MANY_SINCE = (  # measured: up to here to look each player up takes less than to look at everybody in 0.1 million games
     "SELECT 1 AS found FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2 LIMIT 1 OFFSET 5000"
 )
-# Games of some players, ?1 as JSON, as they stand; voided and unrated ones too.
+# The current games of some players, ?1 as JSON; voided and unrated ones too.
 # UNION, not UNION ALL: a game between two of these players comes once.
 EVERY_GAME_OF = """
 WITH these(player) AS (SELECT value FROM json_each(?1)), theirs(position) AS (
@@ -108,7 +108,7 @@ WITH these(player) AS (SELECT value FROM json_each(?1)), theirs(position) AS (
 SELECT position, key, white, black, outcome, half_moves, started_at, ended_at, tournament, round
 FROM theirs CROSS JOIN games USING (position) ORDER BY position
 """
-# The keys of those games, and of games that were told of these players before a correction.
+# The keys of those games, and of games that were reported for these players before a correction.
 EVERY_KEY_OF = """
 WITH these(player) AS (SELECT value FROM json_each(?1)), theirs(position) AS (
   SELECT position FROM these CROSS JOIN games ON games.white = these.player
@@ -205,7 +205,7 @@ WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n <= ?3 ORDER BY mine.n DESC
 """
 GAMES_BETWEEN = "SELECT n FROM history WHERE pool = ?1 AND player = ?2 AND ended_ms BETWEEN ?3 AND ?4 ORDER BY n DESC"
 # By the player, never (hence the plus) by all games of the pool that do not count.
-# Of somebody who was merged into an opponent both sides may be one person: such a game comes once, as White's.
+# If a player was merged into an opponent, both sides may be one person: such a game comes once, as White's.
 NOT_COUNTED = f"""
 SELECT * FROM (
   SELECT * FROM games WHERE white = ?1 AND +pool = ?2 AND reason IS NOT NULL

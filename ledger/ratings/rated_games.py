@@ -28,7 +28,7 @@ OWN_DAY = -(2**62)  # where the tournament began on the day on which the game en
 class Games(NamedTuple):
     """Rated games of one pool in rating order, as columns.
 
-    ``time_loss`` is 0 when nobody, 1 when White and 2 when Black lost on time; ``rated_ms`` is the place in rating
+    ``time_loss`` is 1 if White and 2 if Black lost on time, else 0; ``rated_ms`` is the place in rating
     order; ``begins`` is 1 for the first game of each batch (each game, where a scheme rates by game); ``fresh`` is 1
     for new games; ``facts`` are further columns of the game book, by name, for the tables that want them, and
     ``began_ms`` and ``tournament`` where tournaments are rated whole.
@@ -160,7 +160,7 @@ def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any
     """Columns of the game book by name: texts, but for the order of rounds and the beginnings of tournaments."""
     facts = {}
     for name, column in zip(names, columns, strict=True):
-        # no NULL fits into an array of whole numbers: what stands for it is earlier than any day
+        # no NULL fits into an array of whole numbers: its substitute is earlier than any day
         if name == BEGAN:
             facts[name] = cols.ints([OWN_DAY if ms is None else ms for ms in column])
         else:
@@ -169,7 +169,7 @@ def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any
 
 
 def further_facts(pool: Pool, facts: Sequence[str]) -> tuple[str, ...]:
-    """The columns of the game book that the games of a pool need beside those that the tables want."""
+    """Return the columns of the game book that the games of a pool need, apart from those of the tables."""
     return tuple(dict.fromkeys((*facts, BEGAN, TOURNAMENT))) if pool.by_event else tuple(facts)
 
 
@@ -257,7 +257,7 @@ def sides_of(cols: Columns, pool: Pool, rated: Rated, asked_names: Set[str]) -> 
         "opponent": cols.take(rated.player_column, cols.take(rated.owner, other)),
         "opponent_n": cols.take(rated.n, other),
         "colour": colour,
-        # The book tells both from White's side: what White did not get Black did; who lost on time is 1 White, 2 Black.
+        # The book has both from White's side: Black got what White did not; 1 is a loss on time by White, 2 by Black.
         "half_points": cols.choose(colour, half_points, cols.minus(2, half_points)),
         "lost_on_time": cols.choose(colour, cols.equal(time_loss, 1), cols.equal(time_loss, 2)),
         "rating": cols.take(rated.after["rating"], places),
@@ -278,15 +278,15 @@ def sides_of(cols: Columns, pool: Pool, rated: Rated, asked_names: Set[str]) -> 
 
 
 def restarts(cols: Columns, pool: Pool, eras: Column) -> Column:
-    """By side, the place of the last era up to the side's own with which everybody began anew; 0 for none."""
-    # as nearly everywhere: nobody ever began anew
+    """Return, by side, the place of the last era up to the side's own in which all ratings restarted; 0 for none."""
+    # as nearly everywhere: ratings never restarted
     if pool.restarts[-1] == 0:
         return cols.zeros(len(eras))
     return cols.take(cols.small(pool.restarts), eras)
 
 
 def codes(cols: Columns, pool: Pool, sides: Mapping[str, Column], asked_names: Set[str]) -> dict[str, Column]:
-    """The wanted columns that stand for another one: numbers for texts, the scheme's name for its era."""
+    """Return the requested columns that follow from another one: numbers of texts, the scheme's name of its era."""
     columns = {}
     if "termination_code" in asked_names:
         columns["termination_code"] = cols.ints([TERMINATION_CODE[word] for word in sides["termination"]])
@@ -353,7 +353,7 @@ def rateable(
 
 
 def rateable_games(pool: Pool, cols: Columns, era: int, white: Column, black: Column, games: Games) -> engine.Rateable:
-    """The same of ``Games``; *white* and *black* are dense player indexes."""
+    """Return ``Games`` as the engine rates them; *white* and *black* are dense player indexes."""
     return rateable(
         pool,
         cols,
@@ -380,13 +380,13 @@ def beginnings(
     Args:
         ended_ms: when each game ended.
         began_ms: the first millisecond of its tournament, ``OWN_DAY`` for the day on which it ended.
-        tournament: what stands for its tournament; a game without one is a tournament of its own.
+        tournament: a number for its tournament; a game without one is a tournament of its own.
         begins: 1 for the first game of each batch.
     """
     days: list[float] = []
     places: dict[tuple[float, Any], int] = {}
     for game, (end, begin, name, first) in enumerate(zip(ended_ms, began_ms, tournament, begins, strict=True)):
-        # Tournaments are told apart within a batch alone: those of another one may have the same numbers again.
+        # The numbers distinguish tournaments within a batch alone: another batch may use the same numbers again.
         if first:
             places.clear()
         day = end // DAY_MS if begin == OWN_DAY else begin / DAY_MS

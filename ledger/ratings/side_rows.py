@@ -1,9 +1,9 @@
 """Rated games to rows: each player's sides folded and written to the history, the other tables and ``current``.
 
-The one builder of rows: for a single live game, for what a late result touches, and for a first build alike.
+The one builder of rows: for a single live game, for the games that a late result affects, and for a first build.
 
-Where a table has no row for some games, only the rows that differ are written; what stood there, read once, also says
-whether a player stands again (``walks``).
+If a table has no row for some games, only the rows that differ are written; its former rows, read once, also say
+whether a player has converged (``reratings``).
 """
 
 from __future__ import annotations
@@ -92,23 +92,23 @@ Span = tuple[int, int, int]  # a player, and the numbers of the first and the la
 
 @attrs.frozen
 class FormerRows:
-    """The rows of a table in some spans, as they stood.
+    """The former rows of a table in some spans.
 
     Attributes:
         table: the table.
-        rows: of each the player, the number of the game, and what else the table has, in the order of its key.
+        rows: of each the player, the number of the game, and the other columns, in the order of its key.
     """
 
     table: SideTable
     rows: Sequence[tuple[Any, ...]]
 
     def last_states(self) -> dict[int, tuple[Any, ...]]:
-        """By player, the running state that the last of these rows keeps."""
+        """Return, by player, the running state in the last of these rows."""
         first = 2 + len(self.table.values) - len(self.table.fold.state)
         return {row[0]: row[first:] for row in self.rows}
 
     def columns(self, cols: Columns) -> list[Column]:
-        """The key of each row as one number, then the other columns."""
+        """Return the key of each row as one number, then the other columns."""
         if not self.rows:
             return [cols.ints(()), *([cols.floats(())] * len(self.table.values))]
         # player and number as one: a column of single numbers is compared and sorted at once
@@ -123,16 +123,16 @@ class FormerRows:
         ]
 
 
-def stood(
+def former_rows(
     rows: PlayerRows, spans: Sequence[Span], stored: Mapping[int, int], own: Sequence[int] | None
 ) -> dict[int, FormerRows]:
-    """By number of a table that has no row for some games, what stands there.
+    """Return the former rows, by number of a table that has no row for some games.
 
     Args:
         rows: of the pool.
         spans: the games that were rated again.
-        stored: by player, how many rows there are of games; beyond them nothing stands.
-        own: by span, 1 where the player's own games are others now: rows of facts of anybody else stand; None for all.
+        stored: by player, how many rows there are of games; beyond them there is none.
+        own: by span, 1 if the player's own games changed: other players' rows of facts stay; None for all.
     """
     # A span that begins behind the stored rows is of new games alone: no query for it.
     asked = [span for span in spans if span[1] <= stored[span[0]]]
@@ -146,37 +146,37 @@ def stood(
         if not table.is_whole:
             spans_asked = of_own if table.is_of_facts else asked
             by_table[number] = FormerRows(
-                # what is rare may have no row yet in the whole pool: one look says so
+                # a rare thing may have no row yet in the whole pool: one look shows that
                 table,
                 rows.in_spans(table, spans_asked) if spans_asked and rows.is_filled(table) else (),
             )
     return by_table
 
 
-def to_write(cols: Columns, rows: PlayerRows, stands: FormerRows, columns: Sequence[Column]) -> list[Column]:
-    """Delete the rows that are gone; gives the columns of those to be written.
+def to_write(cols: Columns, rows: PlayerRows, former: FormerRows, columns: Sequence[Column]) -> list[Column]:
+    """Delete the rows that are gone; return the columns of those to be written.
 
     Args:
         cols: how the columns are held.
         rows: where they are deleted.
-        stands: the rows as they stand.
-        columns: the rows as they are to be: player, number of the game, what else the table has.
+        former: the former rows.
+        columns: the new rows: player, number of the game, the other columns.
     """
-    if not stands.rows:
+    if not former.rows:
         return list(columns)
-    gone, changed = changes(cols, stands.columns(cols), [keyed(cols, *columns[:2]), *columns[2:]])
-    keys = [stands.rows[place][:2] for place in cols.lists([gone])[0]]
+    gone, changed = changes(cols, former.columns(cols), [keyed(cols, *columns[:2]), *columns[2:]])
+    keys = [former.rows[place][:2] for place in cols.lists([gone])[0]]
     if keys:
-        rows.delete(stands.table, keys)
+        rows.delete(former.table, keys)
     return [cols.take(column, changed) for column in columns]
 
 
 class TableFold(NamedTuple):
-    """What the fold of one table makes of sides.
+    """The result of one table's fold over sides.
 
     Attributes:
-        columns: of each side that has a row, the running state after it, a column for each field.
-        places: which sides those are; None for all.
+        columns: the running state after each side that has a row, a column for each field.
+        places: the places of those sides; None for all.
         reached: the state that each run has reached, flat.
     """
 
@@ -185,7 +185,7 @@ class TableFold(NamedTuple):
     reached: Column
 
     def of_rows(self, cols: Columns, column: Column) -> Column:
-        """A column of the sides, of those that have a row."""
+        """Return a column of the sides that have a row."""
         return column if self.places is None else cols.take(column, self.places)
 
 
@@ -204,11 +204,11 @@ class InTournaments(NamedTuple):
 
 
 class FoldedSides(NamedTuple):
-    """What the folds of the tables make of the sides of rated games.
+    """The results of all tables' folds over the sides of rated games.
 
     Attributes:
         sides: the columns of the sides, by name, sorted by player and game number.
-        players: whose they are.
+        players: their players.
         begun: by table, the running state before the sides, flat, by player or by run of a tournament.
         kept: by table, the running state after each side that has a row.
         running: by table, the running state that each player has reached, flat; of a fold by tournament nothing.
@@ -234,13 +234,13 @@ def fold_all(
         rows: whose tables are to be filled.
         rated: what is folded.
         running: by table, the running state of its fold, flat, by player; left as it is. Folds by tournament go on from
-            the rows that stand.
-        own: by player, 1 where the player's own games are others now: nobody else's are folded for tables that follow
-            no ratings; None for all.
+            the stored rows.
+        own: by player, 1 if the player's own games changed: only those are folded for tables that follow no ratings;
+            None for all.
     """
     sides = sides_of(cols, pool, rated, rows.side_columns)
     sides["player"] = cols.take(rated.player_column, sides["owner"])
-    # A table of facts alone (results, colours) says of everybody else what it said: those rows stand.
+    # A table of facts alone (results, colours) says the same of all other players: those rows stay.
     chosen = None if own is None else cols.where(cols.take(own, sides["owner"]))
     if "listed" in rows.side_columns:
         sides["listed"] = listed_sides(cols, pool, rated, cols.small(range(rated.starts[-1])))
@@ -251,7 +251,7 @@ def fold_all(
             folds.tournaments[table.name], folds.begun[number] = there, begun
             whose = game_of(there.sides)
             folds.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun, whose))
-            # what a player brings along is of several tournaments: the rows keep it
+            # a player's states of several tournaments are in the rows
             folds.running.append(cols.floats(()))
             continue
         folded = _folded(cols, table, sides, state, chosen if table.is_of_facts else None)
@@ -280,18 +280,18 @@ def write(
     rows: PlayerRows,
     rated: Rated,
     folded: FoldedSides,
-    stands: Mapping[int, FormerRows] | None = None,
+    former: Mapping[int, FormerRows] | None = None,
 ) -> list[tuple[Any, ...]]:
-    """Write all sides of rated games to the history and the other tables; gives the rows of ``current`` that follow.
+    """Write all sides of rated games to the history and the other tables; return the new rows of ``current``.
 
     Args:
         cols: how the columns are held.
         pool: the pool.
         rows: where they are written.
         rated: what is written.
-        folded: what ``fold_all`` gives for it.
-        stands: where rows with these numbers may be there, by number of a table that has no row for some games, what
-            stands there; the other tables' rows are replaced.
+        folded: the result of ``fold_all`` for it.
+        former: if rows with these numbers may exist, the former rows by number of a table that has no row for some
+            games; the other tables' rows are replaced.
     """
     for number, (table, kept) in enumerate(zip(rows.tables, folded.kept, strict=True)):
         sides = folded.tournaments[table.name].sides if table.by_tournament else folded.sides
@@ -300,18 +300,18 @@ def write(
         stored = [kept.of_rows(cols, column) for column in (*(sides[name] for name in names), *further)]
         columns = [*stored, *kept.columns]
         # A table with a row for each game has its rows replaced by number; one without must lose those that are gone.
-        if stands is not None and not table.is_whole:
-            columns = to_write(cols, rows, stands[number], columns)
+        if former is not None and not table.is_whole:
+            columns = to_write(cols, rows, former[number], columns)
         if len(columns[0]):
             filled = zip(repeat(pool.pool), *cols.lists(columns))  # as many as there are players
-            rows.write(table, filled, replacing=stands is not None)
+            rows.write(table, filled, replacing=former is not None)
     ends = cols.small([last - 1 for last in rated.starts[1:]])
     last = [*(cols.take(folded.sides[name], ends) for name in CURRENT), listed_sides(cols, pool, rated, ends)]
     return list(zip([pool.pool] * len(rated.players), rated.players, *cols.lists(last), strict=True))
 
 
 def spans(cols: Columns, rated: Rated) -> list[tuple[int, int, int]]:
-    """Of each player who was rated, the number of the first and of the last of the rated games."""
+    """Return, for each rated player, the numbers of the first and of the last of the rated games."""
     firsts = cols.take(rated.order, cols.small(rated.starts[:-1]))
     lasts = cols.take(rated.order, cols.small([last - 1 for last in rated.starts[1:]]))
     first, last = cols.lists([cols.take(rated.n, firsts), cols.take(rated.n, lasts)])
@@ -319,14 +319,14 @@ def spans(cols: Columns, rated: Rated) -> list[tuple[int, int, int]]:
 
 
 def of_history(cols: Columns, folded: TableFold, asked_names: Set[str]) -> dict[str, Column]:
-    """The columns of a side that are wanted and stand in the state of the history."""
+    """Return the requested columns of a side that are in the state of the history."""
     return {"games_before": cols.ints(folded.columns[GAMES_BEFORE])} if "games_before" in asked_names else {}
 
 
 def _in_tournaments(
     cols: Columns, rows: PlayerRows, table: SideTable, sides: Mapping[str, Column], rated: Rated
 ) -> tuple[InTournaments, Column]:
-    """The sides that are of a tournament, and of each run, flat, what the player's last row in it before them keeps."""
+    """Return the sides that are of a tournament, and the state with which each run begins, flat."""
     places = [place for place, name in enumerate(sides["tournament"]) if name is not None]
     at = cols.small(places)
     there = {name: cols.take(sides[name], at) for name in {"n", *table.fold.wants}}
@@ -340,7 +340,7 @@ def _in_tournaments(
 
 
 def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Column:
-    """Whether the scheme lists each player after those of the sides, in their order, that stand at *sides*."""
+    """Return whether the scheme lists each player after the sides at the places *sides*, in their order."""
     if pool.lists_everybody:
         return cols.small([1] * len(sides))
     places = cols.take(rated.order, sides)
@@ -386,7 +386,7 @@ def fold(
     width, made, loop = len(projector.state), projector.made, folding_loop(projector)
     sparse = projector.rows == CHANGES
     taken = tuple(sides[name] for name in projector.reads)
-    # what the sides began with is told beside what they reached (``FoldedSides``)
+    # the states before the sides are stored apart from those after them (``FoldedSides``)
     if cols is FEW:
         reached = state[:]
         runs = len(reached) // width if width else max(run, default=-1) + 1
@@ -394,12 +394,12 @@ def fold(
     else:
         loop, reached = compiled(loop), state.copy()
         players = records_of(made, reached) if width else np.zeros(run.max() + 1)
-        # A build has some whole numbers in fewer bits than an update; the step would be compiled anew for each width.
+        # A build has some whole numbers in fewer bits than an update; the step would be compiled again for each width.
         taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
     out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
     try:
         loop(run, taken, players, out, changed)
-    except Exception as error:  # whatever somebody else's step does; the history's is ours
+    except Exception as error:  # a plug-in's step may raise anything; the history's is ours
         if projector is HISTORY:
             raise
         words = failure_of("its step", projector.step, error)
@@ -445,7 +445,7 @@ def _at(whose: Whose | None, side: int | None) -> str:
 
 
 def _failing_side(error: BaseException) -> int | None:
-    """The side at which the interpreted loop was; compiled code does not tell."""
+    """Return the side at which the interpreted loop was; compiled code does not say."""
     trace = error.__traceback__
     while trace is not None and "changed" not in trace.tb_frame.f_locals:
         trace = trace.tb_next

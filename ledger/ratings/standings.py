@@ -1,8 +1,8 @@
-"""Who stands where in a pool: whom a list shows now or at an instant, with which numbers and in which order.
+"""The ranking of a pool, now or at an instant: which players a list shows, with which numbers and in which order.
 
-One question for rankings, lists that are shown, published and proven, their differences, and trials. It costs what is
-read: few of many are found by an index, places are sums over the distribution of ratings and a count of equals,
-and everybody is worked out only where time or a later scheme has changed ratings. No name of a person is looked up.
+It answers rankings, lists that are shown, published and verified, their differences, and dry runs. The cost follows
+what is read: an index finds few of many, places are sums over the distribution of ratings and a count of equals, and
+all players are computed only if time or a later scheme has changed ratings. No name of a person is looked up.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ FEW_BANDS = 8  # numbers of points up to which the distribution is summed up for
 
 
 def count_listed(connection: sqlite3.Connection, pool: int) -> int:
-    """How many players a pool lists, those with closed accounts among them.
+    """Return how many players a pool lists, those with closed accounts among them.
 
     Args:
         connection: the views.
@@ -73,7 +73,7 @@ def count_listed(connection: sqlite3.Connection, pool: int) -> int:
 
 
 def count_before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -> dict[Point, int]:
-    """How many listed players of a pool stand in the ranking before each of some points, which need be nobody's.
+    """Return how many listed players of a pool rank before each of some points, which need be no player's.
 
     Args:
         connection: the views.
@@ -94,7 +94,7 @@ def count_before(connection: sqlite3.Connection, pool: int, points: Sequence[Poi
 
 
 def _with_more(connection: sqlite3.Connection, pool: int, asked: Sequence[int]) -> Iterator[int]:
-    """How many players a pool lists with more points than each of those asked about, which descend."""
+    """Return how many players a pool lists with more points than each number, in descending order."""
     if len(asked) < FEW_BANDS:
         for points in asked:
             yield int(connection.execute(WITH_MORE, (pool, points)).fetchone()[0])
@@ -109,7 +109,7 @@ def _with_more(connection: sqlite3.Connection, pool: int, asked: Sequence[int]) 
 
 
 def _counted(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
-    """How many from the rating *since* down stand before each point; counted from each to the next one."""
+    """Return how many from the rating *since* down rank before each point; counted from each to the next one."""
     higher = 0
     for negative, player in points:
         higher += connection.execute(HIGHER, (pool, -negative, since)).fetchone()[0]
@@ -118,7 +118,7 @@ def _counted(connection: sqlite3.Connection, pool: int, since: float, points: Se
 
 
 def _read(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
-    """The same from the part of the ranking that the points lie in."""
+    """Return the same numbers, read from the part of the ranking that the points lie in."""
     order = connection.execute(ORDER, (pool, -points[-1][0], since)).fetchall()
     return (bisect_left(order, point) for point in points)
 
@@ -160,22 +160,22 @@ class ListedPlayer(NamedTuple):
 
     @property
     def said(self) -> tuple[float, int, str | None]:
-        """What a list says of the player, whoever stands before: rating, games, day of the last one."""
+        """The player's own row of a list, whatever the rank: rating, games, day of the last one."""
         return self.rating, self.games, self.last_game
 
 
 class Counted(NamedTuple):
-    """How many stand in a ranking, and how many of them have a rating or a higher one."""
+    """The number of players in a ranking, and of those with a rating or a higher one."""
 
     players: int
     not_below: int
 
 
 class Standings:
-    """Who stands where in one pool at an instant or, without one, now.
+    """The ranking of one pool at an instant or, without one, now.
 
-    At an instant that is by the ratings in force then. Now is after the last rated game: a period that is not over
-    counts as if it closed then, and nobody is shown whose account is closed by today.
+    At an instant, the ratings in force then count. Now is after the last rated game: a period that is not over counts
+    as if it closed then, and a player whose account is closed by today is not shown.
     """
 
     def __init__(
@@ -195,37 +195,37 @@ class Standings:
             connection: the views.
             pool: the pool.
             at_ms: the instant, milliseconds since 1970; None: now.
-            now_ms: what time it is; nobody needs it at an instant.
-            min_games: rated games that a player has at least; with 0 who came with the rating of a list and has
-                none stands there, too.
+            now_ms: the present time; not needed at an instant.
+            min_games: rated games that a player has at least; with 0, players who came with the rating of a list and
+                have none are included.
             active_from: an instant after which the last of them ended.
-            closed: whose accounts are closed, where the caller knows.
+            closed: the players whose accounts are closed, if the caller has them.
         """
         self.states = PlayerStates(connection, pool)
         self._connection, self._pool = connection, pool
         self._at_ms, self._now_ms, self._active_from = at_ms, now_ms, active_from
         self._unplayed_counts: dict[float, Counted] = {}
-        self._min_games = min(min_games, MAX_WHOLE)  # nobody has more, and SQLite holds no much larger number
+        self._min_games = min(min_games, MAX_WHOLE)  # no player has more, and SQLite holds no much larger number
         if closed is not None:
             self.closed = closed
 
     @cached_property
     def closed(self) -> Set[int]:
-        """Whose accounts are closed, so that nobody is shown a place of theirs."""
+        """The players whose accounts are closed, so that the ranking does not show them."""
         return self.states.closed_now(self._now_ms) if self._at_ms is None else self.states.closed_at(self._at_ms)
 
     # -- the best --------------------------------------------------------------------------------------------------
 
     def best(self, limit: int = EVERYBODY) -> list[ListedPlayer]:
-        """So many, best first; of equals the lower number stands first."""
+        """Return the best players, best first; of equals the lower number comes first."""
         if self._at_ms is not None:
             if self._rows_say_all:
                 return self._best_by_rows(self._at_ms, limit)
             if limit < EVERYBODY and self.states.games_alone_change(self._at_ms):
                 return self._best_of_bounded(limit, partial(self._listed_of_bounded, self._at_ms))
             return nsmallest(limit, self._worked_out, key=_point)
-        since = self.states.stands_since_ms
-        # The rows tell nothing of closed accounts: as many more are read as may have to be left out.
+        since = self.states.rows_current_since_ms
+        # The rows say nothing about closed accounts: as many more are read as may have to be left out.
         arguments = (self._pool.pool, self._min_games, limit + len(self.closed), self._active_from, since)
         query = queries.RANKING_OF_FEW_ACTIVE if self._are_few_active else queries.RANKING
         players = self._open(queries.tuples(self._connection, query, arguments))
@@ -235,18 +235,18 @@ class Standings:
 
     @cached_property
     def _rows_say_all(self) -> bool:
-        """Whether the list of the instant shows the last rows by then and nothing else."""
+        """True if the list of the instant shows the last rows by then and nothing else."""
         return self._at_ms is not None and self.states.rows_say_all(self._at_ms)
 
     @cached_property
     def _are_few_active(self) -> bool:
-        """Whether those who have played of late are asked about, and there are few of them."""
+        """True if only recently active players are asked for, and there are few of them."""
         asked = (self._pool.pool, self._active_from)
         few = self._active_from > BEGINNING
         return few and queries.first_row(self._connection, queries.MANY_ACTIVE, asked) is None
 
     def _best_by_rows(self, ms: int, limit: int) -> list[ListedPlayer]:
-        """Where the last rows by then say by themselves who stood where."""
+        """Return the best if the last rows by then are the ranking."""
         arguments = (self._pool.pool, ms, self._min_games, self._active_from)
         if queries.first_row(self._connection, queries.MANY_SINCE, arguments[:2]) is None:
             few = queries.tuples(self._connection, queries.BEST_SINCE_FEW, (*arguments, limit + len(self.closed)))
@@ -259,9 +259,9 @@ class Standings:
         return self._best_of_bounded(limit, look_up)
 
     def _best_of_bounded(self, limit: int, look_up: Callable[[int, int], list[ListedPlayer]]) -> list[ListedPlayer]:
-        """The best of an instant, where *look_up* asks for so many players after the first ones by their bounds."""
-        # Who never had a rating as high as the last of the best cannot be one of them. So players are looked up in the
-        # order of what their ratings never exceed, each time as many again, until nobody else can come in.
+        """Return the best of an instant; *look_up* asks for so many players after the first ones by their bounds."""
+        # A player who never had a rating as high as the last of the best cannot be one of them. So players are looked
+        # up in the order of what their ratings never exceed, each time as many again, until no other can come in.
         best: list[ListedPlayer] = []
         after, players = 0, limit if limit == EVERYBODY else FEW_PLAYERS + limit
         while True:
@@ -272,39 +272,39 @@ class Standings:
                 return best
 
     def _listed_of_bounded(self, ms: int, players: int, after: int) -> list[ListedPlayer]:
-        """The same where states must be worked out: a rating holds from the end of a period, or is not listed yet."""
+        """Return players by their computed states: a rating holds from the end of a period, or is not listed yet."""
         states = (state for state in self.states.bounded_at(ms, players, after) if state.player not in self.closed)
         return [player for state in states if self._takes(player := _listed(state))]
 
     def _open(self, rows: Iterable[tuple[int, float, int, int]]) -> list[ListedPlayer]:
-        """The rows of those whose accounts are open."""
+        """Return the rows of players whose accounts are open."""
         closed = self.closed
         return [ListedPlayer._make(row) for row in rows if row[0] not in closed]
 
     @cached_property
     def _worked_out(self) -> list[ListedPlayer]:
-        """Everybody at the instant, state by state, in no order."""
+        """All players at the instant, state by state, in no order."""
         assert self._at_ms is not None
         return [player for state in self.states.all_at(self._at_ms) if self._takes(player := _listed(state))]
 
     @cached_property
     def _moved(self) -> list[ListedPlayer]:
-        """Those whose ratings time or a later scheme has changed since their last rows."""
+        """The players whose ratings time or a later scheme has changed since their last rows."""
         moved = (_listed(state) for state in self.states.moved_since(self._now_ms) if state.player not in self.closed)
         return [player for player in moved if self._takes(player)]
 
     def _unplayed(self, limit: int) -> list[ListedPlayer]:
-        """The best of those who came with the rating of a list and have no rated game; none has played of late."""
+        """Return the best players who came with the rating of a list and have no rated game."""
         if self._min_games or self._active_from > BEGINNING:
             return []
         states = self.states.unplayed(self._now_ms, limit + len(self.closed))
         return [_listed(state) for state in states if state.player not in self.closed]
 
     def _count_unplayed(self, rating: float) -> Counted:
-        """Count those without a rated game, and those of them who have that rating or a higher one."""
+        """Count the players without a rated game, and those of them who have that rating or a higher one."""
         if self._min_games or self._active_from > BEGINNING:
             return Counted(0, 0)
-        # Who asks for a place asks for the next rating above it, too: one look at them tells both.
+        # A caller that needs a place needs the next rating above it, too: one look at them gives both.
         if rating not in self._unplayed_counts:
             players, *both = self.states.count_unplayed(self._now_ms, rating, self.closed)
             above = nextafter(rating, inf)
@@ -319,14 +319,14 @@ class Standings:
     # -- how many --------------------------------------------------------------------------------------------------
 
     def counted(self, rating: float) -> Counted:
-        """How many there are, and how many of them have that rating or a higher one, points."""
+        """Count the players, and those with that rating or a higher one, points."""
         if self._at_ms is not None and not self._rows_say_all:
             return _count(self._worked_out, rating)
         others = Counted(0, 0)
         if self._at_ms is None:
-            # Whoever has a last row has a game: to ask for one game at least leaves nobody of them out.
+            # Every player with a last row has a game: a minimum of one game leaves none of them out.
             if self._order is None and self._min_games <= 1 and self._active_from == BEGINNING:
-                # A number above everybody's: who has that very rating stands before the point.
+                # A number above all players': those with that very rating rank before the point.
                 (not_below,) = self.before([(-rating, EVERYBODY)]).values()
                 listed = count_listed(self._connection, self._pool.pool) - len(self._shut) + len(self._moved)
                 others = self._count_unplayed(rating)
@@ -335,7 +335,7 @@ class Standings:
         query = queries.COUNTED_AT
         if self._at_ms is None:
             query = queries.COUNTED_OF_FEW_ACTIVE if self._are_few_active else queries.COUNTED_NOW
-        since = self.states.stands_since_ms if self._at_ms is None else self._at_ms
+        since = self.states.rows_current_since_ms if self._at_ms is None else self._at_ms
         without = json.dumps(sorted(self.closed))
         arguments = (self._pool.pool, since, self._min_games, self._active_from, rating, without)
         ((players, not_below),) = queries.tuples(self._connection, query, arguments)
@@ -344,7 +344,7 @@ class Standings:
     # -- places now ------------------------------------------------------------------------------------------------
 
     def before(self, points: Sequence[Point]) -> dict[Point, int]:
-        """How many of those who have played stand now before each of some points, which need be nobody's, in order."""
+        """Return how many players with games rank now before each of some points, which need be no player's."""
         if self._order is not None:
             return {point: bisect_left(self._order, point) for point in points}
         above = count_before(self._connection, self._pool.pool, points)
@@ -356,19 +356,19 @@ class Standings:
 
     @cached_property
     def _by_later_list(self) -> list[Point]:
-        """The points of those to whom a later list gives the rating, in order."""
+        """The points of the players to whom a later list gives the rating, in order."""
         return sorted(
             _listed(state).point for state in self.states.moved_since(self._now_ms) if state.player not in self.closed
         )
 
     def ranks(self, points: Sequence[Point]) -> dict[int, int]:
-        """The ranks now of some who have played, by player; equals share one.
+        """Return the present ranks of some players with games, by player; equals share one.
 
         Args:
-            points: of those asked about, by their last rows: who is listed and whose account is open, in order.
+            points: those of listed players with open accounts, by their last rows, in order.
         """
         if self._order is None:
-            # Before number 0 stand those with higher ratings alone: equals share a rank.
+            # Only players with higher ratings rank before number 0: equals share a rank.
             above = self.before(sorted({(rating, 0) for rating, _ in points}))
             return {player: above[rating, 0] + 1 for rating, player in points}
         asked = {player for _, player in points}
@@ -377,8 +377,8 @@ class Standings:
 
     @cached_property
     def _order(self) -> list[Point] | None:
-        """The points of all who have played, in order; None where the last rows say by themselves who stands where."""
-        since = self.states.stands_since_ms
+        """The points of all players with games, in order; None if the last rows are the ranking."""
+        since = self.states.rows_current_since_ms
         if since == BEGINNING:
             return None
         points = queries.tuples(self._connection, queries.ORDER_SINCE, (self._pool.pool, since))
@@ -387,18 +387,18 @@ class Standings:
 
     @cached_property
     def _shut(self) -> list[Point]:
-        """The points of closed accounts among all whom the last rows list, in order."""
+        """The points of closed accounts that the last rows list, in order."""
         return points_of_closed(self._connection, self._pool.pool, self.closed) if self.closed else []
 
     # -- some players ----------------------------------------------------------------------------------------------
 
     def of(self, players: Iterable[int]) -> dict[int, ListedPlayer]:
-        """Those of some players whom the list of the instant shows, by number."""
+        """Return those of some players whom the list of the instant shows, by number."""
         assert self._at_ms is not None
         asked = set(players)
         if len(asked) > FEW_PLAYERS:
             return {player.player: player for player in self.best() if player.player in asked}
-        # The number of a merged player still has its seed, and stands on no list: the person stands there.
+        # The number of a merged player still has its seed, and is on no list: the person is.
         asked -= stored_proposals.merges_in(self._connection).keys() | self.closed
         states = (self.states.at(player, self._at_ms) for player in sorted(asked))
         return {state.player: _listed(state) for state in states if state.in_force is not None}
@@ -419,7 +419,7 @@ def _count(players: Iterable[ListedPlayer], rating: float) -> Counted:
 
 
 def list_in_force(connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = EVERYBODY) -> list[ListRow]:
-    """The rating list in force at an instant, best first; equals share a place, the lower player number stands first.
+    """Return the rating list in force at an instant, best first; equals share a place, lower numbers come first.
 
     Args:
         connection: the views.
@@ -428,7 +428,7 @@ def list_in_force(connection: sqlite3.Connection, pool: Pool, ms: int, limit: in
         limit: how many, the best; all by default.
     """
     best = Standings(connection, pool, ms).best(limit)
-    # Halves go to the even point, as Python rounds: digests of lists that were published stand on it.
+    # Halves go to the even point, as Python rounds: digests of published lists depend on it.
     return [
         ListRow(row.player, rank, round(row.rating), row.rating, row.games, row.last_game)
         for rank, row in zip(shared_places([row.rating for row in best]), best, strict=True)
@@ -436,5 +436,5 @@ def list_in_force(connection: sqlite3.Connection, pool: Pool, ms: int, limit: in
 
 
 def by_player(rows: Iterable[ListRow]) -> Mapping[int, ListRow]:
-    """The rows of a list by player number."""
+    """Return the rows of a list by player number."""
     return {row.player: row for row in rows}

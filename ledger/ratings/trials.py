@@ -112,7 +112,7 @@ def _held(views: Views, *, apart: bool) -> Iterator[Views]:
         except StorageError:  # others are writing, perhaps for long
             tried = stack.enter_context(copied(views))
             stack.enter_context(sqlite.immediate(tried.connection, tried.path))
-        stack.enter_context(views.being_tried_on())
+        stack.enter_context(views.trials.taken(views.path))
         yield tried
 
 
@@ -195,7 +195,7 @@ def fold_in(
     """
     connection, seen = views.connection, views_file.position(views.connection)
     listeners = of_facts(read_models)
-    book, fresh = GameBook(connection, journal), Changes(stood={} if listeners else None)
+    book, fresh = GameBook(connection, journal), Changes(former_games={} if listeners else None)
     merges = dict(book.decided.merges)
     book.take(entries, fresh)
     views_file.note_schemes(connection, fresh.adopted)
@@ -213,7 +213,7 @@ def fold_in(
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
     fact_folds.tell(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
-    facts = chain((entry.event for entry in entries), fresh.restood.values())
+    facts = chain((entry.event for entry in entries), fresh.other_facts.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
     changed = merges.items() ^ book.decided.merges.items()
     return TrialViews(book, again, seeded, frozenset(chain.from_iterable(changed)))
@@ -236,7 +236,7 @@ class _WatchedRows(PlayerRows):
             self.players.add(row[1])
             yield row
 
-    def stand_again(self, players: Iterable[int]) -> None:
+    def note_converged(self, players: Iterable[int]) -> None:
         """Note who was rated again and stands as before."""
         self.players.update(players)
 

@@ -8,6 +8,7 @@ Every ledger has the history, with the scheme's whole state and the counts that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import attrs
 
@@ -31,69 +32,68 @@ class SideTable:
     Attributes:
         fold: what it stores of a side, and the running state that it keeps after each.
         scheme_state: names of the scheme's state fields that it carries besides the rating; the history alone does.
-        is_of_facts: whether its rows of a player stand as long as the player's own games do, whatever others are rated.
     """
 
     fold: DeclaredProjector
     scheme_state: tuple[str, ...] = ()
-    is_of_facts: bool = attrs.field(init=False, eq=False)
 
-    @is_of_facts.default
-    def _(self) -> bool:
+    @cached_property
+    def is_of_facts(self) -> bool:
+        """True if a player's rows depend only on the player's own games, however others are rated."""
         return not self.fold.follows_ratings
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Its name in the views."""
         return self.fold.name
 
-    @property
+    @cached_property
     def by_tournament(self) -> bool:
         """Whether the fold begins anew with each tournament of a player."""
         return self.fold.by == TOURNAMENT
 
-    @property
+    @cached_property
     def is_sparse(self) -> bool:
         """Whether a game may be without a row."""
         return self.fold.rows == CHANGES
 
-    @property
+    @cached_property
     def is_whole(self) -> bool:
         """Whether it has a row for each side of each rated game."""
         return not self.is_sparse and not self.by_tournament
 
-    @property
+    @cached_property
     def is_asked_by_state(self) -> bool:
         """Whether only its last row up to a game tells a player's state, which other people's games may change."""
         return self.is_sparse and not self.by_tournament and not self.is_of_facts
 
-    @property
-    def columns(self) -> list[tuple[str, str]]:
+    @cached_property
+    def columns(self) -> tuple[tuple[str, str], ...]:
         """Names and SQL types of its columns, in the order of its rows."""
-        return [
+        return (
             ("pool", "INTEGER NOT NULL"),
             ("player", "INTEGER NOT NULL"),
             ("n", "INTEGER NOT NULL"),
             *self.values,
-        ]
+        )
 
-    @property
-    def values(self) -> list[tuple[str, str]]:
+    @cached_property
+    def values(self) -> tuple[tuple[str, str], ...]:
         """The same without pool, player and number of the game."""
-        return [
+        return (
             *([("tournament", "TEXT NOT NULL")] if self.by_tournament else []),
             *((name, SIDE_COLUMNS[name].type) for name in self.fold.stores),
             *((name, "REAL") for name in self.scheme_state),
             *((kept.name, kept.type) for kept in self.fold.state),
-        ]
+        )
 
-    @property
+    @cached_property
     def create(self) -> str:
         """The statement that makes it."""
         columns = ", ".join(f'"{name}" {kind}' for name, kind in self.columns)
         return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY(pool, player, n)) STRICT, WITHOUT ROWID'
 
-    @property
+    @cached_property
     def indexes(self) -> list[str]:
         """The statements that make its indexes, once it is filled: by tournament, and of its largest rows."""
         made = f'CREATE INDEX IF NOT EXISTS "{self.name}_by_{{}}" ON "{self.name}"'
@@ -106,7 +106,7 @@ class SideTable:
             statements.append(f'{made.format(name)}(pool, {order}) WHERE "{name}" >= {least}')
         return statements
 
-    @property
+    @cached_property
     def insert(self) -> str:
         """The statement that inserts a row."""
         names = ", ".join(f'"{name}"' for name, _ in self.columns)

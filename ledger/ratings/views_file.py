@@ -113,7 +113,7 @@ LAYOUT = 13
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
-REBUILD = "run 'rebuild': everything in the views follows from the journal"
+REBUILD = tables.REBUILD
 
 _SCHEMA = (
     """CREATE TABLE progress(

@@ -16,19 +16,19 @@ import orjson
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.codec import Entry
-from ledger.facts.periods import OPEN
 from ledger.journal import Journal
 from ledger.ratings.player_rows import closed_at
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projectors.history import highest_of
-from ledger.ratings.standings import Standings
+from ledger.ratings.row_changes import RowChange, row_changes
+from ledger.ratings.standings import ListedPlayer, Standings
 from ledger.ratings.views import Views
 
 if TYPE_CHECKING:
     import sqlite3
-from ledger.ratings.trials import RatedAgain, TrialViews, fold_in, undone
+from ledger.ratings.trials import TrialViews, fold_in, undone
 
-Said = tuple[float, int, str | None]  # what a list says of a player: rating, games, day of the last one
+Rows = Mapping[int, ListedPlayer]  # of a list, by player
 
 
 class AskedList(NamedTuple):
@@ -44,7 +44,6 @@ class ListMove(NamedTuple):
 
     Attributes:
         name: of the list.
-        pool: name of its pool.
         players: how many rows would say something else, come or go; who only changes places is not counted.
         largest: the player whose rating would change most, the lower number first; None where only others change.
         before: that player's rating, as revised now.
@@ -52,25 +51,20 @@ class ListMove(NamedTuple):
     """
 
     name: str
-    pool: str
     players: int
     largest: int | None
     before: float | None
     after: float | None
 
 
-def compared(asked: AskedList, before: Mapping[int, Said], after: Mapping[int, Said]) -> ListMove:
-    """How the two answers differ."""
-    differing = sorted(player for player in before.keys() | after.keys() if before.get(player) != after.get(player))
-    sizes = {
-        player: abs(after[player][0] - before[player][0])
-        for player in differing
-        if player in before and player in after
-    }
-    largest = max(sizes, key=lambda player: (sizes[player], -player), default=None)
-    if largest is None or not sizes[largest]:
-        return ListMove(asked.name, asked.pool, len(differing), None, None, None)
-    return ListMove(asked.name, asked.pool, len(differing), largest, before[largest][0], after[largest][0])
+def _list_move(name: str, before: Rows, after: Rows) -> ListMove | None:
+    """Return how two answers about a list differ; None if they say the same."""
+    differing = row_changes(before, after, lambda row: row.said)
+    moved = [change for change in differing if change.difference]
+    largest = max(moved, key=lambda change: (abs(change.difference or 0.0), -change.player), default=None)
+    if largest is None:
+        return ListMove(name, len(differing), None, None, None) if differing else None
+    return ListMove(name, len(differing), largest.player, *largest.ratings)
 
 
 # CROSS JOIN holds SQLite to the order as written: the players who are asked about are few, the tables hold everybody.
@@ -125,39 +119,20 @@ class Figures(NamedTuple):
         return self.listed and not self.closed
 
 
-class RatingMove(NamedTuple):
-    """A player who would stand otherwise in a pool; None where there is neither a rated game nor a seed."""
-
-    player: int
-    before: Figures | None
-    after: Figures | None
-
-
-class PoolPreview(NamedTuple):
-    """What would become of a pool.
-
-    Attributes:
-        pool: its name.
-        start_ms: the first place in rating order of a game that is rated again, milliseconds.
-        games: games rated again.
-        players: players whose games are rated again.
-        moved: who would stand otherwise, by number: those, and whoever would without another rated game.
-    """
-
-    pool: str
-    start_ms: int
-    games: int
-    players: int
-    moved: tuple[RatingMove, ...]
-
-
 class Preview(NamedTuple):
     """What would become of the pools in which games are rated again, and of the lists that would differ.
 
-    ``seconds`` is what rating again took, without the figures and lists that are worked out to be compared.
+    Attributes:
+        games: games rated again.
+        players: players whose games are rated again, once for each pool.
+        changes: by name of a pool, who would stand otherwise: those, and whoever would without another rated game.
+        lists: the lists that would say something else.
+        seconds: what rating again took, without the figures and lists that are worked out to be compared.
     """
 
-    pools: list[PoolPreview]
+    games: int
+    players: int
+    changes: dict[str, list[RowChange[Figures]]]
     lists: list[ListMove]
     seconds: float
 
@@ -208,15 +183,19 @@ def preview(
     pools = {pool.pool: pool for pool in stored_pools(connection)}
     before = _figures(connection, pools, today, reached)
     lists_before = _lists(connection, {pool.name: pool for pool in pools.values()}, lists)
+    again = folded.again.values()
     return Preview(
+        sum(pool.games for pool in again),
+        sum(len(pool.players) for pool in again),
+        {
+            pool.name: row_changes(before[pool.pool], after[pool.pool])
+            for pool in sorted(folded.book.pools.values(), key=lambda pool: pool.pool)
+            if pool.pool in reached
+        },
         [
-            _previewed(folded.book.pools, number, folded.again.get(number), before[number], after[number])
-            for number in sorted(reached)
-        ],
-        [
-            compared(asked_list, now, then)
+            move
             for asked_list, now, then in zip(lists, lists_before, lists_after, strict=True)
-            if now != then
+            if (move := _list_move(asked_list.name, now, then)) is not None
         ],
         seconds,
     )
@@ -226,12 +205,12 @@ class _Terms(NamedTuple):
     """By which schemes a pool is rated, and from which place in rating order on a last row says what ``now`` says."""
 
     eras: tuple[tuple[object, ...], ...]
-    stands_since_ms: int
+    rows_current_since_ms: int
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, pool: Pool) -> _Terms:
         eras = tuple((era.since_ms, era.scheme.name, era.numbers, era.carry, era.conversion) for era in pool.eras)
-        return cls(eras, PlayerStates(connection, pool).stands_since_ms)
+        return cls(eras, PlayerStates(connection, pool).rows_current_since_ms)
 
 
 def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: TrialViews, before: _Terms | None) -> set[int]:
@@ -239,7 +218,7 @@ def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: TrialVie
     players = {player for name, player in folded.seeded if name == pool.name} | folded.merged
     now = _Terms.of(connection, pool)
     if before is not None and before.eras != now.eras:
-        since_ms = max(before.stands_since_ms, now.stands_since_ms)
+        since_ms = max(before.rows_current_since_ms, now.rows_current_since_ms)
         players |= {player for (player,) in connection.execute(BEFORE, (pool.pool, since_ms))}
     return players
 
@@ -314,23 +293,6 @@ def _seeded(
     return figures
 
 
-def _previewed(
-    pools: Mapping[str, Pool],
-    number: int,
-    again: RatedAgain | None,
-    before: Mapping[int, Figures],
-    after: Mapping[int, Figures],
-) -> PoolPreview:
-    moved = [
-        RatingMove(player, before.get(player), after.get(player))
-        for player in sorted(before.keys() | after.keys())
-        if before.get(player) != after.get(player)
-    ]
-    start_ms, games, players = (OPEN, 0, 0) if again is None else (again.start_ms, again.games, len(again.players))
-    name = next(pool.name for pool in pools.values() if pool.pool == number)
-    return PoolPreview(name, start_ms, games, players, tuple(moved))
-
-
 # -- lists -----------------------------------------------------------------------------------------------------------
 
 Lists = Mapping[AskedList, Collection[int] | None]  # of whom each may say something else; None: of everybody
@@ -358,12 +320,12 @@ def _asked(
     return players_by_list
 
 
-def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[dict[int, Said]]:
-    rows = []
+def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[Rows]:
+    rows: list[Rows] = []
     for asked_list, players in lists.items():
         standings = Standings(connection, pools[asked_list.pool], asked_list.at_ms)
         listed = standings.best() if players is None else standings.of(players).values()
-        rows.append({player.player: player.said for player in listed})
+        rows.append({player.player: player for player in listed})
     return rows
 
 

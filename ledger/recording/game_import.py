@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ledger.book import judge
+from ledger.book.evidence import Context, Evidence
 from ledger.duplicates.detector import Alike, DuplicateDetector
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
@@ -46,7 +48,7 @@ _LAST_MS = instant_ms("9999-12-31T23:59:59Z")
 
 
 def suspects(games: DataFrame, now_ms: int) -> Series:
-    """Which games ``rules.check_new`` may refuse (Boolean): all that it refuses, and perhaps others.
+    """Which games ``judge.check`` may refuse (Boolean): all that it refuses, and perhaps others.
 
     Pools and players that are not known are not looked for: an import makes them known before.
 
@@ -168,19 +170,6 @@ class _Taken:
     kept_names: int = 0
     new_pools: list[str] = attrs.Factory(list)
     notes: list[FileFault] = attrs.Factory(list)
-
-
-class _AllMet:
-    """The keys of an import's pools and players: before a game is judged they are adopted and registered.
-
-    Nobody of them was erased: who was has no identity by which a file could name the player.
-    """
-
-    def __contains__(self, key: object) -> bool:
-        return not str(key).startswith(rules.ERASED[0])
-
-
-_ALL_MET = _AllMet()
 
 
 class GameImport:
@@ -459,6 +448,7 @@ class GameImport:
         judged = list(codec_columns.build_events(games, games["suspected"]))
         keys = writer.find([event.key for event in judged if isinstance(event, GameRecorded)])
         faulty: list[int] = []
+        evidence = Evidence(Context.IMPORT, now)
         for row, line, event in zip(games["row"].to_list(), games["line"].to_list(), judged, strict=True):
             if isinstance(event, str):
                 faulty.append(row)
@@ -467,7 +457,7 @@ class GameImport:
             try:
                 # A known key goes first: it is a repeat or says something else than before, whatever a rule would say.
                 if recorded.get(event.game, row) >= row and event.key not in keys:
-                    rules.check_new(event, _ALL_MET, now)
+                    judge.check(event, evidence)
                     recorded[event.game] = row
             except RejectedError as error:
                 faulty.append(row)

@@ -6,15 +6,19 @@ vanishes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain, count, repeat
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 import attrs
 
+from ledger.book import judge
+from ledger.book.current_facts import CurrentFacts
+from ledger.book.evidence import Context, Evidence, subject_of
+from ledger.book.rules_by_keys import OWN_DOORS, erasures, needed_keys
 from ledger.duplicates.candidates import KnownGame, load_games
 from ledger.duplicates.repeats import Corrected, supplement_for
 from ledger.errors import MalformedError, RejectedError
@@ -79,44 +83,28 @@ class RecordedEach(NamedTuple):
     refused: dict[int, Refused]
 
 
-class FactValidator(Protocol):
-    """What is known of facts beside the journal: how they stand by now, and what follows from them."""
-
-    def judge(self, event: Event, beside: rules.Beside) -> None:
-        """Refuse a new fact, but games, that the rules of the journal let pass, by a RejectedError.
-
-        Those before it in its transaction come to stand *beside* it.
-        """
-
-    def standing_now(self, game: str) -> Corrected | None:
-        """How a game stands after its corrections."""
-
-
-class AcceptAll:
-    """What a journal knows by itself: every fact stands as it was recorded."""
-
-    def judge(self, event: Event, beside: rules.Beside) -> None:
-        """Refuse nothing."""
-
-    def standing_now(self, _game: str) -> Corrected | None:
-        """None: as it was recorded."""
-        return None
-
-
 class Recorder:
     """Appends events to one journal."""
 
-    def __init__(self, journal: Journal, clock_ms: Callable[[], int], further: FactValidator | None = None) -> None:
-        """Take the journal and what judges its new facts further.
+    def __init__(
+        self,
+        journal: Journal,
+        clock_ms: Callable[[], int],
+        facts: CurrentFacts | None = None,
+        check: Callable[[Event, Evidence], None] = judge.check,
+    ) -> None:
+        """Take the journal and the judge of its new facts.
 
         Args:
             journal: where entries stand.
             clock_ms: milliseconds since 1970, read once a transaction.
-            further: what is known beside it; by default nothing.
+            facts: the current facts; None: every fact stands as it was recorded.
+            check: refuses facts with new keys.
         """
         self._journal = journal
         self.clock_ms = clock_ms
-        self._further = further or AcceptAll()
+        self._facts = facts
+        self._check = check
         self._known: set[str] = set()
 
     def append_many(self, events: Iterable[Event], actor: str) -> RecordedEvents:
@@ -173,12 +161,11 @@ class Recorder:
     def append_judged(
         self, gate: Gate, actor: str, before_commit: Callable[[], object] = lambda: None
     ) -> RecordedEvents:
-        """Record facts that have a door of their own, as ``rules.OWN_DOORS`` says, in one transaction.
+        """Record facts that have a door of their own, as ``OWN_DOORS`` says, in one transaction.
 
         Args:
             gate: called under the write lock with the transaction and the time to record under; it judges what stands
-                there by then and gives the facts to record. Of what is not of those kinds the rules of the journal are
-                asked again.
+                there by then and gives the facts to record. The judge is asked about those of other kinds.
             actor: who records them.
             before_commit: called when nothing but the commit is left to do; if it raises, nothing is recorded.
 
@@ -188,14 +175,14 @@ class Recorder:
         with self._writing() as writer:
             now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
             batch = list(gate(writer, now))
-            recorded = self._batch(writer, now, None, rules.OWN_DOORS).append(batch, repeat(actor, len(batch)))
+            recorded = self._batch(writer, now, None, OWN_DOORS).append(batch, repeat(actor, len(batch)))
             before_commit()
             return recorded
 
     def _batch(
         self, writer: Writer, now_ms: int, accepted: ClockAccepted | None, judged: Container[type[Event]] = ()
     ) -> _Batch:
-        return _Batch(writer, self._journal, self._known, now_ms, accepted, self._further, judged)
+        return _Batch(writer, self._journal, self._known, now_ms, accepted, self._facts, self._check, judged)
 
     @contextmanager
     def _writing(self, keys: Sequence[str] = ()) -> Iterator[Writer]:
@@ -248,19 +235,29 @@ class _Batch:
         keys: set[str],
         now_ms: int,
         accepted: ClockAccepted | None,
-        further: FactValidator,
+        facts: CurrentFacts | None,
+        check: Callable[[Event, Evidence], None],
         judged: Container[type[Event]],
     ) -> None:
         self._writer = writer
         self._journal = journal
         self._known = keys
         self._now_ms = now_ms
-        self._further = further
+        self._facts = facts
+        self._check = check
         self._accepted = accepted  # the first event, judged already
         self._judged = judged  # kinds that are judged already
         self._is_gated = False  # whether one of them is among the events, so that its gate judged what comes with it
         self._stamp = rules.recorded_text(now_ms)
         self._games: dict[str, KnownGame] = {}  # what is known of games that were told again, by their key
+
+    def _evidence(self, beside: Mapping[str, Sequence[Event]]) -> Evidence:
+        """What the judge may ask; *beside* are the facts of the transaction so far."""
+        context = Context.JOURNAL if self._facts is None else Context.APPEND
+        # What comes with an approval was judged by its gate, beside all else that its proposal lets stand.
+        context = Context.APPROVAL if self._is_gated else context
+        find, latest_ms = self._writer.find, lambda: self._latest_ms
+        return Evidence(context, self._now_ms, self._known, self._facts, beside, find=find, latest_ms=latest_ms)
 
     @cached_property
     def _latest_ms(self) -> int:
@@ -307,7 +304,7 @@ class _Batch:
         self._look_up({f"scheme:{pool}@start" for pool in {game.pool for game in games}})
         self._look_up({f"player:{player}" for player in players})
         self._look_up_erasures(games)
-        rules.check_games(games, self._known, self._now_ms)
+        judge.check_games(games, self._evidence({}))
         first = self._writer.size + 1
         keys = [game.key for game in games]
         bodies = [
@@ -320,7 +317,7 @@ class _Batch:
 
     def _look_up_erasures(self, events: Sequence[Event]) -> None:
         """Which players of games were erased."""
-        keys = set(chain.from_iterable(map(rules.erasures, events)))
+        keys = set(chain.from_iterable(map(erasures, events)))
         # One look into the index: nearly nowhere anybody was erased, and so no more keys are looked up for it.
         if keys and next(self._journal.keys(*rules.ERASED), None) is not None:
             self._look_up(keys)
@@ -341,12 +338,13 @@ class _Batch:
         """Judge and append; what is refused ends it or, where it is asked for, is noted in *refused* by its place."""
         # An attempt that was given up may have learnt from supplements that were never written.
         self._games.clear()
-        self._look_up(set(chain.from_iterable(map(rules.needed_keys, events))))
+        self._look_up(set(chain.from_iterable(map(needed_keys, events))))
         self._look_up_erasures(events)
         entries = _Entries(self._writer.size + 1)
+        evidence = self._evidence(entries.beside)
         for place, (event, actor) in enumerate(zip(events, actors, strict=True)):
             try:
-                self._add(entries, event, actor, stored)
+                self._add(entries, event, actor, stored, evidence)
             except (RejectedError, MalformedError) as error:
                 if refused is None:
                     raise
@@ -358,7 +356,7 @@ class _Batch:
         ]
         return RecordedEvents(receipts, [event for _, _, event in entries.places])
 
-    def _add(self, entries: _Entries, event: Event, actor: str, stored: dict[str, Stored]) -> None:
+    def _add(self, entries: _Entries, event: Event, actor: str, stored: dict[str, Stored], evidence: Evidence) -> None:
         """Judge one fact, and add the entry that it makes, if any; nothing is remembered of one that is refused."""
         before = stored.get(event.key)
         if before is not None:
@@ -368,12 +366,7 @@ class _Batch:
                 return
             event = supplement
         elif event is not self._accepted and type(event) not in self._judged:
-            rules.check_new(event, self._known, self._now_ms)
-            # What comes with an approval was judged by its gate, beside all else that its proposal lets stand.
-            if event.KIND != GameRecorded.KIND and not self._is_gated:
-                self._further.judge(event, entries.beside)
-                # Last: whoever is told to propose a fact must not learn then that it may not stand at all.
-                late_facts.check_reach(event, self._writer.find, self._now_ms, lambda: self._latest_ms)
+            self._check(event, evidence)
         key, position = event.key, entries.next
         body = codec.body_of(position, self._stamp, actor, event)
         entries.kinds.append(event.KIND)
@@ -384,7 +377,7 @@ class _Batch:
         if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # nothing is asked to know a game
             self._known.add(key)
         entries.places.append((key, position, event))
-        entries.beside.setdefault(rules.subject_of(event), []).append(event)
+        entries.beside.setdefault(subject_of(event), []).append(event)
 
     def _repeated(self, event: Event, before: Stored) -> GameSupplemented | None:
         """The supplement that tells what an event adds to the one that its key was recorded with, if anything.
@@ -401,7 +394,11 @@ class _Batch:
         game = self._games.get(event.game)
         if game is None:
             game = self._games[event.game] = load_games(self._writer.find, {event.key: before})[event.game]
-        return supplement_for(game, event.game, telling, self._now_ms, self._further.standing_now)
+        return supplement_for(game, event.game, telling, self._now_ms, self._corrected)
+
+    def _corrected(self, game: str) -> Corrected | None:
+        """Return a game as it is after its corrections; None if it is as recorded."""
+        return None if self._facts is None else self._facts.standing_now(game)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

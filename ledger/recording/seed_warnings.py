@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledger.book.initial_ratings import seed_effect
 from ledger.book.stored_pools import stored_pools
 from ledger.errors import LedgerError
 from ledger.facts.events import (
@@ -21,7 +22,6 @@ from ledger.facts.source_games import FileFault
 from ledger.facts.words import Receipt
 from ledger.ratings import queries
 from ledger.ratings.views import Views
-from ledger.recording.initial_ratings import seed_effect
 from ledger.recording.recorder import RecordedEvents
 from ledger.runtime.lazy import pl
 

@@ -1,9 +1,7 @@
 """The register of a ledger's players: who joins, with which past, and what is learnt of them later.
 
-What may be said is judged by the rules of the journal, and here by what the views tell of a player's games: what could
-no longer act is refused, never taken in silence. One by one, or by a list of a million, which is judged and sealed as
-columns: the whole list is looked through before anything is written, and a fault anywhere leaves the journal as it was.
-No file format is known here.
+One by one, or by a list of a million, which is judged and sealed as columns: the whole list is looked through before
+anything is written, and a fault anywhere leaves the journal as it was. No file format is known here.
 """
 
 from __future__ import annotations
@@ -17,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import orjson
 
-from ledger.book import stored_proposals
+from ledger.book import initial_ratings, stored_proposals
+from ledger.book.evidence import Context, Evidence
 from ledger.book.roster import FROM_THE_BEGINNING
+from ledger.book.rules_by_keys import joined_in_the_future, needs_a_proposal
 from ledger.book.timeline import Pool
 from ledger.duplicates.game_keys import is_plain
 from ledger.duplicates.namesakes import Namesakes, namesakes
@@ -37,7 +37,6 @@ from ledger.players import erasing, renaming
 from ledger.players.renaming import Renamed
 from ledger.players.sealed_names import DECISIONS, NumberedPersons, check_name, commitment_to, registration_key
 from ledger.ratings import queries
-from ledger.recording import initial_ratings
 from ledger.recording.new_players import append_rows, register
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import pl
@@ -318,10 +317,10 @@ class _ListImport:
     def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
         """What is told of a registered player under four eyes is a fault where it reaches back."""
         if self._four_eyes:
-            try:
-                late_facts.check_reach(event, self._ledger.journal.find, self._now_ms, lambda: self._latest_ms)
-            except RejectedError as error:
-                self.report.fault(line, str(error))
+            find, latest_ms = self._ledger.journal.find, lambda: self._latest_ms
+            evidence = Evidence(Context.IMPORT, self._now_ms, find=find, latest_ms=latest_ms)
+            if (refusal := needs_a_proposal(event, evidence)) is not None:
+                self.report.fault(line, str(refusal))
 
     def _look_at_people(self, rows: DataFrame, news: _ListNews) -> None:
         people = initial_ratings.known_of(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
@@ -359,7 +358,8 @@ class _ListImport:
                     continue
                 since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
                 if (player, since_ms) in listed:  # under another key, so in another spelling
-                    self._ledger.standing.judge(codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts)))
+                    seed = codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts))
+                    self._ledger.check_early(seed, Context.IMPORT)
                 if self._four_eyes or self._propose is not None:
                     seed = codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts))
                     assert isinstance(seed, RatingSeeded)
@@ -499,17 +499,17 @@ class Registry:
             raise MalformedError(problems)
         now_ms = self.ledger.now_ms()
         for player in players:
-            if (registered := registered_before.get(player.identity)) is not None:
-                # who is there can neither have joined on another day nor bring along a past that could not act
-                if player.past is not None:
-                    self._refuse_late(player.past.seed(registered.player, self.ledger.first_pool()))
-                if player.joined not in {None, registered.joined_at}:
-                    key = registration_key(registered.player)
-                    raise ConflictError(key, "joined_at", registered.joined_at, player.joined)
+            registered = registered_before.get(player.identity)
+            # who is there cannot have joined on another day
+            if registered is not None and player.joined not in {None, registered.joined_at}:
+                key = registration_key(registered.player)
+                raise ConflictError(key, "joined_at", registered.joined_at, player.joined)
             if player.joined is not None:  # before anybody gets a number
-                rules.check_joined(player.identity, player.joined, now_ms)
+                refusal = joined_in_the_future(player.identity, player.joined, now_ms)
+                if refusal is not None:
+                    raise refusal
         if any(player.past is not None for player in players):
-            # whether a past comes too late, only the views know
+            # the views may have to judge a past: they are brought up to date before the lock
             self.ledger.level()
         numbered = NumberedPersons({}, set(), set())
         batches: list[list[Event]] = []
@@ -730,7 +730,7 @@ class Registry:
     def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> PlayerUpdate:
         """Where news that were just recorded act; the views are asked as they were before."""
         connection, begins, until = self.ledger.views.connection, list[initial_ratings.Beginning](), None
-        for event in filter(initial_ratings.may_be_late, news):
+        for event in filter(initial_ratings.tells_initial_rating, news):
             begins += initial_ratings.beginnings(connection, self.ledger.views.pools(), event)
             if isinstance(event, RatingSeeded):
                 (pool,) = (pool for pool in self.ledger.views.pools() if pool.name == event.pool)
@@ -742,19 +742,6 @@ class Registry:
             tuple(begin.pool for begin in begins if not begin.takes),
             until,
         )
-
-    def _refuse_late(self, seed: RatingSeeded) -> None:
-        """Refuse the past of a registered player before anybody gets a number.
-
-        Raises:
-            RejectedError: ``after-the-first-game``: it could not act any more; ``unknown-pool``.
-        """
-        self.ledger.level()
-        pool = next((pool for pool in self.ledger.pools() if pool.name == seed.pool), None)
-        if pool is None:
-            message = f"no scheme was adopted for pool {seed.pool!r}; adopt one first"
-            raise RejectedError("unknown-pool", seed.key, message)
-        initial_ratings.refuse_late(self.ledger.views.connection, [pool], seed)
 
     def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
         """Of new players, told by identity and name, those who have a name of others and may be the same person."""

@@ -186,3 +186,22 @@ def replace_file(path: Path, content: bytes) -> None:
         making.unlink(missing_ok=True)
         raise
     sqlite.sync_folder(target.parent)
+
+
+def save_document(path: Path, content: bytes, of: str | Path | None = None) -> None:
+    """Write a file that somebody asked for; an earlier file of that name is replaced when the new one is complete.
+
+    Args:
+        path: the file.
+        content: its bytes.
+        of: the ledger that answers.
+
+    Raises:
+        StorageError: it is a file of a ledger, of this one or of another.
+        OSError: it cannot be written; ``filename`` says which, also where a device is full.
+    """
+    refuse_own_files(path, of)
+    try:
+        replace_file(path, content) if path.is_file() else path.write_bytes(content)
+    except OSError as reason:
+        raise OSError(reason.errno, reason.strerror, str(path)) from None

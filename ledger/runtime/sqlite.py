@@ -198,7 +198,7 @@ def is_ours(application_id: int) -> bool:
 
 
 def check_identity(
-    connection: sqlite3.Connection, path: str | Path, application_id: int, version: int, oldest: int | None = None
+    connection: sqlite3.Connection, path: str | Path, application_id: int, version: int, *earlier: int
 ) -> None:
     """Refuse a file that is not ours, or was written by a later version.
 
@@ -207,7 +207,7 @@ def check_identity(
         path: as it is named in messages.
         application_id: the mark of its kind.
         version: the layout that is written now.
-        oldest: the first layout that can be read; by default that one alone.
+        earlier: layouts that can be read, too.
 
     Raises:
         StorageError: another program's file, or a later layout.
@@ -218,7 +218,7 @@ def check_identity(
     if mark != application_id:
         there = _OURS.get(mark, "a database of another program")
         raise StorageError(str(path), f"is not {_OURS[application_id]}, but {there}: check the name")
-    if not (version if oldest is None else oldest) <= layout <= version:
+    if layout not in {version, *earlier}:
         newer = "; it was written by a later version of this program: install that one" if layout > version else ""
         raise StorageError(str(path), f"has layout {layout}, this program reads layout {version}{newer}")
 

@@ -137,7 +137,7 @@ def test_what_reaches_back_without_an_approval_is_false(
     ledger = club_of_two.ledger
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     club_of_two.clock.now += timedelta(seconds=1)
-    monkeypatch.setattr(late_facts, "check_reach", lambda *_: None)
+    monkeypatch.setattr(late_facts, "are_four_eyes_on", lambda _: False)
     receipt = ledger.append(event)
     found = named(club_of_two.path)
     assert list(found) == [f"entry {receipt.position}"]
@@ -150,7 +150,7 @@ def test_what_reaches_back_by_a_clock_that_was_set_back_and_accepted_is_false(
     ledger, clock = club_of_two.ledger, club_of_two.clock
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     # as an earlier release, or a program of somebody's own, records it
-    monkeypatch.setattr(late_facts, "check_reach", lambda *_: None)
+    monkeypatch.setattr(late_facts, "are_four_eyes_on", lambda _: False)
     joined = json.loads(ledger.journal.find(["player:1"])["player:1"].body)["recorded_at"]
     today = clock.now
     clock.now -= timedelta(days=20)
@@ -176,7 +176,7 @@ def test_a_clock_that_was_years_ahead_makes_nothing_false_that_is_recorded_after
     clock.now += timedelta(days=3650)
     ledger.register_many([("name:dan", "Dan"), ("name:fay", "Fay")])  # the first of them is named by no acceptance
     clock.now -= timedelta(days=3650)
-    monkeypatch.setattr(late_facts, "check_reach", lambda *_: None)
+    monkeypatch.setattr(late_facts, "are_four_eyes_on", lambda _: False)
     ledger.append(events.ClockAccepted(entry=ledger.journal.size()))
     ledger.append(events.SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-12-01"))
     assert named(club_of_two.path) == {}

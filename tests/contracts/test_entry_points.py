@@ -14,6 +14,7 @@ import attrs
 import polars as pl
 import pytest
 
+from ledger.book.evidence import Context
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import (
@@ -374,7 +375,7 @@ def test_a_tournament_that_another_process_told_of_is_known_to_who_closes_it(fiv
     five.ledger.level()
     with Ledger.open(five.path) as other:
         other.append(game_recorded("elsewhere", tournament="Cub cup", ended_at="2026-11-18"))
-    five.ledger.standing.refuse_unknown_tournament(tournament_closed("2026-11-19", tournament="Cub cup"))
+    five.ledger.check_early(tournament_closed("2026-11-19", tournament="Cub cup"), Context.COMMAND)
 
 
 def test_an_approval_is_judged_by_the_names_that_are_known_by_then(five: Club) -> None:

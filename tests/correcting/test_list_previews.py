@@ -12,7 +12,7 @@ from ledger.facts.events import Decision, Event, PlayerChanged, TournamentClosed
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import trials, walks, what_ifs
+from ledger.ratings import reratings, trials, what_ifs
 from ledger.ratings.standings import Standings
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
@@ -50,7 +50,7 @@ def previewed(ledger: Ledger, *changes: Change) -> list[str]:
 
 
 def test_lists_from_the_corrected_game_on_differ(listed: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walks, "STRIDE", 20)
+    monkeypatch.setattr(reratings, "STRIDE", 20)
     lists = [asked.name for asked in listed.publications.last_editions()]
     assert previewed(listed, listed.corrections.drafts.annul(game(listed, GAMES // 2 + 10))) == lists[-1:]
     assert previewed(listed, listed.corrections.drafts.annul(game(listed, 1)))[-1:] == lists[-1:]

@@ -408,7 +408,7 @@ def test_what_no_fact_may_be_by_now_can_be_taken_back_and_neither_changed_nor_pu
 ) -> None:
     """A journal of old may hold a game that ended before it began."""
     with monkeypatch.context() as of_old:
-        of_old.setattr(rules, "_check_times", lambda *_: None)
+        of_old.setattr(rules, "is_before", lambda *_: False)
         four.append(game_recorded("backwards", started_at="2026-11-09", ended_at="2026-11-08", half_moves=40))
     with pytest.raises(ProposalError, match="ended-before-start"):
         four.propose([ask(four, "game", game="backwards", field="round", to="3")], reason="x", by="eve")

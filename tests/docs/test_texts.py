@@ -13,11 +13,11 @@ from ledger.book import proposal_gate
 from ledger.book.policies import POLICIES
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND, OLD_KINDS
-from ledger.journal import rules
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.view_docs import described
 from ledger.schemes import built_in_names
 from tests.docs import readmes
+from tests.errors.rule_cases import CASES
 from tests.kit.code import sources
 from tests.kit.places import ROOT
 from tools.cli import COMMANDS
@@ -107,7 +107,7 @@ def test_every_section_of_every_readme_stands_on_one_page() -> None:
 
 def test_every_command_kind_rule_verb_and_scheme_stands_on_a_page() -> None:
     text = "\n".join([*TEXTS.values(), *(site.text_of(place) for place in site.pages())])
-    names = [*COMMANDS, *BY_KIND, *OLD_KINDS, *rules.RULES, *proposal_gate.RULES, *VERBS, *built_in_names()]
+    names = [*COMMANDS, *BY_KIND, *OLD_KINDS, *CASES, *proposal_gate.RULES, *VERBS, *built_in_names()]
     assert [name for name in names if not re.search(rf"`(correct DB )?{re.escape(name)}\b", text)] == []
 
 

@@ -21,7 +21,7 @@ from ledger.runtime.ledger_files import beside
 from tests.errors.rule_cases import source
 from tests.kit.clubs import SECRET, ClubOfTwo, key_of, secrets_as_drawn
 from tests.kit.games import source_game
-from tests.kit.people import make_layout
+from tests.kit.people import make_released
 
 MADE = "csv:{:024x}"
 
@@ -146,10 +146,10 @@ def test_every_ledger_has_a_secret_of_its_own_or_takes_that_of_another(tmp_path:
     assert not (tmp_path / "four.db").exists()
 
 
-def test_a_people_file_of_an_earlier_layout_is_given_a_secret_once(club_of_two: ClubOfTwo) -> None:
+def test_a_people_file_of_an_earlier_release_gets_a_secret_once(club_of_two: ClubOfTwo) -> None:
     club_of_two.ledger.close()
     people = beside(club_of_two.path, "people")
-    make_layout(4, people)
+    make_released(people)
     with secrets_as_drawn(), closing(SqlitePeople(people, read_only=True)) as reader:
         assert reader.secret_to_try() != reader.secret_to_try()  # for a dry run: nothing is kept
         with pytest.raises(StorageError):

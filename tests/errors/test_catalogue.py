@@ -276,7 +276,7 @@ def list_that_looks_wrong(scene: ClubOfTwo) -> None:
 
 
 CATALOGUE: dict[str, Provoke] = {
-    **{rule: break_rule(rule) for rule in rules.RULES},
+    **{rule: break_rule(rule) for rule in CASES},
     **TOKEN_REFUSALS,
     **PEOPLE_REFUSALS,
     **COPY_REFUSALS,
@@ -414,7 +414,7 @@ def test_every_class_of_error_is_in_the_catalogue() -> None:
     assert {path.read_text("utf-8").partition("\n")[0] for path in FOLDER.iterdir()} == classes
 
 
-@pytest.mark.parametrize("rule", rules.RULES)
+@pytest.mark.parametrize("rule", CASES)
 def test_every_rule_is_in_the_catalogue(rule: str, club_of_two: ClubOfTwo) -> None:
     error = provoked(rule, club_of_two)
     assert isinstance(error, RejectedError)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from ledger.book import judge
+from ledger.book.evidence import Context, Rule
 from ledger.errors import RejectedError
 from ledger.facts.events import (
     ClockAccepted,
@@ -21,7 +23,6 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
-from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.recording.game_import import PoolChoice
 from tests.errors.rule_cases import CASES, Case, adoption, is_named, prepared, source
@@ -37,8 +38,26 @@ IMPORTED = [
 ]
 
 
-def test_every_rule_has_a_case_and_they_stand_in_order() -> None:
-    assert list(CASES) == list(rules.RULES)
+CLOCKS_AND_REPEATS = ("clock-behind", "exists-with-different-FIELD", "clock-not-behind")  # no kind of event has these
+APPENDED = judge.rules_of(Context.APPEND)
+
+
+def named(rule: Rule) -> str:
+    """The case of a rule, which bears its name."""
+    return next(case for case in CASES if is_named(case, rule.__name__.replace("_", "-")))
+
+
+def test_every_rule_has_a_case_and_each_kind_has_its_rules_in_their_order() -> None:
+    assert {*CASES} == {*CLOCKS_AND_REPEATS} | {named(rule) for rules in APPENDED.values() for rule in rules}
+    order = [case for case in CASES if case not in CLOCKS_AND_REPEATS]
+    for rules in APPENDED.values():
+        names = [named(rule) for rule in rules if named(rule) in order]
+        assert names == sorted(names, key=order.index)
+
+
+@pytest.mark.parametrize(("rule", "case"), EVERY)
+def test_the_rule_of_a_case_is_one_of_its_kind(rule: str, case: Case) -> None:
+    assert rule in CLOCKS_AND_REPEATS or rule in map(named, APPENDED[case.event.KIND])
 
 
 @pytest.mark.parametrize(("rule", "case"), EVERY)
@@ -171,7 +190,7 @@ def test_what_cannot_stand_is_not_proposed_either(club_of_two: ClubOfTwo, rule: 
 
 def test_the_cases_of_precedence_follow_the_list() -> None:
     order = [
-        next(i for i, rule in enumerate(rules.RULES) if is_named(rule, name))
+        next(i for i, rule in enumerate(CASES) if is_named(rule, name))
         for name, _ in (
             *reversed(WRONG_GAMES),
             *reversed(WRONG_ADOPTIONS),
@@ -182,7 +201,7 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
             PROPOSED_LAST,
         )
     ]
-    assert order == list(range(len(rules.RULES)))
+    assert order == list(range(len(CASES)))
 
 
 @pytest.mark.parametrize(

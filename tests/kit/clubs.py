@@ -9,16 +9,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+import attrs
 import pytest
 
+from ledger.book import judge
+from ledger.book.evidence import Context, Evidence
+from ledger.book.rules_by_facts import exists_with_different_key
 from ledger.duplicates.game_keys import keyed
 from ledger.facts.events import Event
 from ledger.facts.words import Outcome
 from ledger.imports.reading import frames
-from ledger.journal.rules import Beside
 from ledger.ledger import Ledger
 from ledger.players import persons
-from ledger.recording.current_facts import CurrentFacts
 from ledger.recording.recorder import Recorder
 from ledger.runtime.ledger_files import beside
 from tests.kit.games import game_recorded, source_games
@@ -101,15 +103,13 @@ def record_game(
     ledger.level()
 
 
-class _OfOld:
+def _check_of_old(event: Event, evidence: Evidence) -> None:
     """Judges as ledgers of old did: of what cannot stand together the keys alone."""
-
-    def __init__(self, standing: CurrentFacts) -> None:
-        self._standing = standing
-        self.standing_now = standing.standing_now
-
-    def judge(self, event: Event, beside: Beside) -> None:  # noqa: ARG002
-        self._standing.refuse_key_collision(event)
+    judge.check(event, attrs.evolve(evidence, context=Context.JOURNAL))
+    if exists_with_different_key in judge.RULES[type(event)]:
+        refusal = exists_with_different_key(event, attrs.evolve(evidence, beside={}))
+        if refusal is not None:
+            raise refusal
 
 
 def takes_misfits(ledger: Ledger) -> Ledger:
@@ -117,13 +117,13 @@ def takes_misfits(ledger: Ledger) -> Ledger:
 
     Ratings to begin with that come too late to act, editions that overlap, closings before the last game.
     """
-    ledger._recorder = Recorder(ledger.journal, ledger.now_ms, _OfOld(ledger.standing))
+    ledger._recorder = Recorder(ledger.journal, ledger.now_ms, ledger.standing, _check_of_old)
     return ledger
 
 
 def recorded_of_old(ledger: Ledger, *events: Event, actor: str = "of old") -> None:
     """Record facts below the judge, as ``takes_misfits`` says."""
-    Recorder(ledger.journal, ledger.now_ms, _OfOld(ledger.standing)).append_many(ledger._stated(events), actor)
+    Recorder(ledger.journal, ledger.now_ms, ledger.standing, _check_of_old).append_many(ledger._stated(events), actor)
 
 
 def take_made_up_games(folder: Path, games: int, batch: int) -> Path:

@@ -48,7 +48,7 @@ def standings(ledger: Ledger) -> Standings:
         shown = [row for row in current if row["listed"] and row["player"] not in closed]
         order = sorted((-row["rating"], row["player"]) for row in shown)
         places = {player: 1 + bisect_left(order, (rating, 0)) for rating, player in order}
-        if PlayerStates(ledger.views.connection, ledger.pool(name)).stands_since_ms > BEGINNING:
+        if PlayerStates(ledger.views.connection, ledger.pool(name)).rows_current_since_ms > BEGINNING:
             places = {row["player"]: row["rank"] for row in as_rows(ranking(ledger, name, limit=len(current)))}
         for row in current:
             last = rows[number, row["player"], row["n"]]

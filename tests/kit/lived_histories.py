@@ -24,7 +24,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import ClockAccepted, Decision, Event, PersonErased, PlayerRenamed
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.ratings import engine, views, walks
+from ledger.ratings import engine, reratings, views
 from ledger.ratings.queries import tables
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import BOUNDS
@@ -304,7 +304,7 @@ WAYS: Mapping[str, Mapping[str, int]] = {
     "in short strides": {"STRIDE": 1},
     "in short strides and compiled": {"STRIDE": 2, "COMPILE_FROM": 0},
 }
-MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": judging, "FEW_JUDGED": judging, "STRIDE": walks}  # else ``views``
+MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": judging, "FEW_JUDGED": judging, "STRIDE": reratings}  # else ``views``
 
 
 @contextmanager

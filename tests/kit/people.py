@@ -17,6 +17,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sqlite_people
 from ledger.players.people import People
+from ledger.players.people_layouts import RELEASED
 from ledger.players.persons import Person
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
@@ -61,11 +62,10 @@ def put_people_file(copy: Path, path: Path) -> None:
     shutil.copy(copy, beside(path, "people"))
 
 
-def make_layout(layout: int, people: Path) -> None:
-    """Take out of a people file what layouts after this one brought."""
-    tables = {2: ("renaming",), 3: ("reasons", "erasing"), 5: ("secret",)}
-    gone = [table for number, added in tables.items() if number > layout for table in added]
-    run_sql(people, *(f"DROP TABLE {table}" for table in gone), f"PRAGMA user_version={layout}")
+def make_released(people: Path) -> None:
+    """Make a people file one of release 0.1.0: take out the tables that it did not have."""
+    later = ("renaming", "reasons", "erasing", "secret", "people_folds", "people_search")
+    run_sql(people, *(f"DROP TABLE IF EXISTS {table}" for table in later), f"PRAGMA user_version={RELEASED}")
 
 
 def head_text(path: Path) -> str:

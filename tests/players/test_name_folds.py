@@ -7,11 +7,12 @@ import pytest
 
 from ledger.audit.audit import audit
 from ledger.ledger import Ledger
-from ledger.players import name_indexes, people_layouts
+from ledger.players import name_indexes
 from ledger.players.name_indexes import fold
 from ledger.players.people import People
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
+from tests.kit.people import make_released
 
 NAMES = ("Ann Ek", "ANN EK", "Иванов Пётр", "иванов пётр", "Ödön", "Bob")
 
@@ -72,10 +73,8 @@ def test_who_was_erased_is_found_no_more_and_no_byte_of_the_name_is_left(club_wi
         assert b"bob" not in beside(club_with_folds, "people").read_bytes()
 
 
-def test_a_file_of_an_earlier_layout_and_one_that_is_only_read_need_no_index(club_with_folds: Path) -> None:
-    with closing(sqlite.connect(beside(club_with_folds, "people"))) as connection:
-        connection.executescript("DROP TABLE people_folds; DROP TABLE secret")
-        connection.execute(f"PRAGMA user_version={people_layouts.FOLDS_SINCE - 1}")
+def test_a_file_of_an_earlier_release_and_one_that_is_only_read_need_no_index(club_with_folds: Path) -> None:
+    make_released(beside(club_with_folds, "people"))
     before = beside(club_with_folds, "people").read_bytes()
     with Ledger.open(club_with_folds, read_only=True) as ledger:
         ledger.people.folds.bring_up()

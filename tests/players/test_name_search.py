@@ -15,6 +15,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.commands import Run
+from tests.kit.people import make_released
 
 NAMES = ("Müller, Thomas", "Mullins Anna", "O'Kelly, Albéric", "Ivančević, Đorđe", "van der Mullen, Jan", "Иванов Пётр")
 
@@ -117,11 +118,9 @@ def test_a_file_that_cannot_be_written_is_read(indexed: Path) -> None:
     assert not has_index(indexed)
 
 
-def test_a_file_of_the_layout_before_is_searched_and_brought_up(indexed: Path) -> None:
+def test_a_file_of_an_earlier_release_is_searched_and_upgraded(indexed: Path) -> None:
     people = beside(indexed, "people")
-    with closing(sqlite.connect(people)) as connection:
-        connection.execute("DROP TABLE secret")  # which came with layout 5
-        connection.execute("PRAGMA user_version=3")
+    make_released(people)
     with closing(SqlitePeople(people, read_only=True)) as opened:
         assert len(opened.search.find("mull")) == 3
     assert len(found(indexed, "mull")) == 3

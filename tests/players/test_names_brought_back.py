@@ -17,7 +17,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of
 from tests.kit.commands import Run
-from tests.kit.people import THREE_NAMES, erasures, everybody, make_layout, pending, put_people_file
+from tests.kit.people import THREE_NAMES, erasures, everybody, make_released, pending, put_people_file
 from tests.kit.tampering import execute
 
 NAME = THREE_NAMES[0]
@@ -71,9 +71,8 @@ def test_who_was_erased_is_shown_to_nobody_where_it_cannot_be_erased_again(kept_
     assert ledger.people_row(1) == people.by_number([1])[1] == (1, None, None, None, people.by_number([1])[1].joined_at)
 
 
-@pytest.mark.parametrize("layout", [1, 2, 3])
-def test_an_older_file_may_have_an_older_layout(layout: int, brought_back: Path) -> None:
-    make_layout(layout, beside(brought_back, "people"))
+def test_an_older_file_may_be_of_an_older_release(brought_back: Path) -> None:
+    make_released(beside(brought_back, "people"))
     with Ledger.open(brought_back, read_only=True) as ledger:
         assert (ledger.player("1").name, ledger.player("2").name) == (None, "Bob")
     with Ledger.open(brought_back) as ledger:

@@ -17,7 +17,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.backups import bytes_of
-from tests.kit.people import connection_of, erase_reasons, kept_reasons, left_behind, make_layout, propose, size_of
+from tests.kit.people import connection_of, erase_reasons, kept_reasons, left_behind, make_released, propose, size_of
 from tests.kit.tampering import execute
 
 SCORESHEET = "Bob Unforgettable brought the scoresheet"
@@ -176,12 +176,9 @@ def test_a_reason_that_was_changed_is_not_read(change: str, club_of_one_reason: 
     assert audit(club_of_one_reason).falsehoods == ()
 
 
-@pytest.mark.parametrize("layout", [1, 2])
-def test_a_file_of_an_earlier_layout_has_no_reasons_and_is_brought_up_by_the_first(
-    layout: int, pair_club: Path
-) -> None:
+def test_a_file_of_an_earlier_release_has_no_reasons_and_is_upgraded_by_the_first(pair_club: Path) -> None:
     people = beside(pair_club, "people")
-    make_layout(layout, people)
+    make_released(people)
     before = people.read_bytes()
     with Ledger.open(pair_club) as ledger:
         assert ledger.people.reasons.texts(["0" * 64]) == {}

@@ -23,7 +23,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import beside
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import source_game
-from tests.kit.people import THREE_NAMES, everybody, import_wins, make_layout, put_people_file, won_by_the_first
+from tests.kit.people import THREE_NAMES, everybody, import_wins, make_released, put_people_file, won_by_the_first
 from tests.kit.tampering import execute, run_sql
 
 NEW = "Ann Ek"
@@ -312,9 +312,9 @@ def test_an_older_journal_beside_a_renamed_player_is_named(club_of_four: Path) -
     assert [falsehood.position_or_key for falsehood in audit(club_of_four).falsehoods] == [3]
 
 
-@pytest.fixture(name="club_of_layout_1")
-def _club_of_layout_1(club_of_four: Path) -> Path:
-    make_layout(1, beside(club_of_four, "people"))
+@pytest.fixture(name="club_of_a_release")
+def _club_of_a_release(club_of_four: Path) -> Path:
+    make_released(beside(club_of_four, "people"))
     return club_of_four
 
 
@@ -323,37 +323,45 @@ def layout_of(path: Path) -> int:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def test_a_file_of_the_first_layout_is_read_as_it_is(club_of_layout_1: Path) -> None:
-    people = beside(club_of_layout_1, "people").read_bytes()
+def test_a_file_of_an_earlier_release_is_read_as_it_is(club_of_a_release: Path) -> None:
+    people = beside(club_of_a_release, "people").read_bytes()
     for read_only in (True, False):
-        with Ledger.open(club_of_layout_1, read_only=read_only) as ledger:
+        with Ledger.open(club_of_a_release, read_only=read_only) as ledger:
             assert ledger.player("Carl").player == 3
-    assert audit(club_of_layout_1).falsehoods == ()
-    assert layout_of(club_of_layout_1) == 1
-    assert beside(club_of_layout_1, "people").read_bytes() == people
+    assert audit(club_of_a_release).falsehoods == ()
+    assert layout_of(club_of_a_release) == 1
+    assert beside(club_of_a_release, "people").read_bytes() == people
 
 
 @pytest.mark.parametrize("way", ["rename", "register", "erase"])
-def test_whoever_writes_a_file_of_the_first_layout_brings_it_up(way: str, club_of_layout_1: Path) -> None:
-    with Ledger.open(club_of_layout_1) as ledger:
+def test_whoever_writes_a_file_of_an_earlier_release_upgrades_it(way: str, club_of_a_release: Path) -> None:
+    with Ledger.open(club_of_a_release) as ledger:
         if way == "rename":
             ledger.rename(3, "Carl Marsh")
         elif way == "register":
             ledger.register("name:new", "New")
         else:
             ledger.erase(3)
-    assert layout_of(club_of_layout_1) == LAYOUT
-    assert audit(club_of_layout_1).falsehoods == ()
+    assert layout_of(club_of_a_release) == LAYOUT
+    assert audit(club_of_a_release).falsehoods == ()
 
 
-def test_a_foreign_table_of_that_name_is_no_layout(club_of_layout_1: Path) -> None:
-    execute(beside(club_of_layout_1, "people"), "CREATE TABLE renaming(x)")
-    with Ledger.open(club_of_layout_1) as ledger:
+@pytest.mark.parametrize("layout", [0, 2, 3, 4, LAYOUT + 1])
+def test_a_file_of_a_layout_that_was_never_released_is_refused(layout: int, club_of_a_release: Path) -> None:
+    execute(beside(club_of_a_release, "people"), f"PRAGMA user_version={layout}")
+    with pytest.raises(StorageError, match=f"has layout {layout}, this program reads layout {LAYOUT}"):
+        Ledger.open(club_of_a_release)
+    assert "layout" in {falsehood.position_or_key for falsehood in audit(club_of_a_release).falsehoods}
+
+
+def test_a_foreign_table_of_that_name_is_no_layout(club_of_a_release: Path) -> None:
+    execute(beside(club_of_a_release, "people"), "CREATE TABLE renaming(x)")
+    with Ledger.open(club_of_a_release) as ledger:
         assert ledger.player("Carl").player == 3
         with pytest.raises(LedgerError):
             ledger.rename(3, "Carl Marsh")
-    assert layout_of(club_of_layout_1) == 1
-    assert renamings(club_of_layout_1) == []
+    assert layout_of(club_of_a_release) == 1
+    assert renamings(club_of_a_release) == []
 
 
 def test_the_journal_holds_no_letter_of_a_name(trio: Path) -> None:

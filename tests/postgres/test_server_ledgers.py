@@ -321,8 +321,13 @@ def test_what_stands_around_the_journal_and_is_not_ours_is_named(
     run_sql_on(oldest_server, place, "GRANT DELETE ON club.journal TO club_writer")
     audited = run("audit", club)
     assert (audited.code, "FOREIGN" in audited.out, "DELETE" in audited.out) == (3, True, True), audited.out
+    with Ledger.open(club) as ledger:
+        verdict = ledger.audit()
+    assert (verdict.ok, ["DELETE" in str(falsehood) for falsehood in verdict.falsehoods]) == (False, [True])
     run_sql_on(oldest_server, place, "REVOKE DELETE ON club.journal FROM club_writer")
     assert run("audit", club).code == 0
+    with Ledger.open(club) as ledger:
+        assert ledger.audit().ok
 
 
 def test_names_that_are_lost_are_gone_on_without(oldest_server: Server, tmp_path: Path, run: Run) -> None:

@@ -55,7 +55,7 @@ def _ranked_otherwise(request: pytest.FixtureRequest, tmp_path_factory: pytest.T
 @pytest.mark.parametrize("change", CHANGES)
 def test_places_are_those_of_the_ranking_that_comes(change: str, ranked_otherwise: Ledger) -> None:
     ledger = ranked_otherwise
-    assert PlayerStates(ledger.views.connection, ledger.pool()).stands_since_ms > BEGINNING
+    assert PlayerStates(ledger.views.connection, ledger.pool()).rows_current_since_ms > BEGINNING
     rated = ledger.rows("games", "reason IS NULL ORDER BY rated_ms, position")
     changes = CHANGES[change](ledger, [f"game:{row['key']}" for row in rated])
     before, impact = standings(ledger), ledger.preview(changes)

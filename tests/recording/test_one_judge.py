@@ -13,12 +13,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ledger.book import judge
+from ledger.book.evidence import Context, Evidence
 from ledger.errors import RejectedError
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import KEPT_FAULTS, SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.reading import frames
-from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.recording import game_import as recorder_columns
 from tests.kit import strategies
@@ -171,7 +172,7 @@ def test_no_game_that_the_rules_refuse_is_passed_over(
             rated=True,
         )
         try:
-            rules.check_new(event, Everything(), now_ms)
+            judge.check(event, Evidence(Context.JOURNAL, now_ms, Everything()))
         except RejectedError:
             assert suspected
 
@@ -201,15 +202,15 @@ def test_games_judged_at_once_are_judged_as_each_of_them(
                     rated=True,
                 )
             )
-    known = {"scheme:standard@start", "player:1", "player:2"}
+    evidence = Evidence(Context.JOURNAL, now_ms, {"scheme:standard@start", "player:1", "player:2"})
     alone = at_once = None
     try:
         for game in games:
-            rules.check_new(game, known, now_ms)
+            judge.check(game, evidence)
     except RejectedError as error:
         alone = (error.rule, error.key, str(error))
     try:
-        rules.check_games(games, known, now_ms)
+        judge.check_games(games, evidence)
     except RejectedError as error:
         at_once = (error.rule, error.key, str(error))
     assert at_once == alone

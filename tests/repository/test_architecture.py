@@ -46,6 +46,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("publishing", "policies", "registering"),
     ("correcting",),
     ("answers",),
+    ("questions",),
     ("audit",),
     ("backups",),
     ("ledger",),

@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 if __name__ == "__main__":
-    place, command = sys.argv[1:3]
+    place, command, output, *_ = sys.argv[1:]
+    Path(output.removeprefix("--output=")).touch()
     Path(place).write_text('{"doing": "games", "done": 1, "total": 2}'.ljust(512))
     sys.stderr.write("slowly\n")
     sys.stderr.flush()

@@ -428,10 +428,10 @@ def test_a_stranger_s_body_is_not_read(answering: Reader, tmp_path: Path, bodies
             headers = {"Authorization": "Bearer rlt_aaaaaaaa", "Content-Type": "application/json"}
             return await client.post(f"/api/v1{path}", content=b"no JSON", headers=headers)
 
-    refused = [asyncio.run(asked(path)) for path in ("/games", "/jobs/audit")]
+    refused = [asyncio.run(asked(path)) for path in ("/games", "/jobs/export")]
     assert [answer.status_code for answer in refused] == [401, 401]
     assert refused[0].json()["detail"] == "refuse post to /games rlt_aaaaaaaa"
-    assert refused[1].json()["detail"] == "refuse run the job audit rlt_aaaaaaaa"
+    assert refused[1].json()["detail"] == "refuse run the job export rlt_aaaaaaaa"
     assert bodies_read == []
 
 

@@ -11,12 +11,10 @@ import click
 from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
 from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
-from ledger.audit.server_objects import server_faults, went_to
-from ledger.audit.server_tokens import verify_tokens
+from ledger.audit.server_findings import server_findings
 from ledger.backups import in_files
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoint_notes import last_checkpoint
-from ledger.journal.settings_file import server_of
 from ledger.runtime.ledger_files import refuse_own_files
 
 from .. import output
@@ -88,29 +86,19 @@ def audit(
         output.answer(f"head {verdict.head}")
     for table, digest in verdict.digests.items():
         output.answer(f"{table} {digest}")
-    foreign, not_compared, left_for = _around(db_path)
-    if (place := left_for or verdict.went_to) is not None:
+    server = server_findings(db_path)
+    if (place := server.went_to or verdict.went_to) is not None:
         output.verdict("MOVED", f"{db_path}: the ledger went to {place}; what stands here is what it was then")
-    for part in not_compared:
+    for part in server.not_compared:
         output.verdict("NOT COMPARED", f"{db_path} {part}")
-    for fault in foreign:
+    for fault in server.foreign:
         output.verdict("FOREIGN", f"{db_path} {fault}", alarm=True)
-    if verdict.falsehoods or foreign:
+    if verdict.falsehoods or server.foreign:
         sys.exit(FALSE)
     if not verdict:
         sys.exit(REFUSED)
     if save_head:
         output.save(Path(save_head), f"{verdict.head}\n".encode())
-
-
-def _around(db_path: str) -> tuple[list[str], tuple[str, ...], str | None]:
-    """What the audit says of a journal's server: foreign or missing things, what is not compared, where it went."""
-    place = server_of(Path(db_path))
-    if place is None:
-        return [], (), None
-    tokens = verify_tokens(place.address, place.schema)
-    faults = [*server_faults(place.address, place.schema), *tokens.faults]
-    return faults, tokens.not_compared, went_to(place.address, place.schema)
 
 
 def _tell(db_path: str, verdict: Verdict) -> None:

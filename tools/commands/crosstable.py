@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import attrs
 import click
 
 from ledger.answers.asking import average
 from ledger.answers.crosstables import formats, listing
 from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.crosstables.crosstable import crosstable as table_of
+from ledger.answers.crosstables.documents import document
 from ledger.answers.crosstables.event_games import LEDGER, WHOSE
 from ledger.answers.crosstables.kinds import KINDS
 from ledger.answers.crosstables.layout import half, percent
@@ -20,7 +20,7 @@ from ledger.answers.crosstables.listing import TournamentSearch
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.crosstables.performances import VARIANTS
 from ledger.answers.crosstables.tie_breaks import TIE_BREAKS
-from ledger.answers.graphs import json_form, png
+from ledger.answers.graphs import png
 from ledger.answers.rows import as_rows
 from ledger.facts.instants import instant_ms
 
@@ -244,17 +244,6 @@ def _check(kind: str, theme: str | None, *, raw: bool) -> None:
 
 def _document(page: Crosstable, kind: str, theme: str | None, *, raw: bool) -> bytes:
     """The table in one of the formats."""
-    dark = None if theme is None else theme == "dark"
-    match kind:
-        case "html":
-            return formats.as_html(page).encode()
-        case "svg":
-            return formats.as_svg(page, dark=dark).encode()
-        case "png":
-            return png.as_png(formats.as_svg(page, dark=dark or False))
-        case "json":
-            return json_form.exact(attrs.asdict(page), upright=True)
-        case "csv":
-            return output.divided(formats.spreadsheet_rows(page), "csv", raw=raw).encode()
-        case _:
-            return f"{formats.as_text(page)}\n".encode()
+    if kind == "csv":
+        return output.divided(formats.spreadsheet_rows(page), "csv", raw=raw).encode()
+    return document(page, kind, dark=None if theme is None else theme == "dark")

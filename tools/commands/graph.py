@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from math import nan
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
+import attrs
 import click
 
-from ledger.answers.game_pgn import games_pgn
-from ledger.answers.graphs import html, json_form, pages, png, svg, vega_lite
+from ledger.answers.documents import NO_PNG
+from ledger.answers.graphs import documents, html, json_form, png
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page
+from ledger.answers.graphs.documents import PICTURES, RatingGraph, drawn
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.graphs.wording import points
 from ledger.answers.pools import pools
 from ledger.errors import UnknownNameError
-from ledger.ledger import Ledger
-from ledger.players.persons import Person
 from ledger.runtime.visible import visible
 
 from .. import output
@@ -31,13 +30,11 @@ MARKS_BELOW_A_GRAPH = 20
 FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess", "css")
 # By the end of a file's name, the longer ones first.
 ENDINGS: Mapping[str, str] = {
-    ".lichess.json": "lichess", ".vl.json": "vega-lite", ".json": "json", ".csv": "csv", ".svg": "svg", ".png": "png",
-    ".html": "html", ".htm": "html", ".txt": "txt", ".css": "css",
+    ".lichess.json": "lichess", **documents.ENDINGS, ".csv": "csv", ".txt": "txt", ".css": "css"
 }  # fmt: skip
 THEMES = [theme.value for theme in Theme]
-PICTURES = {"svg", "png", "html"}
 # The formats with which each option goes.
-GOES_WITH: Mapping[str, set[str]] = {
+GOES_WITH: Mapping[str, Set[str]] = {
     "--last": {*FORMATS} - {"lichess", "css"},
     "--page": {*FORMATS} - {"lichess", "css"},
     "--by date": {*PICTURES, "json", "csv", "vega-lite"},
@@ -52,7 +49,6 @@ GOES_WITH: Mapping[str, set[str]] = {
     "--raw": {"csv"},
 }
 _SITE = re.compile(r"[\w.:\[\]-]*")  # host and port of an address; empty where it has none
-EXTRA = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[pictures]'"
 
 
 @click.command()
@@ -144,13 +140,22 @@ def graph(
         with ledger.moment():
             person = ledger.player(player)
             beside = None if against is None else ledger.player(against)
-            with_boards = kind == "html" if boards is None else boards
-            asked = _Asked(ledger, person, pool, kind, last, by, beside, with_boards)
+            rating_graph = RatingGraph(
+                ledger=ledger,
+                person=person,
+                pool=pool,
+                number=number,
+                last=last,
+                by=by,
+                against=beside,
+                boards=boards,
+                look=look,
+            )
             if every_page and file is not None:
-                _write_every_page(asked, file, look)
+                _write_every_page(rating_graph, kind, file)
                 return
-            pages = list(asked.histories()) if kind == "lichess" else [asked.page(number)]
-            pgn = asked.pgn(pages[0]) if kind == "html" else None
+            pages = list(_histories(rating_graph)) if kind == "lichess" else [rating_graph.page(kind)]
+            pgn = rating_graph.pgn(pages[0]) if kind == "html" else None
         if kind == "lichess":
             _deliver(json_form.exact(json_form.lichess_history(pages)), file)
         elif kind == "txt" and file is None:
@@ -159,50 +164,18 @@ def graph(
             _deliver(_document(pages[0], kind, look, raw=raw, pgn=pgn), file)
 
 
-class _Asked(NamedTuple):
-    """Whose graph, of which games."""
-
-    ledger: Ledger
-    person: Person
-    pool: str | None
-    kind: str
-    last: int | None
-    by: Order
-    against: Person | None
-    boards: bool
-
-    def page(self, number: int | None) -> Page:
-        """The page of that number or, without one, of the last games: a picture shows 100, data and text are whole."""
-        is_whole = self.last is None and number is None and self.kind not in PICTURES
-        last = pages.EVERY_GAME if is_whole else self.last
-        return pages.page(
-            self.ledger,
-            self.person,
-            self.pool,
-            number=number,
-            last=last,
-            by=self.by,
-            against=self.against,
-            boards=self.boards,
-        )
-
-    def pgn(self, page: Page) -> dict[str, str]:
-        """The games of a page as PGN, by key."""
-        players = (player for player in (page.player, page.against) if player is not None)
-        return games_pgn(self.ledger, (bar.game for player in players for bar in player.bars))
-
-    def histories(self) -> Iterator[Page]:
-        """All games, pool by pool; of a pool that was asked for even where there is none."""
-        if self.pool is not None:
-            yield self.page(None)
-            return
-        for row in pools(self.ledger):
-            try:
-                page = self._replace(pool=row.pool).page(None)
-            except UnknownNameError:
-                continue
-            if page.player.bars:
-                yield page
+def _histories(graph: RatingGraph) -> Iterator[Page]:
+    """All games, pool by pool; of a pool that was asked for even where there is none."""
+    if graph.pool is not None:
+        yield graph.page()
+        return
+    for row in pools(graph.ledger):
+        try:
+            page = attrs.evolve(graph, pool=row.pool).page()
+        except UnknownNameError:
+            continue
+        if page.player.bars:
+            yield page
 
 
 def _kind_of(file: Path | None) -> str:
@@ -233,7 +206,7 @@ def _check(kind: str, options: Mapping[str, bool], file: Path | None, last: int 
     if problems:
         raise click.UsageError("; ".join(problems))
     if kind == "png" and not png.is_available():
-        raise click.ClickException(EXTRA)
+        raise click.ClickException(NO_PNG)
 
 
 def _check_address(sheet: str) -> None:
@@ -259,21 +232,12 @@ def _document(
 ) -> bytes:
     """A page in one of the formats."""
     match kind:
-        case "svg":
-            return svg.draw(page, look).encode()
-        case "png":
-            theme = Theme.DARK if look.theme is Theme.DARK else Theme.LIGHT
-            return png.as_png(svg.draw(page, look._replace(theme=theme)))
-        case "html":
-            return html.draw(page, look, page_link=page_link, pgn=pgn).encode()
-        case "json":
-            return json_form.as_json(page)
-        case "vega-lite":
-            return json_form.exact(vega_lite.specification(page, opponents=look.opponents), upright=True)
         case "csv":
             return output.divided(json_form.rows(page), "csv", raw=raw).encode()
-        case _:
+        case "txt":
             return "".join(f"{visible(line)}\n" for line in _in_characters(page, in_ascii=False)).encode()
+        case _:
+            return drawn(page, kind, look, page_link=page_link, pgn=pgn)
 
 
 def _deliver(content: bytes, file: Path | None) -> None:
@@ -283,7 +247,7 @@ def _deliver(content: bytes, file: Path | None) -> None:
         output.save(file, content)
 
 
-def _write_every_page(asked: _Asked, file: Path, look: Look) -> None:
+def _write_every_page(graph: RatingGraph, kind: str, file: Path) -> None:
     """Page 1 into *file*, page 2 beside it into ``FILE-2``, ..., each linked with its neighbours."""
 
     def place(number: int) -> Path:
@@ -292,16 +256,16 @@ def _write_every_page(asked: _Asked, file: Path, look: Look) -> None:
     def page_link(number: int) -> str:
         return quote(place(number).name)
 
-    page, number = asked.page(1), 1
+    number = 1
     while True:
-        pgn = asked.pgn(page) if asked.kind == "html" else None
-        output.save(place(number), _document(page, asked.kind, look, page_link=page_link, pgn=pgn))
+        page = attrs.evolve(graph, number=number).page(kind)
+        pgn = graph.pgn(page) if kind == "html" else None
+        output.save(place(number), _document(page, kind, graph.look, page_link=page_link, pgn=pgn))
         if page.older is None:
-            files = " to ".join(dict.fromkeys(map(str, (file, place(number)))))
-            output.remark(f"{counted(number, 'page')} of {page.player.name}: {files}")
-            return
+            break
         number = page.older
-        page = asked.page(number)
+    files = " to ".join(dict.fromkeys(map(str, (file, place(number)))))
+    output.remark(f"{counted(number, 'page')} of {page.player.name}: {files}")
 
 
 def _draw(page: Page) -> None:

@@ -12,6 +12,7 @@ import click
 
 from ledger.answers.import_previews import listed_ratings
 from ledger.answers.rows import as_rows
+from ledger.book import initial_ratings
 from ledger.errors import MalformedError
 from ledger.facts.pasts import Past
 from ledger.facts.source_games import FileFault
@@ -23,7 +24,6 @@ from ledger.imports.players.formats import FORMATS
 from ledger.imports.reading import Reading
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
-from ledger.recording import initial_ratings
 from ledger.registering.registry import PlayersReport
 
 from .. import limits, output

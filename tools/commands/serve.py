@@ -11,12 +11,10 @@ from threading import Event
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ledger.runtime.ledger_files import journal_file
 
-from .. import output
-from ..serve.settings import SETTINGS, UNIX, ServeSetting, serving, word_of
+from ..serve.settings import SETTINGS, ServeSetting, serving, word_of
 from . import DB, level
 
 _NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
@@ -48,31 +46,10 @@ def _reading(setting: ServeSetting) -> Callable[[click.Context, click.Parameter,
     return read
 
 
-def _print_unit(context: click.Context, path: Path, listen: str) -> None:
-    """The unit to standard output; what is to be done with it beside that."""
-    from ..serve.unit import unit  # noqa: PLC0415  # no other command loads the server
-
-    names = [name for name in SETTINGS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    words = [word for name in names for word in (f"--{word_of(name)}", _absolute(str(context.params[name])))]
-    made = unit(path, words, listen)
-    output.answer_lines(made.text.rstrip("\n"))
-    for note in made.notes:
-        output.remark(note)
-
-
-def _absolute(word: str) -> str:
-    """The word of an option, a socket by its whole path: a unit is not started where the command was given."""
-    return f"{UNIX}{Path(word.removeprefix(UNIX)).absolute()}" if word.startswith(UNIX) else word
-
-
 @click.command()
 @DB
 @_options
-@click.option(
-    "--unit", is_flag=True, help="Print a systemd unit that serves it with the same options, and serve nothing."
-)
-@click.pass_context
-def serve(context: click.Context, /, db_path: str, *, unit: bool, **options: Any) -> None:
+def serve(db_path: str, **options: Any) -> None:
     """Answer over HTTP: pools, players, graphs, rankings, tournaments, lists, corrections, games.
 
     The addresses stand under /api/v1, and /api/v1/openapi.json tells all of them. Answers are JSON; rows also CSV and
@@ -85,7 +62,6 @@ def serve(context: click.Context, /, db_path: str, *, unit: bool, **options: Any
     Example:
       rating-ledger serve club.db
       rating-ledger serve club.db --listen unix:/run/club.sock --public-url https://ratings.example.org/club
-      rating-ledger serve club.db --unit > /etc/systemd/system/rating-ledger.service
       curl -s http://127.0.0.1:8000/api/v1/players/ann
     """
     if sys.platform == "win32":
@@ -94,9 +70,6 @@ def serve(context: click.Context, /, db_path: str, *, unit: bool, **options: Any
         raise click.ClickException(EXTRA)
     path = Path(journal_file(db_path))
     settings = serving(path, options)
-    if unit:
-        _print_unit(context, path, settings.listen)
-        return
     from ..serve import processes  # noqa: PLC0415  # no other command loads the server
 
     with level(db_path):

@@ -10,6 +10,7 @@ from ledger.answers import announcements
 from ledger.answers.asking import shown
 from ledger.answers.crosstables.editions import edition_day
 from ledger.answers.crosstables.layout import BYES
+from ledger.book.evidence import Context
 from ledger.facts.event_fields import MAX_ROUND
 from ledger.facts.events import RoundWithoutGame, TournamentClosed, TournamentOpened
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
@@ -107,7 +108,7 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
         ledger.pool(name)  # a pool that is misspelt is told so, with those that there are
         event = made(lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended))
         if wish() is None:  # of a proposal the gate says the same
-            ledger.standing.refuse_unknown_tournament(event)
+            ledger.check_early(event, Context.COMMAND)
         before = _effect(ledger, name, tournament)
         receipt = close(ledger, event, f"tournament {tournament!r}, ended {ended}", actor)
         if receipt is not None and not receipt.duplicate:

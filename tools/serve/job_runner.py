@@ -195,13 +195,12 @@ class Jobs:
     async def _run_one(self, job: _Job) -> None:
         job.state = "running"
         args = job.args
-        to = [f"--output={job.result}"] if args["to_file"] else []
         # Within its folder: what a command says of the ledger names no place of this machine.
-        words = [args["command"], *args["options"], *to, "--", self._path.name, *args["operands"]]
-        with job.says.open("ab") as says, job.result.open("wb") as result:
+        words = [args["command"], *args["options"], f"--output={job.result}", "--", self._path.name, *args["operands"]]
+        with job.says.open("ab") as says:
             job.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-m", PROCESS, str(job.progress), *words, cwd=self._path.parent,
-                stdin=asyncio.subprocess.DEVNULL, stdout=says if args["to_file"] else result, stderr=says,
+                stdin=asyncio.subprocess.DEVNULL, stdout=says, stderr=says,
                 env={**os.environ, "TMPDIR": str(job.folder), "NO_COLOR": "1", PARENT: str(os.getpid())},
             )  # fmt: skip
         if job.state != "running":  # it was ended while the process was being started
@@ -210,7 +209,7 @@ class Jobs:
         job.exit_code = await job.process.wait()
         limit.cancel()
         if job.state == "running":
-            job.state = "done" if job.exit_code in _ANSWERS else "failed"
+            job.state = "done" if job.exit_code == 0 else "failed"
         else:
             job.exit_code = None
             _take_away(job)
@@ -228,7 +227,6 @@ def _take_away(job: _Job) -> None:
         job.result.unlink(missing_ok=True)
 
 
-_ANSWERS = {0, 3}  # exit codes of a command that has answered: an audit may find a falsehood
 _VERBS: Mapping[str, Callable[[Jobs, Mapping[str, Any]], Outcome]] = {
     "job": Jobs.begin,
     "job-state": Jobs.state,

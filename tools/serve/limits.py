@@ -52,7 +52,7 @@ FAILURE_EVERY = 12.0  # … and one more every so many seconds
 # -- jobs ----------------------------------------------------------------------------------------------------------
 
 JOBS_WAITING = 16  # of which one runs at a time
-JOB_WITHIN = 2 * 3600.0  # seconds: an audit of many millions of games is none that should be waited for over HTTP
+JOB_WITHIN = 2 * 3600.0  # seconds; the command itself has no limit
 JOBS_KEPT = 16  # results
 JOB_KEPT = 3600.0  # seconds for which a result is kept
 

@@ -20,6 +20,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import GameRecorded, RatingRunClosed, Role, TournamentClosed, TournamentOpened
 from ledger.facts.json_schemas import documented
+from ledger.facts.source_games import plain_key
 from ledger.facts.words import Standing
 from ledger.imports.by_hand import Told, game_by_hand
 from ledger.ledger import Ledger
@@ -198,8 +199,7 @@ def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None)
     if faults:
         raise bodies.refused(faults)
     if body.key is None:
-        plain = f"http:{sha256((once or '').encode()).hexdigest()[:24]}"
-        source = source._replace(key=plain, is_made=True)
+        source = source._replace(key=plain_key("http", once or ""), is_made=True)
     facts = {
         "game": ledger.made_keys.key_of(source),
         "pool": pool,
@@ -326,17 +326,9 @@ POSTS: tuple[Post, ...] = (
         path="/corrections/{number}/decision", body=DecisionTold, role=Role.APPROVER, ask=decide,
         answer=DecisionAnswer, doc="Approve a proposal, reject it, or take it back.",
     ),
-    *(
-        Post(
-            path=f"{JOBS}/{kind}", body=body, role=None, ask=ask, answer=jobs.JobAnswer, doc=doc, cost=Cost.JOB,
-        )
-        for kind, body, ask, doc in (
-            ("audit", jobs.AuditTold, jobs.audit, "Prove the journal, and every number that follows from it."),
-            ("comparison", jobs.ComparisonTold, jobs.comparison, "Rate the same games by several schemes."),
-            ("difference", jobs.DifferenceTold, jobs.difference, "How two lists differ, and why, player by player."),
-            ("export", jobs.ExportTold, jobs.export, "Write whole tables to a file."),
-            ("known-then", jobs.KnownThenTold, jobs.known_at, "Answer from what was known at an entry or a list."),
-        )
+    Post(
+        path=f"{JOBS}/export", body=jobs.ExportTold, role=None, ask=jobs.export, answer=jobs.JobAnswer, cost=Cost.JOB,
+        doc="Write whole tables to a file.",
     ),
 )  # fmt: skip
 OF_A_JOB = f"{JOBS}/{{job}}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.book.evidence import Context
 from ledger.correcting.corrections import IdempotencyKey, Proposed
 from ledger.errors import LedgerError, MalformedError, ProposalError, RejectedError
 from ledger.facts import codec
@@ -23,7 +24,7 @@ def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     event = codec.structure_event(args["kind"], args["facts"])
     ledger.level()
     ledger.pool(args["facts"]["pool"])  # a pool that is misspelt is told so, with those that there are
-    ledger.standing.refuse_unknown_tournament(event)
+    ledger.check_early(event, Context.COMMAND)
     recorded = ledger.append(event, actor=DEFAULT_ACTOR, token=asks.token)
     return {**recorded._asdict(), "leaf": recorded.leaf.hex()}
 

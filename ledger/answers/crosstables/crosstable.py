@@ -43,7 +43,6 @@ from ledger.answers.crosstables.page import (
 from ledger.answers.crosstables.performances import Performed
 from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, SharedPlace, Unplayed
 from ledger.answers.policies import upset_margins
-from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.book.whole_tournaments import Edition
@@ -124,10 +123,7 @@ def crosstable(
     choice.check()
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
-    byes = tournament_editions.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
-    if not games and not byes:
-        editions.refuse_unknown(connection, rated_by, tournament)
+    games, byes = editions.games_and_byes(connection, rated_by, tournament)
     telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, choice.quiet_days)
 
     def facts_of(edition: Edition) -> EventFacts:

@@ -14,7 +14,7 @@ from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.event_games import AnnouncedKind, EventGame
 from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
-from ledger.book.tournament_editions import editions_of
+from ledger.book.tournament_editions import StoredRound, editions_of
 from ledger.book.whole_tournaments import Edition
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
@@ -110,6 +110,31 @@ def at_place(tournament: str, every: Sequence[Edition], number: int) -> Chosen:
 def within(games: Iterable[EventGame], edition: Edition) -> list[EventGame]:
     """Return those of the games that belong to an edition, in their order."""
     return [game for game in games if edition.first_ms <= game.ended_ms <= edition.last_ms]
+
+
+def games_and_byes(
+    connection: sqlite3.Connection, pool: Pool, tournament: str
+) -> tuple[list[EventGame], list[StoredRound]]:
+    """Return the games and the rounds without a game that carry a name.
+
+    Raises:
+        UnknownNameError: there are none.
+    """
+    games = event_games.games_of(connection, pool, [tournament]).get(tournament, [])
+    byes = tournament_editions.rounds_of(connection, pool, [tournament]).get(tournament, [])
+    if not games and not byes:
+        refuse_unknown(connection, pool, tournament)
+    return games, byes
+
+
+@of_one_moment
+def check_name(ledger: OpenLedger, tournament: str, pool: str) -> None:
+    """Refuse the name of a tournament that no game of a pool carries, and no round without a game.
+
+    Raises:
+        UnknownNameError: nothing carries it, or no such pool.
+    """
+    games_and_byes(ledger.views.connection, ledger.pool(pool), tournament)
 
 
 def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, advice: str = "") -> NoReturn:

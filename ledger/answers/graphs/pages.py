@@ -62,7 +62,7 @@ def page(
         UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
         MalformedError: arguments that do not go together.
     """
-    _check(number, last, by, person, against)
+    check(number, last, by, person, against)
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
     newest = last_row(ledger, person, rated_by)
@@ -95,7 +95,12 @@ def page(
     )
 
 
-def _check(number: int | None, last: int | None, by: Order, person: Person, against: Person | None) -> None:
+def check(number: int | None, last: int | None, by: Order, person: Person, against: Person | None) -> None:
+    """Refuse what no graph can show.
+
+    Raises:
+        MalformedError: arguments that do not go together.
+    """
     problems = []
     if number is not None and last is not None:
         problems.append("a page of 50 games, or the last so many: give one of the two")

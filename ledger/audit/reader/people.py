@@ -180,7 +180,7 @@ class _Later:
 
 
 def _pending(file: Snapshot) -> dict[int, _Pending]:
-    """Return the pending names, by player; none in a file of the first layout, or if they cannot be read."""
+    """Return the pending names, by player; none in a file of release 0.1.0, or if they cannot be read."""
     file.read_any_text()
     try:
         rows = file.connection.execute("SELECT player, number, name, salt FROM renaming ORDER BY player").fetchall()
@@ -394,7 +394,7 @@ def _registered(file: Snapshot, player: int) -> int:
 
 
 def _erasing(file: Snapshot, false: list[Falsehood]) -> dict[int, object]:
-    """Return, by waiting player, who requested the erasure; none in a file of an earlier layout."""
+    """Return, by waiting player, who requested the erasure; none in a file of release 0.1.0."""
     file.read_any_text()
     if not file.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone():
         return {}
@@ -528,7 +528,7 @@ def _sealed(journal: str | Snapshot, false: list[Falsehood]) -> dict[str, dict[s
 
 
 def _rows(file: Snapshot, false: list[Falsehood]) -> list[_Row]:
-    """Return the rows in their order; none in a file of an earlier layout."""
+    """Return the rows in their order; none in a file of release 0.1.0."""
     file.read_any_text()
     sql = "SELECT number, commitment, entry, salt, text FROM reasons ORDER BY number"
     rows: list[_Row] = []

@@ -40,14 +40,14 @@ class FileKind:
         application_id: the mark of the file.
         layouts: by number of the layout, the statements that make its tables, indices and guards.
         remedy: what to do if it has another one.
-        optional: by table that a file may have, the layout from which on, and the statements that make it.
+        optional: by table that a file of the latest layout may have, the statements that make it.
     """
 
     word: str
     application_id: int
     layouts: Mapping[int, str]
     remedy: str
-    optional: Mapping[str, tuple[int, str]] = attrs.field(factory=dict)
+    optional: Mapping[str, str] = attrs.field(factory=dict)
 
     def made(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
         """Return an empty file of a layout in memory, of the latest one if that is not known; the caller closes it.
@@ -58,10 +58,9 @@ class FileKind:
         """
         connection = sqlite3.connect(":memory:")
         connection.executescript(self.layouts.get(layout, self.layouts[max(self.layouts)]))
-        for table in self.optional.keys() & set(tables):
-            since, script = self.optional[table]
-            if layout in self.layouts and layout >= since:
-                connection.executescript(script)
+        if layout == max(self.layouts):
+            for table in self.optional.keys() & set(tables):
+                connection.executescript(self.optional[table])
         return connection
 
 
@@ -104,15 +103,13 @@ CREATE TABLE people(
   joined_at TEXT NOT NULL
 ) STRICT;
 """
-_PEOPLE_2 = f"""{_PEOPLE_1}
+_PEOPLE_5 = f"""{_PEOPLE_1}
 CREATE TABLE renaming(
   player INTEGER PRIMARY KEY,
   number INTEGER NOT NULL,
   name TEXT NOT NULL,
   salt BLOB NOT NULL
 ) STRICT;
-"""
-_PEOPLE_3 = f"""{_PEOPLE_2}
 CREATE TABLE reasons(
   number INTEGER PRIMARY KEY,
   commitment TEXT NOT NULL UNIQUE,
@@ -124,24 +121,22 @@ CREATE TABLE erasing(
   player INTEGER PRIMARY KEY,
   actor TEXT NOT NULL
 ) STRICT;
+CREATE TABLE secret(
+  number INTEGER PRIMARY KEY CHECK(number = 1),
+  secret BLOB NOT NULL CHECK(length(secret) = 32)
+) STRICT;
 """
 _SEARCH = "CREATE VIRTUAL TABLE people_search USING fts5(words, tokenize = 'trigram case_sensitive 1')"
 _FOLDS = """
 CREATE TABLE people_folds(player INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE INDEX people_folds_by_name ON people_folds(name);
 """
-_PEOPLE_5 = f"""{_PEOPLE_3}
-CREATE TABLE secret(
-  number INTEGER PRIMARY KEY CHECK(number = 1),
-  secret BLOB NOT NULL CHECK(length(secret) = 32)
-) STRICT;
-"""
 PEOPLE = FileKind(
     "people",
     0x43524C50,
-    {1: _PEOPLE_1, 2: _PEOPLE_2, 3: _PEOPLE_3, 4: _PEOPLE_3, 5: _PEOPLE_5},
+    {1: _PEOPLE_1, 5: _PEOPLE_5},
     "restore the file from a copy",
-    {"people_search": (4, _SEARCH), "people_folds": (5, _FOLDS)},
+    {"people_search": _SEARCH, "people_folds": _FOLDS},
 )
 
 

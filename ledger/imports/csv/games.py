@@ -47,13 +47,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
 import attrs
 
-from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES
-from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, FileFault, SourceRound, frame_schema
+from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING
+from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, FileFault, SourceRound, frame_schema, plain_key
 from ledger.facts.words import Brings, Outcome
 from ledger.imports.csv import values
 from ledger.imports.csv.header import TITLES, RowLayout, is_header, read_header
@@ -246,7 +245,7 @@ def _plan(namespace: str | None, table: CsvHints) -> _Plan:
         return f"id:{tidy}" if namespace is None else name_identity(tidy, namespace)
 
     name, identity, fide = Meaning(values.name), Meaning(identified), Meaning(values.fide_number)
-    rating, points = Meaning(values.rating, pl.Int32), plain_whole(1, values.MAX_RATING)
+    rating, points = Meaning(values.rating, pl.Int32), plain_whole(1, MAX_RATING)
     instant, flag = Meaning(partial(values.instant, order=table.dates)), Meaning(values.flag, pl.Boolean)
     plan: dict[str, tuple[Meaning, Callable[[Series], Series] | None]] = {}
     for side in ("white", "black"):
@@ -334,7 +333,7 @@ class _Converter:
     def __init__(self, layout: RowLayout, key_prefix: str, player_namespace: str | None, table: CsvHints) -> None:
         self._labels = layout.labels
         self._known = frozenset(layout.places)
-        self._prefix = f"{key_prefix}:"
+        self._prefix = key_prefix
         self._namespace = player_namespace
         self._people: set[str] = set()  # names that were looked at and mean somebody
         self._repeats = Tally()
@@ -469,22 +468,11 @@ class _Converter:
                 # a single number: nobody scores nothing; but "black" names the side that won, as 0-1 does
                 is_own = "-" not in word and word not in _SIDES
                 outcome = (result or "").removeprefix("+")
-                reading.without_game(
-                    SourceRound(
-                        line,
-                        identity,
-                        name,
-                        tournament,
-                        ended_at[:10],
-                        round_number(number),
-                        brings(outcome, is_white=is_own or side == "white")
-                        if outcome in _OUTCOMES
-                        else said_to_bring(text) or said_to_bring(words_for_nobody[line]) or Brings.ZERO,
-                        None,
-                        speed,
-                        variant,
-                    )
-                )
+                brought = said_to_bring(text) or said_to_bring(words_for_nobody[line]) or Brings.ZERO
+                if outcome in _OUTCOMES:
+                    brought = brings(outcome, is_white=is_own or side == "white")
+                place = (tournament, ended_at[:10], round_number(number))
+                reading.without_game(SourceRound(line, identity, name, *place, brought, None, speed, variant))
         kept = [FileFault(line, words) for line, words in sorted(faults.items())[:KEPT_FAULTS]]
         return Faults(kept, len(faults) - len(kept))
 
@@ -520,7 +508,7 @@ class _Converter:
         if "key" in self._known:
             text = pl.col("key").str.strip_chars()
             spaced = text.str.contains(":", literal=True)
-            whole = pl.when(spaced).then(text).otherwise(pl.lit(self._prefix) + text)
+            whole = pl.when(spaced).then(text).otherwise(pl.lit(f"{self._prefix}:") + text)
             keys = cells.select(pl.when(text != "").then(whole).alias("key")).to_series()
             older = cells.select(text.str.contains(f"^{OUR_PLAIN_KEY}$").fill_null(value=False)).to_series()
         missing = keys.is_null()
@@ -533,7 +521,7 @@ class _Converter:
         # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
         numbers = pl.Series(self._repeats.numbers(same.hash().to_numpy()))
         texts = pl.select(pl.concat_str(pl.lit(same), pl.lit(numbers), separator="\x1f")).to_series()
-        made = (f"{self._prefix}{sha256(text.encode()).hexdigest()[:24]}" for text in texts.to_list())
+        made = (plain_key(self._prefix, text) for text in texts.to_list())
         keys = pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String)
         return keys, is_made, is_keyed
 

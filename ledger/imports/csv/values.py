@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_WHOLE, is_plain_text
+from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING, MAX_WHOLE, is_plain_text
 from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.submissions import tournament_key
@@ -28,7 +28,6 @@ from ledger.runtime.lazy import pl
 if TYPE_CHECKING:
     from polars import Expr, Series
 
-MAX_RATING = 5000
 MAX_NAME = 128
 MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
 _MAX_CONTROL = 100  # characters of a time control

@@ -6,7 +6,6 @@ tags get their meaning. Moves are counted, never played: no board, no rules of c
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -15,8 +14,8 @@ from functools import lru_cache
 import attrs
 
 from ledger.board.movetext import RESULTS, Movetext, read_movetext
-from ledger.facts.event_fields import MAX_HALF_MOVES
-from ledger.facts.source_games import SourceGame, shown
+from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING
+from ledger.facts.source_games import SourceGame, plain_key, shown
 from ledger.facts.submissions import tournament_key
 from ledger.imports.csv import values
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
@@ -320,9 +319,8 @@ def _key(case: _Case) -> tuple[str, str]:
         tags.get("Black", ""),
         moves,
     )
-    digest = hashlib.sha256("\n".join(map(one_line, facts)).encode()).hexdigest()
     server = "fics" if "freechess.org" in site else "chesscom" if "chess.com" in site.lower() else ""
-    return server, f"pgn:{digest[:24]}"
+    return server, plain_key("pgn", "\n".join(map(one_line, facts)))
 
 
 def _player(case: _Case, colour: str, site: str) -> tuple[str, str]:
@@ -344,8 +342,8 @@ def _rating(case: _Case, name: str) -> int | None:
     value = case.tag(name)
     if not (value.isascii() and value.isdigit()) or not int(value[:9]):
         return None
-    if int(value[:9]) > 5000:
-        case.bad(name, f"{name} {value[:20]!r} is outside 0 to 5000: correct it or leave it out")
+    if int(value[:9]) > MAX_RATING:
+        case.bad(name, f"{name} {value[:20]!r} is outside 0 to {MAX_RATING}: correct it or leave it out")
     return int(value[:9])
 
 

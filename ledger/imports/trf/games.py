@@ -11,11 +11,10 @@ UTF-8. The result does not count, so that a report that comes again with a corre
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
 
 import attrs
 
-from ledger.facts.source_games import SourceGame, SourceRound
+from ledger.facts.source_games import SourceGame, SourceRound, plain_key
 from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.csv.rows import decode
 from ledger.imports.lichess import one_line
@@ -190,19 +189,8 @@ def _keep_bye(bye: Bye, name: str | None, day: str, worth: int, speed: str | Non
         reading.skipped[OF_NO_TOURNAMENT] += 1
         return
     half_points = None if worth == USUAL else worth
-    reading.without_game(
-        SourceRound(
-            entrant.line,
-            entrant.identity,
-            entrant.name,
-            name,
-            day,
-            bye.round,
-            bye.brings.value,
-            half_points,
-            speed,
-        )
-    )
+    who = (entrant.line, entrant.identity, entrant.name)
+    reading.without_game(SourceRound(*who, name, day, bye.round, bye.brings.value, half_points, speed))
 
 
 def _speed(header: Header, reading: Reading) -> str | None:
@@ -222,24 +210,19 @@ def _source_game(game: Pairing, name: str | None, began: str | None, day: str, s
     facts = (name or "", began or day, str(game.round), white.identity, black.identity)
     return SourceGame(
         line=white.line,
-        key=f"trf:{sha256(chr(0x1F).join(facts).encode()).hexdigest()[:24]}",
+        key=plain_key("trf", "\x1f".join(facts)),
         white_id=white.identity,
         white_name=white.name,
         black_id=black.identity,
         black_name=black.name,
         outcome=game.outcome,
         termination="unknown" if game.is_played else "unplayed",
-        half_moves=None,
-        started_at=None,
         ended_at=day,
         tournament=name,
         round=str(game.round),
-        rated=True,
         white_rating=white.read.rating or None,
         black_rating=black.read.rating or None,
         speed=speed,
-        variant="standard",
-        text=None,
         is_made=True,
     )
 

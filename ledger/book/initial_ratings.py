@@ -1,4 +1,4 @@
-"""The views say where a player begins in a pool, and refuse an initial rating that could act nowhere.
+"""Initial ratings: where a player begins in a pool, and whether a rating to begin with has an effect there.
 
 A declared rating and the rating of a list count where a player begins: with the first rated game of a pool, or where a
 change of scheme lets everybody begin again.
@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ledger.book.decisions import AFTER_ALL
 from ledger.book.roster import FROM_THE_BEGINNING, standing_sql
+from ledger.book.tables import REBUILD
 from ledger.book.timeline import Pool
-from ledger.errors import ConflictError, RejectedError
+from ledger.errors import RejectedError
 from ledger.facts.events import (
-    BirthYearLearnt,
     Event,
     PlayerChanged,
-    PlayerRegistered,
     RatingSeeded,
 )
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.words import Carry, Standing
-from ledger.journal import rules
-from ledger.ratings import queries
+from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
@@ -72,22 +70,22 @@ def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms:
         since_ms: from when the past holds, milliseconds.
         declared: it is a declared rating, before which a seed goes.
     """
-    row = queries.first_row(connection, _FIRST_END, (pool.pool, player))
-    first_ms = None if row is None else int(row["ended_ms"])
+    ends = _rows(connection, _FIRST_END, (pool.pool, player))
+    first_ms = ends[0][0] if ends else None
     # A list applies from its day on, whatever was played before.
     if not declared:
         return Beginning(pool.name, first_ms, takes=True)
     begin = seed_effect(pool, first_ms, since_ms)
-    first_seed = queries.first_row(connection, _FIRST_SEED, (pool.pool, player)) if begin.takes else None
-    if first_seed is None or first_seed["since_ms"] is None:
+    since = _rows(connection, _FIRST_SEED, (pool.pool, player))[0][0] if begin.takes else None
+    if since is None:
         return begin
     # A list that holds only after the player begins takes nothing away: a late game may have come before it.
-    takes = seed_effect(pool, first_ms, since_ms, first_seed["since_ms"]).takes
+    takes = seed_effect(pool, first_ms, since_ms, since).takes
     return begin._replace(takes=takes, is_listed=not takes)
 
 
-def may_be_late(event: Event) -> TypeGuard[RatingSeeded | PlayerChanged]:
-    """Whether an event tells a rating to begin with, which could no longer act."""
+def tells_initial_rating(event: Event) -> TypeGuard[RatingSeeded | PlayerChanged]:
+    """Return whether an event has an initial rating: that of a list, or a declared one."""
     return isinstance(event, RatingSeeded) or (isinstance(event, PlayerChanged) and event.declared_rating is not None)
 
 
@@ -107,54 +105,39 @@ def beginnings(
     return [beginning(connection, pool, event.player, since_ms, declared=declared) for pool in concerned]
 
 
-def refuse_late(connection: sqlite3.Connection, pools: Sequence[Pool], event: RatingSeeded | PlayerChanged) -> None:
-    """Refuse a rating to begin with that could act nowhere any more.
+def late_declaration(
+    connection: sqlite3.Connection, pools: Sequence[Pool], event: PlayerChanged
+) -> RejectedError | None:
+    """Return the refusal ``after-the-first-game`` of a declared rating that has no effect in any pool any more.
 
     Args:
         connection: the views, level with the journal.
-        pools: as of ``beginnings``.
-        event: likewise.
-
-    Raises:
-        RejectedError: ``after-the-first-game``.
+        pools: all pools.
+        event: the declaration.
     """
-    if starts := beginnings(connection, pools, event):
-        what = "declared rating" if isinstance(event, PlayerChanged) else "rating"
-        refuse_what_cannot_act(event.key, what, event.effective_at or "", starts)
-
-
-def is_late(connection: sqlite3.Connection, pools: Sequence[Pool], event: RatingSeeded | PlayerChanged) -> bool:
-    """Whether ``refuse_late`` refuses it."""
-    try:
-        refuse_late(connection, pools, event)
-    except RejectedError:
-        return True
-    return False
-
-
-def refuse_other_birth(connection: sqlite3.Connection, event: BirthYearLearnt, beside: rules.Beside) -> None:
-    """Refuse another year of birth than registration told, or than one that is known by now.
-
-    Args:
-        connection: the views, level with the journal.
-        event: what is learnt.
-        beside: facts that come to stand together with it, the registration of the player perhaps among them.
-
-    Raises:
-        ConflictError: ``exists-with-different-birth-year``.
-    """
-    registered = beside.get(f"player:{event.player}", ())
-    years = [other.birth_year for other in registered if isinstance(other, PlayerRegistered)]
-    for year in (birth_year(connection, event.player), *years):
-        if year not in {None, event.birth_year}:
-            raise ConflictError(f"player:{event.player}", "birth_year", year, event.birth_year)
+    starts = beginnings(connection, pools, event)
+    if not starts or any(begin.takes for begin in starts):
+        return None
+    played = [(begin.first_ms, begin.pool) for begin in starts if begin.first_ms is not None and not begin.is_listed]
+    if not played:
+        words = "the rating of a list goes before this declared rating in every pool"
+        return RejectedError(TOO_LATE, event.key, words)
+    first_ms, pool = min(played)
+    day = instant_text(first_ms, Precision.DAY)
+    return RejectedError(
+        TOO_LATE,
+        event.key,
+        f"this declared rating holds from {event.effective_at}, after the player's first rated game in pool {pool!r}, "
+        f"of {day}, so that it could not act; where the player began with it, give {day} or an earlier day, and the "
+        "games are rated again",
+    )
 
 
 def next_list(connection: sqlite3.Connection, pool: Pool, seed: RatingSeeded) -> str | None:
     """The day of the next list that has the seed's player in that pool: from then on its rating holds instead."""
     since_ms = FROM_THE_BEGINNING if seed.effective_at is None else instant_ms(seed.effective_at)
-    row = queries.first_row(connection, NEXT_LIST, (pool.pool, seed.player, since_ms))
-    return None if row is None else str(row["effective_at"])
+    lists = _rows(connection, NEXT_LIST, (pool.pool, seed.player, since_ms))
+    return lists[0][0] if lists else None
 
 
 def seed_effect(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int = AFTER_ALL) -> Beginning:
@@ -173,8 +156,7 @@ def seed_effect(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int =
 
 def listed_from(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> set[tuple[int, int]]:
     """The players among these whom a list has in a pool, each with the instant, milliseconds, from when it holds."""
-    rows = queries.dictionaries(connection, _LISTED_FROM, (pool.pool, json.dumps(players)))
-    return {(row["player"], row["effective_ms"]) for row in rows}
+    return {(player, ms) for player, ms in _rows(connection, _LISTED_FROM, (pool.pool, json.dumps(players)))}
 
 
 class Known(NamedTuple):
@@ -186,37 +168,8 @@ class Known(NamedTuple):
 
 def known_of(connection: sqlite3.Connection, players: Sequence[int], ms: int) -> dict[int, Known]:
     """What is known of registered players at an instant."""
-    rows = queries.dictionaries(connection, _KNOWN_OF, (json.dumps(players), ms))
-    return {row["player"]: Known(row["birth_year"], row["standing"]) for row in rows}
-
-
-def refuse_what_cannot_act(key: str, what: str, since: str, beginnings: Sequence[Beginning]) -> None:
-    """Refuse what can act nowhere.
-
-    Args:
-        key: of the refused entry.
-        what: what it tells.
-        since: from when it holds.
-        beginnings: where the player begins, in each pool that it concerns.
-
-    Raises:
-        RejectedError: ``after-the-first-game``.
-    """
-    if any(begin.takes for begin in beginnings):
-        return
-    played = [
-        (begin.first_ms, begin.pool) for begin in beginnings if begin.first_ms is not None and not begin.is_listed
-    ]
-    if not played:
-        raise RejectedError(TOO_LATE, key, f"the rating of a list goes before this {what} in every pool")
-    first_ms, pool = min(played)
-    day = instant_text(first_ms, Precision.DAY)
-    raise RejectedError(
-        TOO_LATE,
-        key,
-        f"this {what} holds from {since}, after the player's first rated game in pool {pool!r}, of {day}, so that it "
-        f"could not act; where the player began with it, give {day} or an earlier day, and the games are rated again",
-    )
+    rows = _rows(connection, _KNOWN_OF, (json.dumps(players), ms))
+    return {player: Known(born, standing) for player, born, standing in rows}
 
 
 def standing_at(connection: sqlite3.Connection, player: int, ms: int) -> str:
@@ -227,5 +180,10 @@ def standing_at(connection: sqlite3.Connection, player: int, ms: int) -> str:
 
 def birth_year(connection: sqlite3.Connection, player: int) -> int | None:
     """The year of birth, as registered or learnt later."""
-    row = queries.first_row(connection, BORN_IN, (player,))
-    return None if row is None else row["birth_year"]
+    rows = _rows(connection, BORN_IN, (player,))
+    return rows[0][0] if rows else None
+
+
+def _rows(connection: sqlite3.Connection, query: str, arguments: tuple[object, ...]) -> list[Any]:
+    with sqlite.storage_errors("the views", REBUILD):
+        return connection.execute(query, arguments).fetchall()

@@ -10,7 +10,7 @@ import pytest
 
 from ledger.facts.changes import Change
 from ledger.ledger import Ledger
-from ledger.ratings import engine, walks
+from ledger.ratings import engine, reratings
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.view_tables import SideTable
 from tests.kit.clubs import NAME, NOW, take_made_up_games
@@ -36,7 +36,7 @@ def voiding(ledger: Ledger) -> Change:
 
 def rated_again(ledger: Ledger, stride: int, make: Callable[[Ledger], Change]) -> int:
     """Approve a change with parts of so many games; how many games are rated again."""
-    with patch.object(walks, "STRIDE", stride), counting_games() as games:
+    with patch.object(reratings, "STRIDE", stride), counting_games() as games:
         approve(ledger, make(ledger))
         ledger.catch_up()
     return sum(games)

@@ -1,0 +1,30 @@
+"""Graphs and cross-tables as files: the name of a file says in which format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ledger.answers.graphs import png
+from ledger.errors import MalformedError
+
+NO_PNG = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[pictures]'"
+
+
+def format_of(path: str | Path, endings: Mapping[str, str]) -> str:
+    """Return the format that the end of a file's name asks for.
+
+    Args:
+        path: the file.
+        endings: the formats by ending, the longer endings first.
+
+    Raises:
+        MalformedError: the name ends otherwise, or nothing is installed that draws PNG.
+    """
+    name = Path(path).name
+    kind = next((kind for ending, kind in endings.items() if name.lower().endswith(ending)), None)
+    if kind is None:
+        raise MalformedError([f"{name!r}: the name must end in {', '.join(endings)}"])
+    if kind == "png" and not png.is_available():
+        raise MalformedError([f"{name!r}: {NO_PNG}"])
+    return kind

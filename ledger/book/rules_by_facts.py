@@ -1,0 +1,266 @@
+"""The rules that ask the current facts: other facts at that place, the games of a tournament, a player's first game.
+
+Facts of some kinds exclude each other: two of one kind at one instant, overlapping editions, an end before the last
+game. One instant has several spellings, ``2006`` and ``2006-01-01``, and so several keys. ``book.judge`` lists which
+kind of event has which rules.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ledger.book import initial_ratings
+from ledger.book.collisions import key_conflict, keys_at
+from ledger.book.evidence import Evidence, subject_of
+from ledger.book.whole_tournaments import NOTHING, Announced, Edition, editions
+from ledger.errors import ConflictError, RejectedError
+from ledger.facts import codec
+from ledger.facts.codec import decode
+from ledger.facts.events import (
+    BirthYearLearnt,
+    Event,
+    GameRecorded,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingSeeded,
+    RoundWithoutGame,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.runtime.nearest import did_you_mean
+
+# By kind that is judged by what else stands, the fields that say where it stands and acts.
+PLACES: Mapping[type[Event], frozenset[str]] = {
+    SchemeAdopted: frozenset({"effective_from"}),
+    PlayerChanged: frozenset({"effective_at", "declared_rating"}),
+    RatingSeeded: frozenset({"effective_at"}),
+    TournamentOpened: frozenset({"tournament", "starts_at", "ends_at"}),
+    TournamentClosed: frozenset({"tournament", "ended_at"}),
+}
+GAP = 7.0  # days without a game that part two editions where the scheme says nothing of it
+_SAID: Mapping[str, str] = {
+    SchemeAdopted.KIND: "a scheme was adopted",
+    PlayerChanged.KIND: "the player has another standing or declared rating",
+    RatingSeeded.KIND: "another rating of a list holds for the player",
+}
+# Entries are left out by one list of JSON: a statement with a question mark each would be another one for each number
+# of them, and SQLite takes 32,766 at most.
+_OPENED = (
+    "SELECT starts_at, starts_ms, ends_ms FROM openings WHERE pool = ?1 AND tournament = ?2 "
+    "AND position NOT IN (SELECT value FROM json_each(?3))"
+)
+_CLOSED = (
+    "SELECT closed_ms FROM tournaments WHERE pool = ?1 AND tournament = ?2 "
+    "AND position NOT IN (SELECT value FROM json_each(?3))"
+)
+_ENDED = (
+    "SELECT DISTINCT ended_ms FROM games WHERE pool = ?1 AND tournament = ?2 AND voided_by IS NULL "
+    "AND position NOT IN (SELECT value FROM json_each(?3))"
+)
+_NAMING = ("games", "openings", "tournaments")  # tables of facts that name tournaments
+_NAMED = (
+    "SELECT EXISTS(SELECT 1 FROM {table} WHERE pool = ?1 AND tournament = ?2 "
+    "AND position NOT IN (SELECT value FROM json_each(?3)))"
+)
+_NAMES = (
+    "SELECT tournament FROM games WHERE pool = ?1 AND tournament IS NOT NULL "
+    "UNION SELECT tournament FROM openings WHERE pool = ?1"
+)
+
+
+def exists_with_different_birth_year(event: BirthYearLearnt, evidence: Evidence) -> ConflictError | None:
+    """Refuse another year of birth than the registration or a later fact gave: find out which one is right."""
+    registered = evidence.beside.get(f"player:{event.player}", ())
+    years = [other.birth_year for other in registered if isinstance(other, PlayerRegistered)]
+    for year in (initial_ratings.birth_year(evidence.facts.connection, event.player), *years):
+        if year not in {None, event.birth_year}:
+            return ConflictError(f"player:{event.player}", "birth_year", year, event.birth_year)
+    return None
+
+
+def after_the_first_game(event: PlayerChanged, evidence: Evidence) -> RejectedError | None:
+    """Refuse a declared rating from a day after the first rated game: give the day of that game or an earlier one."""
+    before, facts = evidence.before, evidence.facts
+    if event.declared_rating is None:
+        return None
+    # One that comes too late already may be moved on.
+    if isinstance(before, PlayerChanged) and before.declared_rating is not None and facts.late_declaration(before):
+        return None
+    return facts.late_declaration(event)
+
+
+def exists_with_different_key(event: Event, evidence: Evidence) -> ConflictError | None:
+    """Refuse a fact where a fact of another key was moved by a correction: correct that one, or take it back."""
+    facts = evidence.facts
+    if isinstance(event, RoundWithoutGame):
+        key = facts.told_round_now(event, evidence.beside.get(subject_of(event), ())).key
+        if key != event.key:
+            words = f"{key!r} says already what this round of the edition brought; correct that one"
+            return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {words}")
+    return key_conflict(facts.connection, facts.journal, event) if facts.any_corrected() else None
+
+
+def same_instant(event: SchemeAdopted | PlayerChanged | RatingSeeded, evidence: Evidence) -> RejectedError | None:
+    """Refuse a second scheme, standing or rating of a list from one instant, spelt differently: correct the first."""
+    if (since := _since(event)) is None:
+        return None
+    facts, subject = evidence.facts, subject_of(event)
+    current = facts.corrected()
+    others = [other for other in evidence.beside.get(subject, ()) if other is not event]
+    for key, stored in facts.journal.find(list(keys_at(facts.journal, f"{subject}@"))).items():
+        if key == event.key or stored.position in evidence.moved:
+            continue
+        fact = None if current is None else current.fact(key)
+        if current is None or fact is None:
+            others.append(decode(stored.body).event)
+        elif fact.annulled_by is None:
+            others.append(current.event(fact))
+    for other in others:
+        there = _since(other)
+        if there is None or there == since or instant_ms(there) != instant_ms(since):
+            continue
+        # an adoption said twice would be an era of no time; of the others the same said twice does no harm
+        if not isinstance(event, SchemeAdopted) and _without_instant(other) == _without_instant(event):
+            continue
+        words = f"{since} is the instant of {there}, from which {_SAID[event.KIND]} already; correct that one"
+        return RejectedError("same-instant", event.key, f"{event.key!r}: {words}")
+    return None
+
+
+def _since(event: Event) -> str | None:
+    """From when a fact holds of which one alone may hold from an instant on; None of one from the beginning."""
+    match event:
+        case SchemeAdopted(effective_from=since) | PlayerChanged(effective_at=since) | RatingSeeded(effective_at=since):
+            return since
+        case _:
+            return None
+
+
+def _without_instant(event: Event) -> dict[str, Any]:
+    return {name: value for name, value in codec.facts_mapping(event).items() if name != "effective_at"}
+
+
+def no_such_tournament(event: TournamentClosed, evidence: Evidence) -> RejectedError | None:
+    """Refuse the end of a tournament that neither a game nor an announcement names: check the spelling."""
+    before, pool = evidence.before, evidence.facts.pool(event.pool)
+    if pool is None or (isinstance(before, TournamentClosed) and before.tournament == event.tournament):
+        return None
+    connection = evidence.facts.connection
+    place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved))
+    named = (GameRecorded, TournamentOpened, TournamentClosed)
+    if any(connection.execute(_NAMED.format(table=table), place).fetchone()[0] for table in _NAMING) or any(
+        isinstance(other, named) and (other.pool, other.tournament) == (event.pool, event.tournament)
+        for others in evidence.beside.values()
+        for other in others
+        if other is not event
+    ):
+        return None
+    names = [name for (name,) in connection.execute(_NAMES, (pool.pool,))]
+    return RejectedError(
+        "no-such-tournament",
+        event.key,
+        f"no tournament {event.tournament!r} in pool {event.pool!r}; {did_you_mean(event.tournament, names)}no game "
+        "carries that name; where its games come later, 'open-tournament' it first",
+    )
+
+
+def overlapping_editions(event: TournamentOpened, evidence: Evidence) -> RejectedError | None:
+    """Refuse an edition of a tournament on days of another one: part them, or close the one that is over."""
+    first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
+    announced = _announced(event, evidence)
+    if (first, last) in announced.opened:  # the same, spelt otherwise
+        return None
+    met = [edition for edition in announced.editions() if edition.first_ms <= last and first <= edition.last_ms]
+    if not met:
+        return None
+    spans = " and ".join(f"from {_day(edition.first_ms)} to {_day(edition.last_ms)}" for edition in met)
+    return RejectedError(
+        "overlapping-editions",
+        event.key,
+        f"tournament {event.tournament!r} lasts {spans}, and {_day(first)} to {_day(last)} overlaps that: let its "
+        f"next edition begin after {_day(met[-1].last_ms)}; where both are one tournament, 'close-tournament' with "
+        "its last day once it is over",
+    )
+
+
+def edition_closed(event: TournamentClosed, evidence: Evidence) -> RejectedError | None:
+    """Refuse another last day of a closed edition: if the first closing is wrong, correct that one."""
+    over, announced = instant_end_ms(event.ended_at), _announced(event, evidence)
+    if not announced.closed or over in announced.closed:  # the same, spelt otherwise
+        return None
+    for edition in sorted({*_played(announced, event, evidence).values(), *announced.editions()}):
+        last_ms = dict(announced.opened).get(edition.first_ms, edition.last_ms)
+        if edition.last_ms in announced.closed and edition.first_ms <= over <= max(edition.last_ms, last_ms):
+            return RejectedError(
+                "edition-closed",
+                event.key,
+                f"tournament {event.tournament!r}, which began on {_day(edition.first_ms)}, was closed on "
+                f"{_day(edition.last_ms)} already, not on {_day(over)}, and what is recorded stays: where that was "
+                "wrong, propose to correct it by 'correct'",
+            )
+    return None
+
+
+def played_after_closing(event: TournamentClosed, evidence: Evidence) -> RejectedError | None:
+    """Refuse the end of an edition before its last game: give the day of that game, or open the next edition first."""
+    over, announced = instant_end_ms(event.ended_at), _announced(event, evidence)
+    if over in announced.closed:
+        return None
+    by_end = _played(announced, event, evidence)
+    later = [end for end, edition in by_end.items() if end > over >= edition.first_ms]
+    if not later:
+        return None
+    return RejectedError(
+        "played-after-closing",
+        event.key,
+        f"games of tournament {event.tournament!r} ended after {_day(over)}, the last one of this edition on "
+        f"{_day(max(later))}: close it on {_day(max(later))} or later; where they belong to its next edition, announce "
+        "that one first with 'open-tournament'",
+    )
+
+
+def _announced(event: TournamentOpened | TournamentClosed, evidence: Evidence) -> Announced:
+    """Return what other facts say of the editions of a tournament; nothing of one in an unknown pool."""
+    connection, beside, pool = evidence.facts.connection, evidence.beside, evidence.facts.pool(event.pool)
+    if pool is None:
+        return NOTHING
+    place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved))
+    opened = connection.execute(_OPENED, place).fetchall()
+    closed = {ms for (ms,) in connection.execute(_CLOSED, place)}
+    _, divided, name = subject_of(event).partition(":")
+    for other in (*beside.get(f"opening{divided}{name}", ()), *beside.get(f"tournament{divided}{name}", ())):
+        if other is event:
+            continue
+        if isinstance(other, TournamentOpened):
+            opened.append((other.starts_at, instant_ms(other.starts_at), instant_end_ms(other.ends_at)))
+        elif isinstance(other, TournamentClosed):
+            closed.add(instant_end_ms(other.ended_at))
+    announced = Announced(tuple(sorted(closed)))
+    for starts_at, first, last in opened:
+        # two of one spelling have one key, of which other rules speak
+        if not (isinstance(event, TournamentOpened) and starts_at == event.starts_at):
+            announced = announced.opened_for(first, last)
+    return announced
+
+
+def _played(announced: Announced, event: TournamentClosed, evidence: Evidence) -> dict[int, Edition]:
+    """Return by the end of each game of a tournament its edition."""
+    pool = evidence.facts.pool(event.pool)
+    if pool is None:
+        return {}
+    place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved))
+    ends = [ms for (ms,) in evidence.facts.connection.execute(_ENDED, place)]
+    ends += [
+        instant_ms(game.ended_at)
+        for game in evidence.beside.get("game", ())
+        if isinstance(game, GameRecorded) and (game.pool, game.tournament) == (event.pool, event.tournament)
+    ]
+    return editions(sorted(ends), lambda end: pool.gap_before(end) or GAP, announced)
+
+
+def _day(ms: int) -> str:
+    return instant_text(ms, Precision.DAY)

@@ -1,0 +1,267 @@
+"""The rules that ask the event, the clock and the keys of the journal.
+
+``book.judge`` lists which kind of event has which rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ledger import schemes
+from ledger.book.conflicts import ending_faults
+from ledger.book.evidence import Evidence
+from ledger.errors import LedgerError, RejectedError
+from ledger.facts import codec
+from ledger.facts.events import (
+    BirthYearLearnt,
+    ClockAccepted,
+    CorrectionDecided,
+    CorrectionProposed,
+    Event,
+    GameRecorded,
+    GameSupplemented,
+    ListPublished,
+    PersonErased,
+    PlayerChanged,
+    PlayerRegistered,
+    PlayerRenamed,
+    PolicySet,
+    RatingRunClosed,
+    RatingSeeded,
+    RoundWithoutGame,
+    SchemeAdopted,
+    TokenIssued,
+    TokenRevoked,
+    TournamentClosed,
+    TournamentOpened,
+)
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, precision
+from ledger.facts.periods import DAY_MS
+from ledger.facts.words import Carry
+from ledger.journal import late_facts, rules
+
+OWN_DOORS: Mapping[type[Event], str] = {  # facts that come into the journal by calls of their own, and by which
+    CorrectionProposed: "'correct' or Ledger.propose",
+    CorrectionDecided: "'correct approve', 'reject', 'withdraw' or Ledger.decide",
+    PolicySet: "'policy set' or Ledger.policies",
+    ListPublished: "'publish' or Ledger.publications",
+    PersonErased: "'erase' or Ledger.erase",
+    TokenIssued: "'token add', 'token reset' or Ledger.tokens",
+    TokenRevoked: "'token revoke' or Ledger.tokens",
+}
+_TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
+_COMMANDS: Mapping[str, str] = {  # the commands that propose a fact
+    SchemeAdopted.KIND: "scheme adopt",
+    RatingRunClosed.KIND: "close-run",
+    TournamentOpened.KIND: "open-tournament",
+    TournamentClosed.KIND: "close-tournament",
+    PlayerChanged.KIND: "player set",
+    RatingSeeded.KIND: "player set",
+    BirthYearLearnt.KIND: "player set",
+}
+OfPool = GameRecorded | RatingSeeded | RoundWithoutGame | RatingRunClosed | TournamentClosed | TournamentOpened
+OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame
+
+
+def needed_keys(event: Event) -> tuple[str, ...]:
+    """Return the keys that the journal must hold before a fact: those of its pool's first scheme and its players."""
+    if isinstance(event, GameRecorded):  # nearly all are
+        return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
+    pool, player = getattr(event, "pool", None), getattr(event, "player", None)
+    of_pool = () if pool is None else (f"scheme:{pool}@start",)
+    return of_pool if player is None else (*of_pool, f"player:{player}")
+
+
+def erasures(event: Event) -> tuple[str, ...]:
+    """Return the keys that the journal may not hold before a new fact: the erasures of its players.
+
+    Only games have them: a standing, or a bye of a tournament that was played, may be recorded of an erased player.
+    """
+    return (f"erased:{event.white}", f"erased:{event.black}") if isinstance(event, GameRecorded) else ()
+
+
+def impossible_ending(event: GameRecorded, _: Evidence) -> RejectedError | None:
+    """Refuse a result or a length that no game of this termination has: give another termination, or leave it out."""
+    faults = [fault for _, fault in ending_faults(codec.facts_mapping(event))]
+    if not faults:
+        return None
+    return _refusal("impossible-ending", event, f"{'; '.join(faults)}; give another termination, or leave it out")
+
+
+def unknown_pool(event: OfPool, evidence: Evidence) -> RejectedError | None:
+    """Refuse a fact of a pool without a scheme: adopt one first."""
+    if f"scheme:{event.pool}@start" in evidence.keys:
+        return None
+    return _refusal("unknown-pool", event, f"no scheme was adopted for pool {event.pool!r}; adopt one first")
+
+
+def unknown_player(event: GameRecorded | OfPlayer, evidence: Evidence) -> RejectedError | None:
+    """Refuse a player number that was never registered: register the player first."""
+    for player in (event.white, event.black) if isinstance(event, GameRecorded) else (event.player,):
+        if f"player:{player}" not in evidence.keys:
+            return rules.stranger(event.key, player)
+    return None
+
+
+def erased_player(event: GameRecorded, evidence: Evidence) -> RejectedError | None:
+    """Refuse further games of an erased player: register a person who returns as a new player."""
+    for player in (event.white, event.black):
+        if f"erased:{player}" in evidence.keys:
+            message = f"player {player} was erased and plays no further game; who comes back is registered anew"
+            return _refusal("erased-player", event, message)
+    return None
+
+
+def same_player(event: GameRecorded, _: Evidence) -> RejectedError | None:
+    """Refuse a game whose White and Black are one player: check the source."""
+    if event.white != event.black:
+        return None
+    return _refusal("same-player", event, f"White and Black are both player {event.white}; check the source")
+
+
+def ended_before_start(event: GameRecorded | TournamentOpened, _: Evidence) -> RejectedError | None:
+    """Refuse a game or a tournament that ended before it began: check both times."""
+    if isinstance(event, GameRecorded):
+        return rules.ended_before_start(event)
+    if instant_end_ms(event.ends_at) >= instant_ms(event.starts_at):
+        return None
+    times = f"ends at {event.ends_at}, before it begins at {event.starts_at}"
+    return _refusal("ended-before-start", event, f"{times}; check both times")
+
+
+def ended_in_the_future(
+    event: GameRecorded | PlayerRegistered | RatingRunClosed | TournamentClosed, evidence: Evidence
+) -> RejectedError | None:
+    """Refuse what ends, closes or joins more than a day after now: check the date and this machine's clock."""
+    if isinstance(event, GameRecorded):
+        return rules.ended_in_the_future(event, evidence.now_ms)
+    if isinstance(event, PlayerRegistered):
+        return joined_in_the_future(event.key, event.joined_at, evidence.now_ms)
+    closing = event.as_of if isinstance(event, RatingRunClosed) else event.ended_at
+    # a month is over with its last day
+    last = instant_ms if precision(closing) in _TO_A_DAY else instant_end_ms
+    if last(closing) <= evidence.now_ms + rules.FUTURE_SLACK_MS:
+        return None
+    return rules.in_the_future(event.key, f"closes with {closing}", evidence.now_ms)
+
+
+def joined_in_the_future(key: str, joined_at: str, now_ms: int) -> RejectedError | None:
+    """Refuse a player who joins tomorrow; the key may be an identity that has no number yet."""
+    if instant_ms(joined_at) <= now_ms + rules.FUTURE_SLACK_MS:
+        return None
+    return RejectedError("ended-in-the-future", key, f"nobody has joined on {joined_at} yet; check the date")
+
+
+def unknown_scheme(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
+    """Refuse a scheme that is not installed: install the plug-in or choose another."""
+    try:
+        schemes.named(event.scheme)
+    except LedgerError as error:
+        return _refusal("unknown-scheme", event, str(error))
+    return None
+
+
+def bad_settings(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
+    """Refuse settings that the scheme cannot work with: see what it takes."""
+    try:
+        schemes.named(event.scheme).numbers_from(event.settings)
+    except LedgerError as error:
+        return _refusal("bad-settings", event, str(error))
+    return None
+
+
+def pool_has_no_beginning(event: SchemeAdopted, evidence: Evidence) -> RejectedError | None:
+    """Refuse a change of scheme in a pool without a first one: adopt one without a date first."""
+    if event.effective_from is None or f"scheme:{event.pool}@start" in evidence.keys:
+        return None
+    return _refusal(
+        "pool-has-no-beginning",
+        event,
+        f"pool {event.pool!r} has no scheme before {event.effective_from}; adopt one from the beginning first",
+    )
+
+
+def bad_carry(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
+    """Refuse a carry or a conversion that does not belong there: 'convert' takes a conversion, a first scheme none."""
+    if event.effective_from is None and (event.carry or event.conversion):
+        return _refusal("bad-carry", event, "nothing is carried into a pool's first scheme: leave both out")
+    if (event.carry is Carry.CONVERT) != bool(event.conversion):
+        return _refusal(
+            "bad-carry",
+            event,
+            f"carry is {event.carry or Carry.KEEP!s}, conversion {'given' if event.conversion else 'missing'}: "
+            "a conversion goes with 'convert', and 'convert' with a conversion",
+        )
+    return None
+
+
+def not_the_last_entry(event: ClockAccepted, _: Evidence) -> RejectedError:
+    """Refuse the acceptance of a clock after other facts of its transaction: name the last entry, first of all."""
+    # ``rules.check_acceptance`` judges the first fact of a transaction
+    return _refusal(
+        "not-the-last-entry",
+        event,
+        f"a clock is accepted by the first fact after its entry, entry {event.entry} is farther back; name the "
+        "last entry",
+    )
+
+
+def not_a_telling(event: GameSupplemented, _: Evidence) -> RejectedError:
+    """Refuse supplements, which only the ledger records: record the game again with all its details."""
+    return _refusal(
+        "not-a-telling",
+        event,
+        f"what is new about game {event.game!r} is told by recording the game again, with all that is known",
+    )
+
+
+def not_by_rename(event: PlayerRenamed, _: Evidence) -> RejectedError:
+    """Refuse a commitment to a name without the name: run 'player rename', or call Ledger.rename."""
+    return _refusal(
+        "not-by-rename",
+        event,
+        f"the name of player {event.player} is given by 'player rename' or Ledger.rename, which keep it beside "
+        "the journal",
+    )
+
+
+def not_by_append(event: Event, _: Evidence) -> RejectedError:
+    """Refuse facts with a call of their own, which also stores what belongs to the entry: use that call."""
+    return _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
+
+
+def needs_a_proposal(event: Event, evidence: Evidence) -> RejectedError | None:
+    """Refuse a fact that affects the past while four eyes are on: propose it, for somebody else to approve."""
+    since = late_facts.reaches_back_to(event, evidence.now_ms)
+    since = since or late_facts.reaches_back_to(event, evidence.latest_ms())
+    if since is None or not late_facts.are_four_eyes_on(evidence.find) or _comes_with_the_player(event, evidence):
+        return None
+    return _refusal(
+        late_facts.NEEDS_A_PROPOSAL,
+        event,
+        f"four eyes are on, and this reaches back to {since}; propose it with '{_COMMANDS[event.KIND]} --propose', "
+        "for somebody else to approve",
+    )
+
+
+def _comes_with_the_player(event: Event, evidence: Evidence) -> bool:
+    """Return whether a fact is of a player who is registered in the same transaction: no game was rated yet."""
+    # Not by the instant, by which the audit must go, for it sees no transactions: several of them bear one instant
+    # where the clock is behind the last entry, and games of the player may have been rated meanwhile.
+    of_player = PlayerChanged | RatingSeeded | BirthYearLearnt
+    return isinstance(event, of_player) and not evidence.find([f"player:{event.player}"])
+
+
+def are_plain_games(games: Sequence[GameRecorded], evidence: Evidence) -> bool:
+    """Return whether the rules of games pass all of these, as a look at all at once tells of most; else False."""
+    keys, players = evidence.keys, {game.white for game in games} | {game.black for game in games}
+    return (
+        all(f"scheme:{pool}@start" in keys for pool in {game.pool for game in games})
+        and all(f"player:{player}" in keys and f"erased:{player}" not in keys for player in players)
+        and not any(game.white == game.black or game.started_at is not None for game in games)
+        and max((game.ended_at for game in games), default="") < rules.day(evidence.now_ms // DAY_MS)
+    )
+
+
+def _refusal(rule: str, event: Event, message: str) -> RejectedError:
+    return RejectedError(rule, event.key, message)

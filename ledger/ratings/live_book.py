@@ -1,0 +1,91 @@
+"""The game book and the projections that a process carries from one recorded game to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ledger.book.game_book import GameBook
+from ledger.book.game_book_columns import decode_bodies, fold_columns
+from ledger.book.judging import Changes, RecordedEvent
+from ledger.facts.codec import decode
+from ledger.journal import Journal
+from ledger.ratings import fact_folds, keeping, late_tables, views_file
+from ledger.ratings.fact_projector import DeclaredFactProjector, of_facts
+from ledger.ratings.keeping import Plan
+from ledger.ratings.projection import PoolProjections
+from ledger.runtime.long_work import Progress
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+@attrs.define
+class LiveBook:
+    """A game book whose tables fit the rule of read models, and its projections: the next game reads nothing back.
+
+    Attributes:
+        book: the game book.
+        position: the entry up to which it has folded; another process may have gone on since.
+        data_version: that of the file when this process last looked.
+        plan: the read models that are kept here, and those that only other processes can fold.
+        of_facts: the projectors of facts among them.
+        projections: the projections of the pools.
+    """
+
+    book: GameBook
+    position: int
+    data_version: int
+    plan: Plan
+    of_facts: list[DeclaredFactProjector]
+    projections: PoolProjections
+    _rule_at: int  # the entry that set which read models are kept
+
+    @classmethod
+    def of(cls, book: GameBook, plan: Plan, position: int, data_version: int, progress: Progress) -> LiveBook:
+        """Return a live book whose tables are made and mended as planned."""
+        late_tables.fit(book, plan, position, progress)
+        rule_at = keeping.rule_position(book.connection)
+        projections = PoolProjections(book, plan.kept)
+        return cls(book, position, data_version, plan, of_facts(plan.kept), projections, rule_at)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection to the views that it writes."""
+        return self.book.connection
+
+    @property
+    def fits_the_rule(self) -> bool:
+        """True while the ledger keeps the same read models."""
+        return keeping.rule_position(self.connection) == self._rule_at
+
+    def fold_recorded(self, journal: Journal, entries: Iterable[RecordedEvent], size: int) -> None:
+        """Fold events that this process has recorded, up to entry *size*."""
+        changes = self._changes()
+        self.book.take(entries, changes)
+        self._project(journal, changes, size)
+
+    def fold(self, journal: Journal, size: int, *, by_columns: bool) -> None:
+        """Fold the journal's entries up to *size*, many of them by columns."""
+        changes = self._changes()
+        for bodies in journal.read(self.position, size):
+            if by_columns:
+                fold_columns(self.book, decode_bodies(bodies), changes)
+            else:
+                self.book.take(map(decode, bodies), changes)
+        self._project(journal, changes, size)
+
+    def _changes(self) -> Changes:
+        return Changes(former_games={} if self.of_facts else None)
+
+    def _project(self, journal: Journal, changes: Changes, size: int) -> None:
+        done = self.position
+        views_file.note_schemes(self.connection, changes.adopted)
+        self.projections.update(changes, done)
+        if self.of_facts:
+            fact_folds.tell(self.book, self.of_facts, done, size, changes)
+        keeping.leave(self.connection, self.plan.others, done, changes.start_ms)
+        views_file.set_checkpoint(self.connection, size, journal.root_at(size))
+        self.position = size

@@ -1,0 +1,63 @@
+"""What a player's row was before and is after: one model for lists that are compared, dry runs and corrections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Protocol, TypeVar
+
+import attrs
+
+
+class HasRating(Protocol):
+    """A row with a rating, points."""
+
+    @property
+    def rating(self) -> float: ...  # noqa: D102
+
+
+Row = TypeVar("Row", bound=HasRating)
+
+
+@attrs.frozen(kw_only=True)
+class RowChange(Generic[Row]):
+    """A player's row before and after; None if there is none."""
+
+    player: int
+    before: Row | None
+    after: Row | None
+
+    @property
+    def ratings(self) -> tuple[float | None, float | None]:
+        """The ratings before and after, points; None where there is none to show."""
+        before, after = self.before, self.after
+        return None if before is None else before.rating, None if after is None else after.rating
+
+    @property
+    def difference(self) -> float | None:
+        """The rating after less the one before, points; None without one of them."""
+        before, after = self.ratings
+        return None if before is None or after is None else after - before
+
+    def fields(self, *names: str) -> dict[str, Any]:
+        """Return fields of both rows as ``rank_before``, ``rank_after`` and so on; null on a side without a row."""
+        sides = (("before", self.before), ("after", self.after))
+        return {f"{name}_{when}": None if row is None else getattr(row, name) for when, row in sides for name in names}
+
+
+def row_changes(
+    before: Mapping[int, Row], after: Mapping[int, Row], said: Callable[[Row], object] = lambda row: row
+) -> list[RowChange[Row]]:
+    """Return the players of whom the rows say something else, by number.
+
+    Args:
+        before: the rows by player.
+        after: the rows by player.
+        said: what counts of a row.
+    """
+    return [
+        RowChange(player=player, before=was, after=now)
+        for player in sorted(before.keys() | after.keys())
+        # Most rows are equal, which costs less to see than what they say.
+        if (was := before.get(player)) != (now := after.get(player))
+        and (was is None or now is None or said(was) != said(now))
+    ]

@@ -1,0 +1,97 @@
+"""Builds of all views beside the file that they replace, by one process at a time.
+
+A build that was stopped goes on where it was. Readers see the old views until the new ones are complete.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from ledger.errors import LedgerError, ReadModelError, StorageError
+from ledger.journal import Journal
+from ledger.ratings import keeping, views_file
+from ledger.ratings.building import Build
+from ledger.ratings.keeping import InstalledProjectors
+from ledger.ratings.projectors import tournament_performance
+from ledger.runtime import sqlite
+from ledger.runtime.lazy import filelock
+from ledger.runtime.long_work import Progress
+from ledger.runtime.table_writer import wait_for_writer
+
+
+class WholeBuilds:
+    """The builds of one file of views."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the views; their builds are made beside them."""
+        self.path = path
+        self._building = path.with_name(path.name + ".building")
+
+    @cached_property
+    def lock(self) -> filelock.FileLock:
+        """The lock that a process holds while it builds."""
+        return filelock.FileLock(f"{self.path}.lock")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the lock under which one process builds.
+
+        Raises:
+            StorageError: the folder refuses.
+        """
+        try:
+            with self.lock:
+                yield
+        except OSError as error:  # of the lock file or a build; the driver's errors are no OSError
+            raise StorageError(
+                str(self.path), f"{error}: the views cannot be written; see to the disk and the folder's permissions"
+            ) from error
+
+    def discard(self) -> None:
+        """Delete a build that was stopped."""
+        wait_for_writer(self._building)
+        for leftover in self.path.parent.glob(self._building.name + "*"):
+            leftover.unlink()
+
+    def make(self, journal: Journal, installed: InstalledProjectors, until: int, progress: Progress) -> None:
+        """Build the views up to entry *until*, without a projector that fails."""
+        journal.fence()
+        while True:
+            former = self.former_read_models()
+            rule = keeping.rule_of(journal)
+            projectors = installed.to_keep(rule, former)
+            missing = former | {name for name, is_kept in rule.said.items() if is_kept}
+            missing -= {projector.name for projector in projectors}
+            build = Build(self._building, projectors, journal)
+            try:
+                build.run(until, progress, [name for name in missing if rule.keeps(name) is not False])
+            except ReadModelError as error:
+                installed.leave_out(error)
+            else:
+                return
+
+    def put_in_place(self) -> None:
+        """Replace the views, which this process has closed, by the complete build."""
+        views_file.put_in_place(self._building, self.path)
+
+    def former_read_models(self) -> set[str]:
+        """Return the names of the read models that the present views have or had, whatever their layout."""
+        if not self.path.exists():
+            return set()
+        # whoever only reads a file with a log leaves files of its log behind
+        read_only = not os.access(self.path, os.W_OK)
+        try:
+            with (
+                sqlite.storage_errors(self.path),
+                closing(sqlite.connect(self.path, read_only=read_only)) as connection,
+            ):
+                # The last one was a table up to layout 8; it is worked out when it is asked for now.
+                names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
+                tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9
+                return names | (keeping.left_behind(connection) if connection.execute(tells).fetchone() else set())
+        except LedgerError:  # damaged, or of a layout that does not tell
+            return set()
