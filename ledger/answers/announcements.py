@@ -65,7 +65,7 @@ def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: 
     """Return why a tournament's announced days make none of its games rated together; None if they do, or may.
 
     Args:
-        pool: the pool, with what is told.
+        pool: the pool, with its announcements.
         event: the announcement or the closing.
         ends: of a closing, when the games of the tournament ended, milliseconds, ascending.
     """

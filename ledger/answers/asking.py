@@ -103,8 +103,8 @@ def for_strangers(rule: Naming, *, entries: bool = False) -> Iterator[None]:
     """Show every answer within the block to strangers: players in that form, no other personal data.
 
     Args:
-        rule: as what players are shown.
-        entries: whether the entries of the journal are shown as they stand, with who recorded them.
+        rule: the form in which players are shown.
+        entries: whether the entries of the journal are shown unchanged, with their recorders.
     """
     # A context's own and no variable of the module: a server answers several at once, each for an audience of its own.
     before = _strangers.set(_Strangers(rule, entries))
@@ -115,7 +115,7 @@ def for_strangers(rule: Naming, *, entries: bool = False) -> Iterator[None]:
 
 
 def naming_now() -> Naming:
-    """As what players are shown here."""
+    """Return the present rule by which players are shown."""
     strangers = _strangers.get()
     return Naming.FULL if strangers is None else strangers.rule
 
@@ -171,6 +171,6 @@ def told_apart(called: Mapping[int, str]) -> dict[int, str]:
 
 
 def names(ledger: OpenLedger, players: set[int]) -> dict[int, str]:
-    """``shown`` by player number; who is missing from the people file was not erased, and is not called so."""
+    """Return ``shown`` by player number; a player without a row in the people file was not erased."""
     people = ledger.people.by_number(sorted(players))
     return {player: shown(people[player]) if player in people else missing(player) for player in players}

@@ -55,7 +55,7 @@ class ProposalRow:
 
 @of_one_moment
 def proposal_rows(ledger: OpenLedger, proposals: Iterable[ShownProposal]) -> list[ProposalRow]:
-    """Proposals as rows."""
+    """Return proposals as rows."""
     return [_row(ledger, shown) for shown in proposals]
 
 

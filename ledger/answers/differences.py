@@ -136,8 +136,8 @@ def differences(
         ledger: a ledger whose views are level.
         first: the list that is compared.
         second: the list that it is compared with; may be of another instant, and of what was known earlier.
-        progress: told what is being done.
-        why: whether it is asked which entries moved whom, for which views of earlier entries are made.
+        progress: receives reports of what is being done.
+        why: whether to include the entries that moved each player, for which views of earlier entries are made.
 
     Returns:
         Who only changed places because others moved is unchanged.

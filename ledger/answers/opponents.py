@@ -297,7 +297,7 @@ def _grouped(
 
 
 def _numbers(played: Sequence[PlayedGame]) -> RatingNumbers:
-    """Results, and both blocks of numbers, of some games."""
+    """Return results, and both blocks of numbers, of some games."""
     own = _block([game.rating for game in played if game.rating is not None])
     opposite = _block([game.opponent_rating for game in played if game.opponent_rating is not None])
     return RatingNumbers(
@@ -313,7 +313,7 @@ def _results(played: Sequence[PlayedGame]) -> ResultCounts:
 
 
 def _block(ratings: Sequence[float]) -> dict[str, float | None]:
-    """Maximum, minimum, mean and standard deviation of ratings, points; None where there is none."""
+    """Return maximum, minimum, mean and standard deviation of ratings, points; None where there is none."""
     if not ratings:
         return dict.fromkeys(("max", "min", "mean", "sd"))
     # Sums without loss, and squares of differences: ratings lie close together far from zero.

@@ -208,7 +208,7 @@ def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, Pl
 def _spread(
     ledger: OpenLedger, states: PlayerStates, pool: Pool, last: dict[str, Any]
 ) -> tuple[float | None, float | None]:
-    """Mean and standard deviation of the ratings after each game, points; None where no game gave one."""
+    """Return the mean and standard deviation of the ratings after each game, points; None where no game gave one."""
     n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
     # If all players are listed, each game gave a rating, and the sums are in the player's last row.
     if not pool.lists_everybody:

@@ -36,7 +36,7 @@ def class_of(rating: float, settings: Mapping[str, int]) -> str:
 
 
 def strength_of(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
-    """``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
+    """Return ``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
     points = _points(rating)
     if points >= settings["advanced_from"]:
         return "Advanced"

@@ -261,7 +261,7 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
                 moved += batch.points
                 yield _Change("list", batch.listed, value, is_jump=batch.is_jump)
             continue
-        # Games that were there are no news, though opponents may have moved them: that is told below.
+        # Games that were there are no news, though opponents may have moved them: that is reported below.
         if not (fresh := [game for game in batch.games if game.key not in games_before]):
             continue
         batch_before = before.batches.get(place)

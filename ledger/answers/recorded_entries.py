@@ -94,7 +94,7 @@ def _about(facts: Mapping[str, Any]) -> _About:
 
 
 def _keys(part: Mapping[str, Any]) -> Iterator[str]:
-    """Keys of the entries that facts, or a change, are about."""
+    """Yield keys of the entries that facts, or a change, are about."""
     if isinstance(part.get("fact"), str):
         yield part["fact"]
     if isinstance(part.get("game"), str) and "white" not in part:  # a supplement of a game

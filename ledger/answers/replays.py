@@ -74,7 +74,7 @@ def moving(journal: Journal, after: int, until: int) -> Iterator[MovingEntry]:
     """Yield the entries after one up to another that may move a rating.
 
     Args:
-        journal: where they stand.
+        journal: the journal that holds them.
         after: position of the last entry that is known.
         until: position of the last one that is asked about.
     """
@@ -113,7 +113,7 @@ def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
     """Yield the entries after one up to another that may move a rating, in the steps of the report.
 
     Args:
-        journal: where they stand.
+        journal: the journal that holds them.
         after: position of the last entry that is known.
         until: position of the last one that is asked about.
     """

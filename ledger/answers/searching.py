@@ -1,7 +1,7 @@
 """The search for players by a part of a name, and for identities that look like one person's.
 
 The people file searches by name. Files spell names in several ways, and one has a FIDE number where another has the
-bare name. So keys of names find people who look alike, with the known facts about each; all pairs are never
+bare name. So keys of names find people with similar names, with the known facts about each; all pairs are never
 compared. This module merges nothing, and writes nothing.
 """
 
@@ -91,7 +91,7 @@ class AlikePlayer:
 
 @attrs.frozen(kw_only=True, slots=False)
 class AlikePlayers:
-    """The players who look alike."""
+    """A group of players who may be one person."""
 
     rows: list[AlikePlayer] = documented("each identity of each group")
     crowded: int = documented("names left out, for too many identities bear or fit them", minimum=0)
@@ -163,7 +163,7 @@ def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
 
 
 def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]) -> tuple[list[list[int]], int]:
-    """Groups of players of one name, with those of names that fit its initials; how many names are left out."""
+    """Return groups of players of one name, with those of names that fit its initials; how many names are left out."""
     groups: list[list[int]] = []
     covered: set[int] = set()
     crowded = 0
@@ -244,7 +244,7 @@ class _Facts:
         return self._person[player]
 
     def are_apart(self, player: int, other: int) -> bool:
-        """True where two players are certainly not the same."""
+        """Return whether two players are certainly not the same."""
         person, other_person = self.person(player), self.person(other)
         if person == other_person:
             return False

@@ -183,7 +183,7 @@ class _Audit:
         self._went_to: str | None = None
 
     def verdict(self) -> Verdict:
-        """Everything that was found."""
+        """Return all findings."""
         names, reasons = self._people.names, self._people.reasons
         return Verdict(
             self._proven.head,

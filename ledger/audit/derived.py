@@ -342,7 +342,7 @@ def _names(identity: object) -> object:
 
 
 def _is_earlier(stood: object, identity: str) -> bool:
-    """True for the identity of an earlier version of the same thing."""
+    """Return whether an identity is that of an earlier version of the same thing."""
     try:
         old, new = orjson.loads(str(stood)), orjson.loads(identity)
         name, old, new = (None, old, new) if isinstance(new, int) else (old[0], old[1], new[1])
@@ -392,7 +392,7 @@ def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: s
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
-    """Primary key columns in their order, and all columns in alphabetical order."""
+    """Return the primary key columns in their order, and all columns in alphabetical order."""
     info = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
     # Of a row of this pragma, field 5 is the column's place in the key, 0 for one outside, and field 1 its name.
     key = [name for _, name in sorted((row[5], row[1]) for row in info if row[5])]

@@ -121,5 +121,5 @@ def _path(ledger: OpenLedger, entry: Stored, head: TreeHead) -> list[bytes]:
 
 
 def _base64(content: bytes) -> str:
-    """RFC 4648, section 4, with padding."""
+    """Return base64 by RFC 4648, section 4, with padding."""
     return base64.b64encode(content).decode()

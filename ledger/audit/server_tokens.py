@@ -120,7 +120,7 @@ class _TokenRows:
         self._keys = self._rows(f"SELECT hash_key, ledger FROM {self._s}.file")
 
     def verdict(self) -> TokensVerdict:
-        """Everything that was found."""
+        """Return all findings."""
         faults = [*self._of_the_schema()]
         for table in _COUNTED:
             faults += self._gaps(table)
@@ -159,7 +159,7 @@ class _TokenRows:
             yield "the key is gone: no token, session or word that was sent can be told by what stands there"
 
     def _gaps(self, table: str) -> Iterator[str]:
-        """Rows behind which some are not there any more; those at the end leave no trace."""
+        """Yield the rows behind which some are missing; those at the end leave no trace."""
         word, _ = _FORMS[table]
         pairs = f"SELECT number, lag(number, 1, 0::bigint) OVER (ORDER BY number) AS before FROM {self._s}.{table}"
         query = (
@@ -170,7 +170,7 @@ class _TokenRows:
             yield f"after {word} {before} follows {number}: nothing there is ever taken away, or gets another number"
 
     def _of_tokens(self) -> Iterator[str]:
-        """Once the journal issues tokens, each that held was taken along by an entry, under the key of the schema."""
+        """Check that an entry took along each stored token, under the schema's key, once the journal issues tokens."""
         salts = {key.hex() for key, _ in self._keys}
         # Whoever may record there may have written anything into an entry, lists and texts among them.
         along: dict[int, dict[str, Any]] = {}

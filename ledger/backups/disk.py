@@ -115,7 +115,7 @@ def copy(source: Path, target: Path, permissions: int, advance: Callable[[int, i
 
 
 def digest_of(path: Path) -> tuple[int, str]:
-    """Size of a file in bytes and its SHA-256 in hexadecimal."""
+    """Return the size of a file in bytes and its SHA-256 in hexadecimal."""
     done, digest = 0, sha256()
     with errors_named(path), path.open("rb") as file:
         while block := file.read(BLOCK):

@@ -168,12 +168,12 @@ def _recorded(journal: sqlite3.Connection | None) -> set[int]:
 
 
 def _reasons(people: sqlite3.Connection, query: str) -> set[str]:
-    """Commitments to reasons; they are drawn once, so one in both files is the same reason."""
+    """Return the commitments to reasons; they are drawn once, so one in both files is the same reason."""
     return {reason for (reason,) in people.execute(query)} if is_upgraded(people) else set()
 
 
 def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.Connection, *, by_people: bool) -> bool:
-    """True when a number means one person in both ledgers: both registered it in the same entry."""
+    """Return whether a number means one person in both ledgers: both registered it in the same entry."""
     # Where one of the journals does not say, the people's files decide.
     copy_row = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     try:

@@ -169,7 +169,7 @@ def _places(connection: Connection[Any], address: str, schema: str) -> tuple[Sch
 
 @contextmanager
 def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[SchemaPlace, SchemaPlace]]:
-    """Journal and names as of one moment, in which all is replicated."""
+    """Yield journal and names of one read snapshot, in which all is replicated."""
     with closing(PostgresJournal(address, schema)) as opened, closing(postgres.connect(address)) as connection:
         journal, names = _places(connection, address, schema)
         postgres_layout.check(connection, names.name, schema)

@@ -83,7 +83,7 @@ TOKENS = (
 
 
 def pieces(table: TableToCopy, rows: Iterable[Sequence[Any]], place: str) -> Iterator[Piece]:
-    """Rows in pieces of about a megabyte.
+    """Yield rows in pieces of about a megabyte.
 
     Args:
         table: whose rows they are.

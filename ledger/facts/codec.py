@@ -111,7 +111,7 @@ def _object(item: Any, cls: type) -> Any:
 
 @cache
 def _converter() -> cattrs.Converter:
-    """Structures the fields of an event, exactly as they are written."""
+    """Structure the fields of an event, exactly as they are written."""
     converter = cattrs.Converter(forbid_extra_keys=True)
 
     # cattrs coerces (``int("7")`` is 7): one fact would have several spellings
@@ -151,7 +151,7 @@ def _converter() -> cattrs.Converter:
 
 @cache
 def _structure(kind: str) -> Callable[[Mapping[str, Any], Any], Event]:
-    """Builds events of a kind; made when the first of them is read, for most questions read one entry or none."""
+    """Return the builder of events of a kind, made when its first is read: most questions read one entry or none."""
     cls = BY_KIND[kind]
     attrs.resolve_types(cls)
     return cattrs_gen.make_dict_structure_fn(cls, _converter(), _cattrs_forbid_extra_keys=True)
@@ -210,7 +210,7 @@ def _is_actor(actor: str) -> bool:
 
 @lru_cache(maxsize=64)  # one actor records many entries
 def seal_actor(actor: str) -> str:
-    """*actor* as JSON text with its quotation marks.
+    """Return *actor* as JSON text with its quotation marks.
 
     Entries that are read are checked less strictly: journals of earlier releases may hold names with invisible
     characters.
@@ -322,7 +322,7 @@ def _event_of(kind: object, key: str, facts_read: object) -> Event:
 
 
 def is_recorded_at(value: object) -> bool:
-    """True for an instant written with its milliseconds, zero or not, so that all have one length."""
+    """Return whether an instant is written with its milliseconds, zero or not, so that all have one length."""
     if type(value) is not str or len(value) != RECORDED_AT_LENGTH:
         return False
     try:

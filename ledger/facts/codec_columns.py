@@ -82,7 +82,7 @@ def build_events(frame: DataFrame, suspected: Series) -> Iterator[GameRecorded |
 
 
 def _doubt(frame: DataFrame, name: str, field: attrs.Attribute[Any]) -> Expr:
-    """True where a value may be refused; null where there is none."""
+    """Mark the values that may be refused; null if there is none."""
     column, schema = pl.col(name), field.metadata["schema"]
     if "enum" in schema:
         return ~column.is_in(schema["enum"])
@@ -129,7 +129,7 @@ def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
 
 
 def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str) -> list[bytes]:
-    """Whole entries, at positions from *first* on, in order. The rows must make events."""
+    """Return whole entries, at positions from *first* on, in order. The rows must make events."""
     body = pl.concat_str(
         *_parts(frame, f'{{"actor":{seal_actor(actor)},"facts":{{', '},"key":"game:'),
         pl.col("game"),
@@ -190,7 +190,7 @@ def _members(frame: DataFrame, kind: type[Event]) -> list[Expr]:
 
 
 def player_bodies(frame: DataFrame, kind: type[Event], first: int, recorded_at: str, actor: str) -> list[bytes]:
-    """Whole entries of one kind, at positions from *first* on, in order."""
+    """Return whole entries of one kind, at positions from *first* on, in order."""
     body = pl.concat_str(
         pl.lit(f'{{"actor":{seal_actor(actor)},"facts":{{'),
         *_members(frame, kind),

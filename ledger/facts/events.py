@@ -85,7 +85,7 @@ def _conversion(doc: str, *, absent: str) -> Any:
 
 @attrs.frozen(kw_only=True)
 class PlayerRegistered(_Fact):
-    """A player joins. The name stands outside the journal; only a salted commitment to it is committed to here."""
+    """A player joins. The name is stored outside the journal; the entry holds only a salted commitment to it."""
 
     KIND: ClassVar[str] = "player-registered/1"
 

@@ -45,8 +45,8 @@ def compared(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = 
 
     Args:
         stored: the facts that are known, in the fields of ``game-recorded/1`` as plain values, without the key.
-        further: the facts of the further telling, likewise.
-        game: the key of the game, where both tellings have it.
+        further: the facts of the further submission, likewise.
+        game: the key of the game, if both submissions have it.
     """
     added: dict[str, Any] = {}
     for field, both in _both(stored, further, game):

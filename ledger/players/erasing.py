@@ -112,7 +112,7 @@ def settle(
 
 
 def settle_if_possible(journal: StoredJournal, people: People, clock_ms: Callable[[], int]) -> None:
-    """As ``settle``, without waiting for anybody; where that cannot be, who was erased is not shown.
+    """Act as ``settle``, without waiting; if that is impossible, erased players are hidden.
 
     So it is where the files are open for reading only.
     """

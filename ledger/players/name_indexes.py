@@ -111,7 +111,7 @@ class NameFolds(NameIndex):
 
     @abstractmethod
     def _names(self, player: int) -> list[tuple[int, str]]:
-        """Number and name of everybody after a number, as they are shown, in order of the numbers."""
+        """Return the number and name of all players after a number, as they are shown, in order of the numbers."""
 
     @abstractmethod
     def _indexed(self, forms: Sequence[str]) -> Iterable[int]:
@@ -119,7 +119,7 @@ class NameFolds(NameIndex):
 
     @abstractmethod
     def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        """Number and name of some players, as they are shown."""
+        """Return the number and name of some players, as they are shown."""
 
     @abstractmethod
     def _pending(self) -> Iterable[int]:
@@ -160,7 +160,7 @@ class NameSearch(NameIndex):
 
     @abstractmethod
     def _after(self, player: int) -> list[NameMatch]:
-        """Everybody after a number, as they are shown."""
+        """Return all players after a number, as they are shown."""
 
     @abstractmethod
     def _holding(self, words: Sequence[str]) -> list[NameMatch]:

@@ -291,16 +291,16 @@ class PostgresPeople(People):
         return [Person(*row) for row in self._database.rows(query, **values)]
 
     def names(self) -> list[tuple[int, str]]:
-        """Number and name of everybody who was not erased, in order of the numbers."""
+        """Return the number and name of all players who were not erased, in order of the numbers."""
         return self._database.rows("SELECT player, name FROM {people} WHERE name IS NOT NULL ORDER BY player")
 
     def identities_and_names(self) -> list[tuple[int, str, str]]:
-        """Number, identity and name of everybody who was not erased, in order of the numbers."""
+        """Yield number, identity and name of all who were not erased, in order of the numbers."""
         named = "identity IS NOT NULL AND name IS NOT NULL"
         return self._database.rows(f"SELECT player, identity, name FROM {{people}} WHERE {named} ORDER BY player")
 
     def identities(self) -> list[tuple[int, str]]:
-        """Number and identity of everybody who was not erased, in order of the numbers."""
+        """Return the number and identity of all players who were not erased, in order of the numbers."""
         return self._database.rows("SELECT player, identity FROM {people} WHERE identity IS NOT NULL ORDER BY player")
 
     def _beyond(self, player: int, most: int, *, highest_first: bool) -> list[Person]:
@@ -377,7 +377,7 @@ class PostgresPeople(People):
         return self._cleaned(READER_SECONDS)
 
     def clean_soon(self, patience: float) -> bool:
-        """As ``clean``, but wait no longer than so many seconds for those who read or write."""
+        """Act as ``clean``, but wait no longer than so many seconds for those who read or write."""
         try:
             return self._cleaned(patience)
         except StorageError as error:

@@ -30,7 +30,7 @@ def reason_faults(reason: object) -> list[str]:
 
 
 def commitment(salt: bytes, text: str) -> str:
-    """HMAC-SHA256, in hexadecimal, of the reason (UTF-8) under its salt."""
+    """Return HMAC-SHA256, in hexadecimal, of the reason (UTF-8) under its salt."""
     return hmac.digest(salt, text.encode(), "sha256").hex()
 
 
@@ -73,7 +73,7 @@ class Reasons(ABC):
 
     @abstractmethod
     def _newest_first(self) -> Iterator[tuple[int, str, str]]:
-        """Number, commitment and entry of each row, within the write transaction; most ask for the first one only."""
+        """Yield number, commitment and entry of each row in the write transaction; most callers read the first only."""
 
     @abstractmethod
     def _drop(self, numbers: Sequence[int]) -> None:

@@ -138,7 +138,7 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
 
 
 def settle_if_possible(journal: StoredJournal, people: People) -> None:
-    """As ``settle``, without waiting for anybody; where that cannot be, the sealed names are read where they wait.
+    """Act as ``settle``, without waiting; if that is impossible, names with a commitment are read where they wait.
 
     So it is where the files are open for reading only.
     """

@@ -106,7 +106,7 @@ def number_of(key: str) -> int:
 
 
 def is_renaming(entry: Stored) -> bool:
-    """True for an entry that renamed a player; the body is canonical, so bytes are enough."""
+    """Return whether an entry renamed a player; the body is canonical, so bytes are enough."""
     return b',"kind":"player-renamed/1","position":' in entry.body
 
 
@@ -116,7 +116,7 @@ def with_pending_name(person: Person, pending: Pending) -> Person:
 
 
 def is_sealed(person: Person, entry: Stored) -> bool:
-    """True when an entry commits to just this identity and name; the body is canonical, so bytes are enough."""
+    """Return whether an entry commits to just this identity and name; the body is canonical: bytes are enough."""
     return b'"commitment":"%b"' % commitment_to(person).encode() in entry.body
 
 
@@ -126,7 +126,7 @@ def commitment_to(person: Person) -> str:
 
 
 def reappeared_after_erasure(journal: Journal, people: People) -> list[int]:
-    """Players of whom the journal says that they were erased, and who are known by name all the same."""
+    """Return the players with a recorded erasure who are known by name all the same."""
     erased = erased_players(journal)
     return people.erasures.standing(erased) if erased else []
 
@@ -224,7 +224,7 @@ class SealedNames:
                     break
 
     def compared(self, person: Person) -> Person:
-        """Return the person, if the journal committed to this very name under the number, or registered nobody.
+        """Return the person, if the journal committed to this very name under the number, or registered no player.
 
         Raises:
             StorageError: it sealed another name.
@@ -302,7 +302,7 @@ class SealedNames:
                 )
 
     def _check_all_there(self) -> None:
-        """It is the people file of this journal: all whom that registered have a row, all renamed ones the name."""
+        """Check that this is the journal's people file: all registered players have a row, renamed ones the name."""
         # The journal's numbers are read once. Rows are given out without gaps and none is ever deleted: where another
         # process has written since, it is enough that there are still as many rows as the highest number says.
         version = self.file.version()

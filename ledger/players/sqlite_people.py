@@ -135,7 +135,7 @@ class SqlitePeople(People):
 
     @classmethod
     def is_empty(cls, path: str | Path) -> bool:
-        """True for a people file without players.
+        """Return whether a people file has no players.
 
         Raises:
             StorageError: not ours.
@@ -211,7 +211,7 @@ class SqlitePeople(People):
         return True
 
     def clean_soon(self, patience: float) -> bool:
-        """As ``clean``, but wait no longer than so many seconds for those who read or write the file."""
+        """Act as ``clean``, but wait no longer than so many seconds for those who read or write the file."""
         with sqlite.storage_errors(self.path), sqlite.waiting(self._connection, patience):
             try:
                 return self.clean()
@@ -251,7 +251,7 @@ class SqlitePeople(People):
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def counts(self) -> tuple[int, int]:
-        """Number of rows and highest number. The whole file is read.
+        """Return the number of rows and highest number. The whole file is read.
 
         Raises:
             CorruptError: rows and the index on identities do not belong together.
@@ -273,17 +273,17 @@ class SqlitePeople(People):
             return {player for (player,) in self._connection.execute("SELECT player FROM people")}
 
     def names(self) -> list[tuple[int, str]]:
-        """Number and name of everybody who was not erased."""
+        """Return the number and name of all players who were not erased."""
         with sqlite.storage_errors(self.path):
             return self._connection.execute(_NAMES).fetchall()
 
     def identities_and_names(self) -> list[tuple[int, str, str]]:
-        """Number, identity and name of everybody who was not erased."""
+        """Yield number, identity and name of all who were not erased, in order of the numbers."""
         with sqlite.storage_errors(self.path):
             return self._connection.execute(_CALLED).fetchall()
 
     def identities(self) -> list[tuple[int, str]]:
-        """Number and identity of everybody who was not erased."""
+        """Return the number and identity of all players who were not erased."""
         with sqlite.storage_errors(self.path):
             return self._connection.execute(_IDENTITIES).fetchall()
 
@@ -320,7 +320,7 @@ class SqlitePeople(People):
             return self._connection.execute(_NAMES_LIKE, (word[:1], word, most)).fetchall()
 
     def copies(self) -> str:
-        """Copies of the file, as backups are."""
+        """Return the copies of the file that may exist: backups."""
         return "copies of this file may still tell"
 
     def _rows(self, query: str, arguments: tuple[object, ...]) -> list[Person]:

@@ -25,7 +25,7 @@ READ_ONLY = "it was opened for reading only"
 
 
 def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, People]:
-    """Journal and names of the ledger at a path, in files or where its ``club.toml`` says.
+    """Return journal and names of the ledger at a path, in files or where its ``club.toml`` says.
 
     Raises:
         StorageError: a file or a server refuses, or both a file and a server hold a journal.

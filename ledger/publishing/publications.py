@@ -464,7 +464,7 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
 def names_misspelt(
     rows: Rows, people: Callable[[list[int]], Mapping[int, Person]], listed: set[int]
 ) -> Iterator[Complaint]:
-    """Players who are new on a list, and whose name is another's there with one letter changed.
+    """Yield players who are new on a list, and whose name is another's there with one letter changed.
 
     Args:
         rows: the list, by player.

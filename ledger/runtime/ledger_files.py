@@ -189,7 +189,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def save_document(path: Path, content: bytes, of: str | Path | None = None) -> None:
-    """Write a file that somebody asked for; an earlier file of that name is replaced when the new one is complete.
+    """Write a requested file; an earlier file of that name is replaced when the new one is complete.
 
     Args:
         path: the file.

@@ -102,7 +102,7 @@ def _quoted(name: str) -> str:
 
 
 def statements(script: str) -> Iterator[str]:
-    """Whole statements of a script; a trigger's body has semicolons of its own."""
+    """Yield the whole statements of a script; a trigger's body has semicolons of its own."""
     statement = ""
     for piece in script.split(";"):
         statement += piece + ";"

@@ -192,7 +192,7 @@ class ServerSession:
         return postgres.explained(self.address, error.code, error.text)
 
     def try_to_ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
-        """As ``ask``, once.
+        """Act as ``ask``, once.
 
         Raises:
             RefusedError: the server refused one of them; those after it were not done.

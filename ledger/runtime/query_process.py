@@ -91,7 +91,7 @@ def received(stream: IO[bytes]) -> Any:
 
 
 def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
-    """SQLite's own limit of memory, and around it one of the system for what Python adds; that of lengths if any."""
+    """Set SQLite's own limit of memory, and around it one of the system for Python's part; that of lengths if any."""
     # pysqlite3 0.6.1 lacks it: there a row is measured when it comes
     if hasattr(connection, "setlimit"):
         connection.setlimit(_LIMIT_LENGTH, longest)
@@ -122,7 +122,7 @@ def _tables_asked_for(connection: sqlite3.Connection, request: Mapping[str, Any]
 
 
 def _packets(rows: Iterable[tuple[Any, ...]], longest: int) -> Iterable[list[bytes]]:
-    """Rows as bytes, the first by itself and then some together; bytes of a database as hexadecimal text.
+    """Yield rows as bytes, the first by itself and then some together; bytes of a database as hexadecimal text.
 
     Raises:
         _LengthError: a row has more bytes than *longest*.

@@ -207,7 +207,7 @@ def _write(path: str, lock: str) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``reads`` and the address of a file, or ``writes``, a file and its lock: serve the standard streams."""
+    """Serve the standard streams: ``reads`` and the address of a file, or ``writes``, a file and its lock."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
     work, *words = arguments
     return _read(*words) if work == "reads" else _write(*words)

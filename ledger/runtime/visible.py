@@ -75,7 +75,7 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def _belongs(text: str, place: int) -> bool:
-    """True for a joiner or a variation selector that has its use after the characters before it."""
+    """Return whether a character is a joiner or variation selector with a use after the characters before it."""
     # U+180E, between the selectors of Mongolian, parts the last vowel of a word and is spelling, too.
     char, before = text[place], text[place - 1]
     if char in (_ZWNJ, _ZWJ):
@@ -88,7 +88,7 @@ def _belongs(text: str, place: int) -> bool:
 
 
 def _parts_joined_letters(text: str, place: int) -> bool:
-    """True between two letters of scripts that join their letters (Arabic, Syriac), their vowel signs passed over."""
+    """Return whether both neighbours are letters of joining scripts (Arabic, Syriac); vowel signs are skipped."""
     before = next((char for char in reversed(text[:place]) if not unicodedata.combining(char)), "")
     after = next((char for char in text[place + 1 :] if not unicodedata.combining(char)), "")
     return all(char and unicodedata.bidirectional(char) == "AL" for char in (before, after))
@@ -171,7 +171,7 @@ _FORMULA_IN_STRING = {
 
 
 def json_in_cell(text: str, kind: str) -> str:
-    """JSON as a cell: what a spreadsheet would run is escaped as JSON has it, so that it says the same.
+    """Return JSON as a cell: characters that a spreadsheet would run are JSON escapes, so that it reads the same.
 
     Args:
         text: JSON on one line.
@@ -201,7 +201,7 @@ def in_markup(text: str) -> str:
 
 
 def lines_in_markup(lines: Sequence[str]) -> str:
-    """Lines as ``in_markup`` writes each, with a line feed between two: looked at together where they are plain."""
+    """Return lines as ``in_markup`` writes each, with a line feed between two; plain ones are checked together."""
     text = "\n".join(lines)
     if text.count("\n") == len(lines) - 1 and _PLAIN_LINES.fullmatch(text) is not None:
         return text.replace("'", "&#39;")

@@ -498,7 +498,7 @@ def _wrong(right: Sequence[Event]) -> tuple[list[Event], list[Change]]:
 
 
 def _otherwise(fact: Event) -> dict[str, Any]:
-    """Other values of fields that can be corrected."""
+    """Return other values of fields that can be corrected."""
     match fact:
         case GameRecorded():
             other = Outcome.DRAW if fact.outcome is not Outcome.DRAW else Outcome.WHITE

@@ -358,7 +358,7 @@ class SchemeContract:
     # -- how -------------------------------------------------------------------------------------------------------
 
     def _start(self, numbers: Any) -> list[float]:
-        """Newcomers, some with a declared rating at its limits."""
+        """Return newcomers, some with a declared rating at its limits."""
         declared = [(None, 0.0, 5000.0, 1400.0, 2800.0, 100.0)[player % 6] for player in range(PLAYERS)]
         born = [self.birth_years[player % len(self.birth_years)] for player in range(PLAYERS)]
         who = [Newcomer(rating, year, FIRST_DAY) for rating, year in zip(declared, born, strict=True)]
@@ -382,7 +382,7 @@ class SchemeContract:
         return Rateable(white, black, score, day, starts, period, closing, began)
 
     def _cases(self, numbers: Any) -> Sequence[Case]:
-        """Players in games and batches as they come up, those of newcomers among them; six tests ask for the same."""
+        """Return players in games and batches as they come up, those of new players too; six tests use the same."""
         asked = (self.make(), numbers, tuple(self.birth_years), tuple(self.batches))
         if asked not in _CASES:
             _CASES[asked] = tuple(self._played(numbers))

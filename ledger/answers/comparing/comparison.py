@@ -171,7 +171,7 @@ def compare(
 
 
 def _window(games: replaying.ComparedGames, pool: str, since: str | None, until: str | None) -> Any:
-    """Flags of the games whose predictions are asked for.
+    """Mark the games whose predictions are requested.
 
     Raises:
         UnknownNameError: there is none.

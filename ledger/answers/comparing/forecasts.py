@@ -94,7 +94,7 @@ def foreseeing_loop(scheme: Scheme) -> Callable[..., None]:
 
 @cache
 def settling_loop(scheme: Scheme) -> Callable[..., None]:
-    """``settle`` for one scheme."""
+    """Return the loop of ``settle`` for one scheme."""
     return scheme_loop(settle, scheme, shown)
 
 
@@ -154,25 +154,25 @@ class Bin:
 
 
 def log_loss(expected: Any, score: Any) -> float:
-    """Mean of -(s ln p + (1 - s) ln(1 - p)) with p at least ``CLIP`` away from 0 and 1; 0.693 for who knows nothing."""
+    """Return the mean of -(s ln p + (1 - s) ln(1 - p)), p at least ``CLIP`` from 0 and 1; 0.693 for a coin."""
     p = np.clip(expected, CLIP, 1.0 - CLIP)
     # ``log1p`` keeps the digits that 1 - p loses where p is small.
     return float(-(score * np.log(p) + (1.0 - score) * np.log1p(-p)).mean())
 
 
 def brier(expected: Any, score: Any) -> float:
-    """Mean of (p - s)², Brier's score for one number."""
+    """Return the mean of (p - s)², Brier's score for one number."""
     error = expected - score
     return float((error * error).mean())
 
 
 def bias(expected: Any, score: Any) -> float:
-    """Mean of p - s: by how much too well White was expected to score."""
+    """Return the mean of p - s: by how much too well White was expected to score."""
     return float((expected - score).mean())
 
 
 def calibration(expected: Any, score: Any) -> tuple[Bin, ...]:
-    """Predictions in ten bins of equal width, each with what was predicted and what came of it."""
+    """Return the predictions in ten bins of equal width, each with its prediction and its result."""
     # a prediction of 1 itself would begin an eleventh bin
     place = np.minimum((expected * BINS).astype(np.int64), BINS - 1)
     games = np.bincount(place, minlength=BINS).tolist()
@@ -185,14 +185,14 @@ def calibration(expected: Any, score: Any) -> tuple[Bin, ...]:
 
 
 def average_ranks(values: Any) -> Any:
-    """Rank of each number from 1, the smallest first; equal ones share the mean of their ranks."""
+    """Return the rank of each number from 1, the smallest first; equal ones share the mean of their ranks."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     return (last - (count - 1) / 2.0)[place]
 
 
 def spearman(first: Any, second: Any) -> float | None:
-    """Rank correlation of two arrays, -1 to 1: Pearson's of the average ranks; None where one has no order."""
+    """Return the rank correlation of two arrays, -1 to 1: Pearson's of average ranks; None without an order."""
     a, b = average_ranks(first), average_ranks(second)
     if not len(a):
         return None
@@ -203,6 +203,6 @@ def spearman(first: Any, second: Any) -> float | None:
 
 
 def places(values: Any) -> Any:
-    """Place of each number, the largest first, from 1: one more than there are larger ones."""
+    """Return the place of each number, the largest first, from 1: one more than there are larger ones."""
     ordered = np.sort(values)
     return len(values) - np.searchsorted(ordered, values, side="right") + 1

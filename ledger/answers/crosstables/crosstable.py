@@ -226,7 +226,7 @@ class EventTable:
         return matches(self.games, self.names) if self.kind.format in {Format.KNOCKOUT, Format.MATCH} else []
 
     def uneven(self, pairs: Mapping[kinds.Pair, int]) -> list[UnevenPair]:
-        """Pairs with fewer or more games than the others."""
+        """Return pairs with fewer or more games than the others."""
         return [
             UnevenPair(players=list(pair), names=[self.names[player] for player in pair], games=number)
             for pair, number in pairs.items()
@@ -447,7 +447,7 @@ def _result(event: EventTable, player: int, game: EventGame) -> EventResult:
 
 
 def _meetings(event: EventTable, player: int) -> list[Meeting]:
-    """Per opponent what the player's games against them were worth, from the player's view."""
+    """Return, by opponent, the worth of the player's games against them, from the player's view."""
     by_opponent: dict[int, list[EventGame]] = {}
     for game in event.games_of[player]:
         by_opponent.setdefault(game.opponent_of(player), []).append(game)
@@ -473,7 +473,7 @@ def _meetings(event: EventTable, player: int) -> list[Meeting]:
 
 
 def _offset_against(event: EventTable, player: int, met: Sequence[EventGame], rating: float | None) -> float | None:
-    """ER offset of games against one opponent; that of ChessWorld compares the ratings after and before them.
+    """Return the ER offset of games against one opponent; ChessWorld's compares the ratings after and before them.
 
     A mean of closing ratings would hold against the player what games against others brought.
     """

@@ -415,11 +415,11 @@ class ShownRatings:
         return game.is_played
 
     def enrolment(self, player: int) -> float | None:
-        """Shown in most games, of which a list has one; of those that are shown as often, the first."""
+        """Return the rating shown in most games, of which a list has one; of equally frequent ones, the first."""
         return self._enrolment.get(player)
 
     def before(self, player: int, game: EventGame) -> float | None:
-        """Shown in the game or, where that shows none, that of the enrolment."""
+        """Return the rating shown in the game or, if that shows none, that of the enrolment."""
         shown = game.shown_of(player)
         return self.enrolment(player) if shown is None else float(shown)
 

@@ -101,7 +101,7 @@ BYES = {
 
 
 def half(points: float) -> str:
-    """Points as chess has them: ``7½``."""
+    """Return points as chess has them: ``7½``."""
     whole, rest = divmod(points, 1)
     return f"{whole:.0f}" if not rest else f"{points:g}" if rest != 0.5 else f"{whole:.0f}½" if whole else "½"
 

@@ -63,9 +63,9 @@ class Performance(NamedTuple):
     """The worth of a player's games.
 
     Attributes:
-        rating: points, rounded as the variant says; None where the variant gives none.
+        rating: points, rounded as the variant says; None if the variant gives none.
         why_not: why it gives none; None where it gives one.
-        games: how many games it stands on.
+        games: how many games it is based on.
         opponents_mean: mean enrolment rating of the opponents in these games (FIDE's Rc before rounding), points.
     """
 
@@ -122,7 +122,7 @@ def whole(rating: float) -> int:
 
 
 def offset_percent(rating: float | None, enrolment: float | None) -> float | None:
-    """ER offset: how far a rating lies above the enrolment rating, per cent of it; None where either is missing."""
+    """Return the ER offset: how far a rating is above the enrolment rating, per cent of it; None if one is missing."""
     # a share of a rating below 0 would have the wrong sign
     if rating is None or not enrolment or enrolment < 0:
         return None

@@ -179,7 +179,7 @@ def _all_met(results: RoundResults, level: Collection[int]) -> bool:
 
 
 def _ahead_in_any_case(results: RoundResults, level: Collection[int]) -> list[list[int]]:
-    """Level players parted though some have not met: who is ahead of all others however the missing games end (6.2).
+    """Return level players parted though some did not meet: ahead for any result of the missing games (6.2).
 
     Each of these has a group of its own, the best first, and all others together follow them.
     """
@@ -197,7 +197,7 @@ def _ahead_in_any_case(results: RoundResults, level: Collection[int]) -> list[li
 
 # Every tie-break takes the same arguments, though few ask who is level.
 def wins(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """Rounds that bring as much as a win, with or without playing (7.1)."""
+    """Return the number of rounds that bring as much as a win, with or without playing (7.1)."""
     return float(sum(result.half_points == 2 for result in results[player]))
 
 
@@ -331,7 +331,7 @@ def sonneborn_berger(results: RoundResults, player: int, level: Sequence[int]) -
 
 
 def koya(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """Points against opponents who have half of the points that they could have, or more (9.2)."""
+    """Return points against opponents with half of their possible points, or more (9.2)."""
     return sum(result.half_points for result in results[player] if result.opponent in results.strong) / 2
 
 
@@ -420,7 +420,7 @@ def _parted_by(results: RoundResults, groups: list[list[int]], names: Sequence[s
 
 
 def _part(results: RoundResults, group: list[int], name: str) -> list[list[int]]:
-    """Level players in groups of those who still are, the best first; itself where the tie-break says nothing."""
+    """Return level players in groups of those still level, the best first; one group if the tie-break is silent."""
     if len(group) == 1:
         return [group]
     if name == DIRECT_ENCOUNTER and not _all_met(results, group):

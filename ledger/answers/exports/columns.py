@@ -64,7 +64,7 @@ class ExportColumn:
         lookup: the name of the table in which the value that was read is looked up.
         of: the column by which it is looked up, if that is another one.
         optional: whether it may be empty.
-        personal: whether it tells who a player is: it stands in an export where that is asked for.
+        personal: whether it identifies a player: it is in an export only on request.
     """
 
     name: str
@@ -113,7 +113,7 @@ def scan(columns: Iterable[ExportColumn], source: str, key: Sequence[str], where
 
 
 def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping[str, Lookup]) -> DataFrame:
-    """Rows as they were read, in the kinds and the order of the columns."""
+    """Return rows as they were read, in the kinds and the order of the columns."""
     for column in columns:
         if column.lookup:
             keys, lookup = frame[column.of or column.name], lookups[column.lookup]
@@ -139,7 +139,7 @@ def by_number(values: Mapping[int, str]) -> Series:
 
 
 def with_iso_instants(frame: DataFrame) -> DataFrame:
-    """Timestamps as text, to the second or, where it is not a whole one, to the millisecond."""
+    """Return timestamps as text, to the second or, where it is not a whole one, to the millisecond."""
     moments = [name for name, kind in frame.schema.items() if isinstance(kind, pl.Datetime)]
     return frame.with_columns(
         pl.when(pl.col(name).dt.millisecond() == 0)
@@ -243,7 +243,7 @@ def _table(connection: sqlite3.Connection, name: str) -> Table:
 
 
 def scheme_state(connection: sqlite3.Connection) -> list[str]:
-    """Names of the state fields of the schemes that were ever in use: columns of the history."""
+    """Return the state fields of the schemes that were ever in use: columns of the history."""
     fixed = {name for name, _ in side_tables((), ())[0].columns}
     return [column.name for column in _table(connection, HISTORY.name).columns if column.name not in fixed]
 
@@ -306,7 +306,7 @@ _RATED_GAMES = "SELECT pool, player, n FROM current ORDER BY pool, player"
 
 
 def rows_at_one_time(connection: sqlite3.Connection, table: str) -> Iterator[list[str]]:
-    """Conditions that take a table part by part, in the order of its key: one part without any, but for a view.
+    """Yield conditions that take a table part by part, in key order: one part without any, except for a view.
 
     The performances in tournaments are calculated on demand. A block behind a key would be taken from all of them,
     calculated again for each: 3 s a block of those of 200,000 games. SQLite calculates those of players alone if the

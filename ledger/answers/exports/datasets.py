@@ -69,7 +69,7 @@ def _column(kind: ColumnKind, meaning: ColumnDoc, name: str, sql: str, *, option
 
 
 def _between(asked: ExportFilter, column: str) -> list[str]:
-    """Conditions on when games ended."""
+    """Return the conditions on when games ended."""
     where = [] if asked.since_ms is None else [f"{column} >= {asked.since_ms}"]
     return where if asked.until_ms is None else [*where, f"{column} <= {asked.until_ms}"]
 

@@ -194,7 +194,7 @@ def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinkin
 
 
 def write_sqlite(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
-    """Tables of one SQLite file, each with its key and with foreign keys to the others; instants are ISO 8601 text."""
+    """Write the tables of one SQLite file with keys and foreign keys; instants are ISO 8601 text."""
     connection = sqlite.connect(path)
     with closing(connection), sqlite.storage_errors(path):
         database = sqlite_utils.Database(connection)

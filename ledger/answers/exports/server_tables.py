@@ -145,7 +145,7 @@ class ServerTable:
         return comments
 
     def csv(self, frame: DataFrame) -> bytes:
-        r"""Rows as COPY reads them: text in quotes, nothing for NULL, numbers in the fewest digits that mean them.
+        r"""Return rows as COPY reads them: text in quotes, nothing for NULL, numbers in the fewest exact digits.
 
         Text is always quoted: a line with nothing but ``\.`` would end the rows, and an empty text would be none.
 

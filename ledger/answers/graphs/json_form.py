@@ -23,7 +23,7 @@ def as_json(page: Page) -> bytes:
 
 
 def exact(value: Any, *, upright: bool = False) -> bytes:
-    """JSON of plain values and of the classes of a page, on one line or, *upright*, a field a line."""
+    """Return JSON of plain values and of the classes of a page, on one line or, *upright*, a field a line."""
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if upright else 0)
     text = orjson.dumps(value, default=vars, option=option)
     # Delete is an invisible ASCII character.

@@ -72,7 +72,7 @@ def board(position: Position, *, side: float = SIDE, x: float = 0, y: float = 0,
     """Return a board as an SVG group; the squares of the last move are marked.
 
     Args:
-        position: what stands on it.
+        position: its pieces.
         side: its width and height in the picture.
         x: of its left edge.
         y: of its upper edge.
@@ -121,7 +121,7 @@ def document(position: Position, title: str, *, side: int = SIDE, flipped: bool 
     """Return a whole picture of the position, with its title and, for screen readers, the position in words.
 
     Args:
-        position: what stands on the board.
+        position: the pieces on the board.
         title: any text; it is escaped.
         side: width and height in pixels.
         flipped: Black below.

@@ -251,7 +251,7 @@ class _Reader(NamedTuple):
         return ratings
 
     def beside(self, person: Person, bars: PlayerBars, most: int, *, is_newest: bool) -> PlayerBars:
-        """Another player's games between the first and the last moment of a page; up to now on the newest one."""
+        """Return another player's games between the first and the last instant of a page; up to now on the newest."""
         newest = last_row(self.ledger, person, self.pool)
         games = 0 if newest is None else int(newest["n"])
         ends = [bar.ended_ms for bar in bars.bars]

@@ -54,9 +54,9 @@ def drawing(
         page: its data.
         look: what the reader chose.
         link: where a bar leads; None for nowhere.
-        definitions: style and patterns, where they do not stand elsewhere in the document.
+        definitions: style and patterns, unless they are elsewhere in the document.
         mark: what its own marks begin with; no other drawing of the document has the same.
-        data: which facts stand in ``data-`` attributes; None: all.
+        data: the facts in ``data-`` attributes; None: all.
     """
     layout = lay_out(page, opponents=look.opponents)
     drawn = _Drawn(look, link, [fact for fact in _FACTS if data is None or fact[0] in data])
@@ -247,7 +247,7 @@ _FACTS: Sequence[Fact] = (
 
 
 def data_of(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
-    """Facts of a bar as ``data-`` attributes; numbers unrounded, what is unknown left out."""
+    """Return facts of a bar as ``data-`` attributes; numbers unrounded, unknown values left out."""
     attributes = []
     for name, value_of in facts:
         value = value_of(bar, player)

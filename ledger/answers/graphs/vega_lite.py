@@ -81,7 +81,7 @@ def _datum(player: PlayerBars, bar: Bar) -> dict[str, Any]:
 
 
 def _x(page: Page) -> dict[str, Any]:
-    """Newest at the left."""
+    """Return the horizontal axis, the newest game at the left."""
     if page.by == "date":
         # Without ``utc`` Vega puts games on the days of the reader's own time zone.
         return {"field": "ended_ms", "type": "temporal", "title": None, "scale": {"reverse": True, "type": "utc"}}

@@ -167,7 +167,7 @@ def translated(path: str, remedy: str = RESTORE) -> Iterator[None]:
 
 
 def primary_code(error: Exception) -> str:
-    """SQLite's name of an error without its details, ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``."""
+    """Return SQLite's name of an error without its details, ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``."""
     return "_".join(str(getattr(error, "sqlite_errorname", "")).split("_")[:2])
 
 

@@ -198,7 +198,7 @@ class _State:
         return recorded_at if position > self.clock else ""
 
     def _recorded_at(self, condition: str, *values: object) -> tuple[int, str]:
-        """Position of an entry, and when it was recorded; 0 and nothing where that cannot be read."""
+        """Return the position of an entry, and when it was recorded; 0 and nothing where that cannot be read."""
         query = f"SELECT position, body FROM journal WHERE {condition}"
         try:
             row = self.journal.connection.execute(query, values).fetchone()

@@ -217,7 +217,7 @@ def _end(kind: bytes | None) -> bytes:
 
 
 def _columns_agree(position: object, kind: object, key: object, body: bytes) -> bool:
-    """True when a body begins and ends, up to recorded_at, as its columns demand."""
+    """Return whether a body begins and ends, up to recorded_at, as its columns demand."""
     if not (isinstance(kind, str) and isinstance(key, str)):
         return False
     tail = f'}},"key":{quote(key)},"kind":{quote(kind)},"position":{position},"recorded_at":"'
@@ -228,7 +228,7 @@ def _columns_agree(position: object, kind: object, key: object, body: bytes) -> 
 
 
 def _are_instants(stamps: set[bytes]) -> bool:
-    """True when each of the ends of bodies is an instant with its milliseconds, and the end of an object."""
+    """Return whether each of the ends of bodies is an instant with its milliseconds, and the end of an object."""
     joined = b"".join(stamps)
     return (
         joined.translate(_DIGITS_TO_ZERO) == _STAMP * len(stamps)
@@ -396,7 +396,7 @@ def _read_rows(file: Snapshot, scan: JournalScan, advance: Callable[[int], None]
 
 
 def _read_up_to(connection: sqlite3.Connection, scan: JournalScan, error: Exception) -> None:
-    """Rows one by one up to the first position that fails, which is named (a cursor loses the row before it)."""
+    """Yield the rows one by one up to the first position that fails (a cursor would lose the row before it)."""
     rows: list[Row] = []
     unreadable = scan.expected
     for position in range(scan.expected, scan.expected + 2 * BLOCK):

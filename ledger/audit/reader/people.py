@@ -271,7 +271,7 @@ def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None
 
 
 def commitment_of(identity: str, name: str, salt: bytes) -> str | None:
-    """As published; None for a pair that could be cut at another place, which no importer makes."""
+    """Return the published commitment; None for a pair that could be cut elsewhere, which no importer makes."""
     if "\x00" in identity:
         return None
     # A name alone could be tried by anybody against a bare hash: the salt is 16 random bytes, and goes with the name.
