@@ -39,17 +39,17 @@ KEPT = 10  # games whose lines are named
 
 def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
     """Return, by name of a tournament, the announcements of its editions in a pool."""
-    tellings: dict[str, Announced] = {}
+    announced_by_name: dict[str, Announced] = {}
     # In the order of keys ';' follows ':', so that these two enclose every opening of the pool.
     for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
         if isinstance(event, TournamentOpened):
-            telling = tellings.get(event.tournament, NOTHING)
-            tellings[event.tournament] = telling.opened_for(instant_ms(event.starts_at), _end(event))
+            announced = announced_by_name.get(event.tournament, NOTHING)
+            announced_by_name[event.tournament] = announced.opened_for(instant_ms(event.starts_at), _end(event))
     for event in _entries(journal, f"tournament:{pool}:", f"tournament:{pool};"):
         if isinstance(event, TournamentClosed):
-            telling = tellings.get(event.tournament, NOTHING)
-            tellings[event.tournament] = telling.closed_at(instant_end_ms(event.ended_at))
-    return tellings
+            announced = announced_by_name.get(event.tournament, NOTHING)
+            announced_by_name[event.tournament] = announced.closed_at(instant_end_ms(event.ended_at))
+    return announced_by_name
 
 
 def _entries(journal: Journal, first: str, last: str) -> Iterator[object]:
@@ -118,21 +118,21 @@ class OutsideGames:
         count: how many there are.
     """
 
-    known: Mapping[str, Announced]
+    announced: Mapping[str, Announced]
     games: list[tuple[int, str]] = attrs.Factory(list)
     count: int = 0
 
     def passing(self, frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
         """Yield the frames unchanged, after a look at them."""
         for frame in frames:
-            if self.known:
+            if self.announced:
                 of_these = frame.select("line", "tournament", "ended_at").filter(
-                    pl.col("tournament").is_in(list(self.known))
+                    pl.col("tournament").is_in(list(self.announced))
                 )
                 ends = instant_ms_column(of_these["ended_at"]).to_list()
                 rows = of_these.iter_rows()
                 for (line, name, ended_at), end in zip(rows, ends, strict=True):
-                    if end is not None and is_outside(end, self.known[name]):
+                    if end is not None and is_outside(end, self.announced[name]):
                         self.count += 1
                         if len(self.games) < KEPT:
                             self.games.append((line, f"ended on {ended_at[:10]}, outside what is told of {name!r}"))

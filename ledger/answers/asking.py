@@ -38,14 +38,14 @@ def of_one_moment(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[C
     """
 
     @wraps(answer)
-    def asked(ledger: OpenLedger, /, *arguments: P.args, **named: P.kwargs) -> T:
+    def consistent(ledger: OpenLedger, /, *arguments: P.args, **named: P.kwargs) -> T:
         # one within another was given what an answer made
         if not isinstance(ledger, OpenLedger) or not ledger.views.is_read:
             (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)
         with ledger.moment():
             return answer(ledger, *arguments, **named)
 
-    return asked
+    return consistent
 
 
 def rows_up_to(limit: int | None) -> int:
@@ -131,7 +131,7 @@ def is_recorder_shown(actor: str) -> bool:
     return strangers is None or strangers.entries or actor in OWN_WORDS
 
 
-def shown(person: Person) -> str:
+def display_name(person: Person) -> str:
     """Return the shown name of a person; an erased one keeps the number only."""
     return called_so(person.player, person.name)
 
@@ -161,7 +161,7 @@ def identity_shown(identity: str | None) -> str | None:
     return identity if naming_now() is Naming.FULL else None
 
 
-def told_apart(called: Mapping[int, str]) -> dict[int, str]:
+def distinct_names(called: Mapping[int, str]) -> dict[int, str]:
     """Return names by player number, each with the number if several of these players have it.
 
     For texts, and for tables in which no column has the numbers.
@@ -171,6 +171,6 @@ def told_apart(called: Mapping[int, str]) -> dict[int, str]:
 
 
 def names(ledger: OpenLedger, players: set[int]) -> dict[int, str]:
-    """Return ``shown`` by player number; a player without a row in the people file was not erased."""
+    """Return ``display_name`` by player number; a player without a row in the people file was not erased."""
     people = ledger.people.by_number(sorted(players))
-    return {player: shown(people[player]) if player in people else missing(player) for player in players}
+    return {player: display_name(people[player]) if player in people else missing(player) for player in players}

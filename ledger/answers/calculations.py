@@ -15,7 +15,7 @@ from ledger import schemes
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.handle import utc_now
@@ -149,8 +149,8 @@ class Calculation:
     rated_with: str = documented("what is rated together")
     rating: float = documented("the rating before, in what the scheme counts in")
     assumed: dict[str, float] = documented("by player and opponent 2, ..., rated games that nobody gave")
-    foretold: OutcomesForetold | None = beside()
-    effects: GamesCalculated | None = beside()
+    foretold: OutcomesForetold | None = flattened()
+    effects: GamesCalculated | None = flattened()
 
     @property
     def after(self) -> float | None:

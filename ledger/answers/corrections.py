@@ -13,7 +13,7 @@ from ledger.correcting.corrections import Corrections, ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.journal import rules
 from ledger.players.persons import missing
@@ -50,7 +50,7 @@ class ProposalRow:
     decided_proven: bool | None = documented("whether a token named who that was")
     decision_reason: str | None = documented("why it was decided so; null: no reason, or erased")
     alike: list[int] = documented("numbers of other open proposals that speak of the same facts, while it is open")
-    in_full: ProposalInFull | None = beside()
+    in_full: ProposalInFull | None = flattened()
 
 
 @of_one_moment
@@ -139,14 +139,17 @@ def _words(change: Change, called: dict[int, str]) -> str:
         case Verb.REPLACE:
             expects, facts = change.expects or {}, change.facts or {}
             fields = [name for name in facts if facts[name] != expects[name]] or facts  # a whole result is proposed
-            pairs = ((name, _shown(name, expects[name], called), _shown(name, facts[name], called)) for name in fields)
+            pairs = (
+                (name, _described(name, expects[name], called), _described(name, facts[name], called))
+                for name in fields
+            )
             return f"{change.fact}: {', '.join(f'{name} {before} -> {after}' for name, before, after in pairs)}"
         case Verb.ANNUL | Verb.RESTORE:
             of_game, of_fact = _ANNULLING if change.do is Verb.ANNUL else _RESTORING
             return f"{of_game if str(change.fact).startswith('game:') else of_fact} {change.fact}"
         case Verb.ADD:
             facts = _adopted(change) if change.kind == SchemeAdopted.KIND else change.facts or {}
-            fields = [f"{name} {_shown(name, value, called)}" for name, value in facts.items()]
+            fields = [f"{name} {_described(name, value, called)}" for name, value in facts.items()]
             return f"record {change.fact}: {', '.join(fields)}"
         case Verb.MERGE:
             return f"{player} is {into}"
@@ -171,7 +174,7 @@ def _adopted(change: Change) -> Mapping[str, Any]:
     return facts if facts["settings"] else {name: facts[name] for name in facts if name != "settings"}
 
 
-def _shown(name: str, value: Any, called: dict[int, str]) -> str:
+def _described(name: str, value: Any, called: dict[int, str]) -> str:
     if is_kept_back(name):
         return "(not shown)"
     if value == BLANK:

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, day, display_name, names, of_one_moment
 from ledger.answers.calculations import FormulaTerm
 from ledger.answers.marks import AroundGame
 from ledger.book import stored_editions
 from ledger.book.timeline import Era, Pool
 from ledger.book.whole_tournaments import alone
 from ledger.errors import UnknownNameError
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.handle import OpenLedger
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.players.persons import Person
 from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
@@ -69,7 +69,7 @@ class ExplainedGame:
     rating: float = documented("the opponent's rating that the formula takes, points")
     colour: Literal["white", "black"] = documented("the player's colour")
     result: Literal["win", "draw", "loss"] = documented("for the player")
-    within: WithinTournament | None = beside()
+    within: WithinTournament | None = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -88,7 +88,7 @@ class GameExplanation:
     after: float | None = documented("the rating after, points; null: the same")
     change: float | None = documented("from the one to the other, points")
     carried_from: CarriedFrom | None = documented("the rating that these games began from, by an earlier scheme")
-    around: AroundGame = beside()
+    around: AroundGame = flattened()
     rule: str = documented("the formula")
     terms: list[FormulaTerm] = documented("its terms")
     unrounded: float = documented("what the formula gives, points")
@@ -121,7 +121,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     if side_row is None:
         both = names(ledger, {row["white"], row["black"]})
         played = f"{both[row['white']]} and {both[row['black']]} played it"
-        raise UnknownNameError(f"player of game {game!r} named", shown(person), played)
+        raise UnknownNameError(f"player of game {game!r} named", display_name(person), played)
     # A row of the history does not say its place in rating order, which is that of its game.
     side_row["rated_ms"] = row["rated_ms"]
     number = pool.era_at(row["rated_ms"])
@@ -135,7 +135,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     opponents = names(ledger, set(part.opponents))
     return GameExplanation(
         game=game,
-        player=shown(person),
+        player=display_name(person),
         opponent=opponents[side_row["opponent"]],
         result=RESULT[side_row["half_points"]],
         pool=pool.name,
@@ -161,7 +161,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
 
 def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
     """Return the row of a rated game."""
-    key, stored = game_found(ledger.journal_of_moment, game)
+    key, stored = find_game(ledger.journal_of_moment, game)
     row = queries.first_row(ledger.views.connection, queries.GAME, (stored.position,))
     if row is None:
         raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")

@@ -15,7 +15,7 @@ from ledger.answers.asking import day, of_one_moment
 from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_in_force, refuse_without
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
@@ -55,7 +55,7 @@ class Achievement:
     place: int = documented("from 1: of ratings the present scheme first, of games the best first", minimum=1)
     scheme: str = documented("what gave the rating: a scheme or, without a game, the list that it stood on")
     other_system: bool = documented("whether another scheme holds for the player now: the two cannot be compared")
-    reached: PlayersGame = beside()
+    reached: PlayersGame = flattened()
 
 
 @of_one_moment
@@ -116,7 +116,7 @@ class _Made(NamedTuple):
         self, what: What, place: int, n: int, *, rating: float | None = None, reckoned: float | None = None
     ) -> Achievement:
         """Return an achievement of the player's n-th game; *reckoned* is the opponent's rating in the formula."""
-        scheme, shown = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.shown(n)
+        scheme, shown = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.nth_game(n)
         before = shown.opponent_rating_before
         reached = attrs.evolve(
             shown,
@@ -155,5 +155,5 @@ def lowest(ledger: OpenLedger, pool: Pool, player: int, n: int, present: str) ->
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != present:
         return NO_LOWEST
-    since = PlayersGames(ledger, pool, player).shown(row["lowest_n"]).in_force
+    since = PlayersGames(ledger, pool, player).nth_game(row["lowest_n"]).in_force
     return Lowest(lowest=row["lowest"], lowest_date=since, lowest_scheme=present)

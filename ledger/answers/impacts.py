@@ -10,7 +10,7 @@ import attrs
 from ledger.answers.asking import names, of_one_moment
 from ledger.answers.rankings import class_limits, class_of
 from ledger.correcting.previews import Impact, Move
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 
 # The values of a row that occur twice, before and after.
@@ -74,7 +74,7 @@ class ImpactSummary:
 class ImpactInFull:
     """The effects of the approval of a proposal: in numbers, on published lists, player by player."""
 
-    summary: ImpactSummary = beside()
+    summary: ImpactSummary = flattened()
     lists: list[MovedListRow] = documented("published lists that would say something else, as revised")
     moves: list[MoveRow] = documented("who would stand otherwise: who would come or go first, then the largest moves")
 

@@ -29,7 +29,13 @@ from ledger.journal import Find, Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import NumberedPersons, SealedNames, is_renaming, latest_commitments, registration_key
+from ledger.players.sealed_names import (
+    NumberedPersons,
+    VerifiedNames,
+    is_renaming,
+    latest_commitments,
+    registration_key,
+)
 from ledger.recording.game_import import GameImport, ImportReport, PoolChoice, take_frames
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
@@ -114,7 +120,7 @@ class _Seen:
                 self.first.append(facts)
 
 
-class _DryNames(SealedNames):
+class _DryNames(VerifiedNames):
     """The names of a people file, in which those who are new get the numbers that they would get."""
 
     def __init__(self, journal: Journal, people: People) -> None:

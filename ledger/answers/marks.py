@@ -18,7 +18,7 @@ from ledger.book.reapplied_games import recorded_facts, rows_at
 from ledger.book.tables import FACTS
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.correcting.corrections import Corrections
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.ratings import queries
 
@@ -48,7 +48,7 @@ class AroundGame:
     corrected: list[int] = documented("the proposals that corrected the game and act")
     recorded: dict[str, Any] | None = documented("as recorded, the fields that stand otherwise by now; null: none does")
     stands: dict[str, Any] | None = documented("the same fields as they stand; a blank one is null")
-    published: PublishedOtherwise = beside()
+    published: PublishedOtherwise = flattened()
 
 
 def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, list[int]]:
@@ -108,13 +108,13 @@ def around_game(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: s
         side_row: the player's row of the history, with its place in rating order.
         key: of the game.
     """
-    recorded, stands = recorded_and_standing(ledger, side_row["game"]) or (None, None)
+    recorded, current = recorded_and_current(ledger, side_row["game"]) or (None, None)
     player, rated_ms = side_row["player"], side_row["rated_ms"]
     counting = (original for original in originals(ledger, pool, player) if original.publication.at_ms >= rated_ms)
     return AroundGame(
         corrected=corrected_games(ledger.views.connection, [key]).get(key, []),
         recorded=recorded,
-        stands=stands,
+        stands=current,
         published=published(next(counting, None)),
     )
 
@@ -148,7 +148,7 @@ def published_after(ledger: OpenLedger, pool: Pool, player: int, since_ms: int =
 
 
 @of_one_moment
-def recorded_and_standing(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def recorded_and_current(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return the fields in which a game differs from its recording: as recorded, and current; None: no difference.
 
     Supplements count as recorded. Players have their current names; a blank field is None.
@@ -162,13 +162,13 @@ def recorded_and_standing(ledger: OpenLedger, position: int) -> tuple[dict[str, 
     (row,) = rows_at(connection, [position])
     (recorded,) = recorded_facts(connection, [row], pools)
     # SQLite keeps 1 for what is true, and an answer would show that.
-    stands = {**row, "pool": pools[row["pool"]], "rated": bool(row["rated"])}
-    names_of_fields = [name for name in stands if name in _FIELDS and recorded.get(name) != stands[name]]
+    current = {**row, "pool": pools[row["pool"]], "rated": bool(row["rated"])}
+    names_of_fields = [name for name in current if name in _FIELDS and recorded.get(name) != current[name]]
     if not names_of_fields:
         return None
-    called = names(ledger, {facts[side] for facts in (recorded, stands) for side in _SIDES})
+    called = names(ledger, {facts[side] for facts in (recorded, current) for side in _SIDES})
 
     def named(facts: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
         return {name: called[facts[name]] if name in _SIDES else facts.get(name) for name in fields}
 
-    return named(recorded, names_of_fields), named(stands, names_of_fields)
+    return named(recorded, names_of_fields), named(current, names_of_fields)

@@ -13,14 +13,14 @@ from typing import Any, Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import RESULT, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, display_name, names, of_one_moment
 from ledger.answers.graphs.bars import PAGE
 from ledger.answers.rankings import class_of
 from ledger.answers.read_models import games_until
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
@@ -67,7 +67,7 @@ class ResultCounts:
 class RatingNumbers:
     """Results of some games, and what the player's and the opponents' ratings after them were."""
 
-    results: ResultCounts = beside()
+    results: ResultCounts = flattened()
     max: float | None = documented("the player's highest rating after one of the games, points; null: none to show")
     min: float | None = documented("the lowest, points")
     mean: float | None = documented("the mean, points")
@@ -87,7 +87,7 @@ class OpponentBatch:
     last_n: int = documented("number of its last game", minimum=1)
     first_ended_at: str = documented("when the first game ended, as precisely as it is known")
     last_ended_at: str = documented("when the last game ended")
-    numbers: RatingNumbers = beside()
+    numbers: RatingNumbers = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -95,7 +95,7 @@ class ColourNumbers:
     """The games of a player with one colour, or with both."""
 
     colour: Literal["white", "black", "both"] = documented("the player's colour")
-    numbers: RatingNumbers = beside()
+    numbers: RatingNumbers = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -104,7 +104,7 @@ class StrengthNumbers:
 
     group: Literal["difference", "class"] = documented("by the difference in rating, or by the classes of the policy")
     opponents: str = documented("which opponents; unknown: a rating is missing")
-    numbers: RatingNumbers = beside()
+    numbers: RatingNumbers = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -128,7 +128,7 @@ class ResultsAgainst:
 
     opponent: str = documented("what the opponent is called")
     opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
-    results: ResultCounts = beside()
+    results: ResultCounts = flattened()
     with_white: ResultCounts = documented("the games in which the player had White")
     with_black: ResultCounts = documented("the games in which the player had Black")
     games: list[GameAgainst] = documented("newest first")
@@ -222,8 +222,10 @@ def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | No
     """
     met = [game for game in _played(ledger, person, pool, None) if game.opponent == opponent.player]
     if not met:
-        hint = f"'games' shows whom {shown(person)} has met"
-        raise UnknownNameError("opponent", shown(opponent), hint, where=f"among the rated games of {shown(person)}")
+        hint = f"'games' shows whom {display_name(person)} has met"
+        raise UnknownNameError(
+            "opponent", display_name(opponent), hint, where=f"among the rated games of {display_name(person)}"
+        )
     white, black = ([game for game in met if game.colour == place] for place, _ in enumerate(COLOURS))
     return ResultsAgainst(
         opponent=names(ledger, {opponent.player})[opponent.player],
@@ -231,11 +233,11 @@ def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | No
         results=_results(met),
         with_white=_results(white),
         with_black=_results(black),
-        games=[_shown(ledger, game) for game in met],
+        games=[_described(ledger, game) for game in met],
     )
 
 
-def _shown(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
+def _described(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
     recorded = _recorded(ledger, game)
     return GameAgainst(
         n=game.n,

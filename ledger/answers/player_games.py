@@ -18,7 +18,7 @@ from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
@@ -92,8 +92,8 @@ class PlayerGame:
     tournament: str | None = documented("name of the tournament")
     round: str | None = documented("the round, as it was recorded")
     corrected: list[int] = documented("the proposals that corrected it and act")
-    published: PublishedOtherwise = beside()
-    why_not: WhyNot | None = beside()
+    published: PublishedOtherwise = flattened()
+    why_not: WhyNot | None = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -107,7 +107,7 @@ class GraphPoint:
     result: Literal["win", "draw", "loss"] = documented("for the player")
     scheme: str = documented("the scheme that rated it")
     corrected: list[int] = documented("the proposals that corrected the game and act")
-    published: PublishedOtherwise = beside()
+    published: PublishedOtherwise = flattened()
 
 
 @of_one_moment

@@ -10,15 +10,15 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.asking import day, identity_shown, in_force_from, is_kept_back, of_one_moment, shown
+from ledger.answers.asking import day, display_name, identity_shown, in_force_from, is_kept_back, of_one_moment
 from ledger.answers.highest import NO_LOWEST, Lowest, lowest
-from ledger.answers.publications import OriginalNumbers, beside_now, original
+from ledger.answers.publications import OriginalNumbers, original, with_current
 from ledger.answers.rankings import RankingPlace, place
 from ledger.answers.read_models import keeps, last_row
 from ledger.book.roster import Listed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
@@ -84,8 +84,8 @@ class PlayerResults:
     draws: int = documented("games drawn", minimum=0)
     losses: int = documented("games lost, those on time among them", minimum=0)
     time_losses: int = documented("games lost on time", minimum=0)
-    hera: Hera = beside()
-    lowest: Lowest = beside()
+    hera: Hera = flattened()
+    lowest: Lowest = flattened()
     mean_rating: float | None = documented("mean of the ratings after each game, points; null: there is none")
     rating_sd: float | None = documented("their standard deviation, points")
     last_game: str | None = documented("the day of the last rated game")
@@ -103,16 +103,16 @@ class PlayerSummary:
     scheme: str = documented("the rating scheme now")
     rating_then: float | None = documented("the rating in force then, points; null: none to show")
     then: str = documented("when that was: as asked, or the day of the first rated game")
-    waiting: WaitingGames | None = beside()
+    waiting: WaitingGames | None = flattened()
     rating_now: float | None = documented(
         "the rating now, points; a period that is not over counts as if it closed now"
     )
-    in_force: RatingInForce | None = beside()
+    in_force: RatingInForce | None = flattened()
     provisional: bool = documented("whether the scheme calls the rating now provisional")
     state: dict[str, float] = documented("what the scheme keeps beside the rating, by its own names")
-    place: RankingPlace = beside()
-    results: PlayerResults = beside()
-    published: OriginalNumbers = beside()
+    place: RankingPlace = flattened()
+    results: PlayerResults = flattened()
+    published: OriginalNumbers = flattened()
 
     @property
     def highest(self) -> float | None:
@@ -154,7 +154,7 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     rating_then, waiting = _then(states, person.player, then)
     return PlayerSummary(
         player=person.player,
-        name=shown(person),
+        name=display_name(person),
         identity=identity_shown(person.identity),
         joined=joined(ledger, person),
         pool=rated_by.name,
@@ -173,7 +173,7 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
         },
         place=place(ledger, rated_by, now),
         results=results,
-        published=beside_now(original(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))),
+        published=with_current(original(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import attrs
 
-from ledger.answers.asking import day, of_one_moment, shown
+from ledger.answers.asking import day, display_name, of_one_moment
 from ledger.answers.calculations import ResultEffect
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -72,7 +72,7 @@ def predict(
         UnknownNameError: both are one person.
     """
     if person.player == opponent.player:
-        raise UnknownNameError("opponent", shown(opponent), "nobody plays himself")
+        raise UnknownNameError("opponent", display_name(opponent), "nobody plays himself")
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
     both, ms = (person, opponent), ledger.now_ms() if at is None else instant_end_ms(at)
@@ -92,8 +92,8 @@ def predict(
         change = None if rating is None or own.rating is None else rating - own.rating
         effects[word] = NOTHING if not_rated else ResultEffect(rating=rating, change=change)
     return Prediction(
-        player=shown(person),
-        opponent=shown(opponent),
+        player=display_name(person),
+        opponent=display_name(opponent),
         pool=rated_by.name,
         scheme=era.scheme.name,
         as_of=day(ms),

@@ -19,7 +19,7 @@ from ledger.answers.asking import EVERY_ROW, day, names, of_one_moment, rows_up_
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import ListRow
@@ -198,7 +198,7 @@ def _of(ledger: OpenLedger, pool: Pool, player: int, publication: Publication) -
     return Original(publication, None if row is None else row.rating, now)
 
 
-def beside_now(original: Original | None) -> OriginalNumbers:
+def with_current(original: Original | None) -> OriginalNumbers:
     """Return an answer's fields about a published list and one player."""
     if original is None:
         return OriginalNumbers(published_list=None, published_rating=None, revised_rating=None, revised=False)
@@ -224,7 +224,7 @@ def published_at(ledger: OpenLedger, pool: Pool, ms: int, players: Collection[in
 
 
 @checked
-def known_then(ledger: OpenLedger, word: str) -> tuple[int, int]:
+def entries_known(ledger: OpenLedger, word: str) -> tuple[int, int]:
     """Return how many entries were known, and up to which entry lists were published, then.
 
     Args:
@@ -277,7 +277,7 @@ class RatingListRow:
     rating: float = documented("the rating in force, points")
     games: int = documented("rated games by then", minimum=0)
     last_game: str | None = documented("the day of the last of them")
-    following: NextRun | None = beside()
+    following: NextRun | None = flattened()
     published: float | None = documented("the rating on the list published of that very instant, points; null: none")
     revised: bool = documented("whether that list says something else of the player")
 

@@ -36,7 +36,7 @@ from ledger.answers.rankings import RankingRow
 from ledger.answers.rating_changes import RatingChanges
 from ledger.answers.read_models import ReadModelRow
 from ledger.answers.recorded_games import GameByHand, RecordedGame
-from ledger.answers.searching import AlikePlayer, NamedPlayer
+from ledger.answers.searching import NamedPlayer, SimilarPlayer
 from ledger.answers.stored_journals import JournalTold
 from ledger.answers.streaks import Streak
 from ledger.answers.time_losses import TimeLossMark, TimeLossWindow
@@ -71,7 +71,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "opponents-against": ResultsAgainst,
     "opponents-by-colour": ColourNumbers,
     "opponents-by-strength": StrengthNumbers,
-    "players-alike": AlikePlayer,
+    "players-alike": SimilarPlayer,
     "policy-list": PolicySetting,
     "pools": PoolRow,
     "predict": Prediction,

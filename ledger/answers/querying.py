@@ -88,10 +88,10 @@ def query(
     # one statement reads as of one moment by itself
     ledger.level()
 
-    def filling(asked: set[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-        for table in sorted(asked):
+    def filling(tables: set[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+        for table in sorted(tables):
             keeping.refuse_left_behind(ledger.views.connection, table, ledger.views.at_hand.broken)
-        if "names" in asked:
+        if "names" in tables:
             identities = dict(ledger.people.identities())
             names = [(player, name, identities.get(player)) for player, name in ledger.people.names()]
             for start in range(0, len(names), query_runner.ROWS_AT_ONCE):
@@ -217,10 +217,10 @@ def tables(ledger: OpenLedger) -> list[TableRow]:
     described = tables_described(ledger)
     counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
     rows_of_views = [TableRow(table=name, rows=counts.get(name), says=table.doc) for name, table in described.items()]
-    beside = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
+    others = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
     return [
         *rows_of_views,
-        *(TableRow(table=name, rows=beside[name], says=table.doc) for name, table in BESIDE.items()),
+        *(TableRow(table=name, rows=others[name], says=table.doc) for name, table in BESIDE.items()),
     ]
 
 

@@ -18,7 +18,7 @@ from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import shared_places
@@ -76,8 +76,8 @@ class RankingRow:
     rating: float = documented("the rating, points")
     games: int = documented("rated games", minimum=0)
     last_game: str | None = documented("the day of the last of them; null: there is none")
-    details: RankingDetails | None = beside()
-    since: RankingChange | None = beside()
+    details: RankingDetails | None = flattened()
+    since: RankingChange | None = flattened()
 
 
 @of_one_moment

@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import RESULT, names, told_apart
+from ledger.answers.asking import RESULT, distinct_names, names
 from ledger.answers.corrections import in_short
-from ledger.answers.publications import MOST_DIGITS, known_then
+from ledger.answers.publications import MOST_DIGITS, entries_known
 from ledger.answers.replays import Step, replay, steps
 from ledger.book.roster import Listed
 from ledger.book.stored_pools import stored_pools
@@ -143,9 +143,9 @@ def changes(
         of_pool = meant.publication.event.pool if meant.publication else pool
         player = PlayerOfPool(person.player, ledger.pool(of_pool).name, ledger.now_ms())
         now = _record(ledger.views.connection, player)
-        by_rows = _told_by_rows(ledger, player, meant, now, size)
+        by_rows = _from_rows(ledger, player, meant, now, size)
     # If the rows do not suffice, views of earlier entries do, which take long to make: after the read snapshot.
-    then, parts = by_rows or _known_since(ledger, player, meant, now, size, progress)
+    then, parts = by_rows or _step_by_step(ledger, player, meant, now, size, progress)
     rating_then = then.rating
     if meant.publication is not None:
         row = Publications(ledger).row(meant.publication, person.player)
@@ -167,7 +167,7 @@ def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
         if len(word) > MOST_DIGITS or int(word) > ledger.journal.size():
             hint = f"the journal holds {ledger.journal.size()}; a number means entries: write a year as YYYY-01-01"
             raise UnknownNameError("entry", word, hint)
-        return _Since(known_then(ledger, word)[0], None, None)
+        return _Since(entries_known(ledger, word)[0], None, None)
     if "@" in word:
         publication = Publications(ledger).named(word)
         if pool not in {None, publication.event.pool}:
@@ -180,7 +180,7 @@ def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
         raise MalformedError([message]) from None
 
 
-def _told_by_rows(
+def _from_rows(
     ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int
 ) -> tuple[PlayerRecord, list[_Change]] | None:
     """Return the rating then and the parts since, if the rows of the views show them; None if they do not."""
@@ -196,7 +196,7 @@ def _told_by_rows(
     return None if earlier is None else (earlier, list(_run(ledger, earlier, now)))
 
 
-def _known_since(
+def _step_by_step(
     ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int, progress: Progress
 ) -> tuple[PlayerRecord, list[_Change]]:
     """Return the rating as it was known then, and the parts since: entry by entry, from views of that time."""
@@ -221,7 +221,7 @@ def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRe
         yield from _run(ledger, before, after)
         return
     yield from _begun(before, after)
-    if after.held is None or (after.held == before.held and after.games == before.games):
+    if after.exact_rating is None or (after.exact_rating == before.exact_rating and after.games == before.games):
         return
     cause, kind, games = step.event.key, "other fact", tuple[str, ...]()
     if step.proposal is not None:
@@ -229,29 +229,29 @@ def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRe
         games = tuple(key for key in either if before.games.get(key) != after.games.get(key))
         kind = CORRECTION if games else "through opponents"
         cause = in_short(ledger, Corrections(ledger).proposal(step.proposal).changes)
-    yield _Change(kind, cause, after.held, games, step.proposal)
+    yield _Change(kind, cause, after.exact_rating, games, step.proposal)
 
 
 def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
     """Return the rating to begin with of a player who was not known at all."""
-    if before.held is None and after.held is not None:
+    if before.exact_rating is None and after.exact_rating is not None:
         # The rating of a list goes before the player's first game since.
         first = next((batch for place, batch in after.batches.items() if place not in before.batches), None)
-        begins = after.held if first is None else first.before
+        begins = after.exact_rating if first is None else first.before
         yield _Change("began", "the rating to begin with", begins, is_jump=True)
 
 
 def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
     """Return the effects of games that came in after each other, with no other fact between."""
-    if after.held is None:
+    if after.exact_rating is None:
         return
-    value = before.held
+    value = before.exact_rating
     for part in _begun(before, after):
         value = part.after
         yield part
     assert value is not None
     met = {game.opponent for batch in after.batches.values() for game in batch.games}
-    opponents = told_apart(names(ledger, met))
+    opponents = distinct_names(names(ledger, met))
     latest = max(before.batches, default=None)
     games_before, moved = before.games, Fraction(0)
     for place, batch in after.batches.items():
@@ -271,12 +271,12 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
         words = [f"{RESULT[game.half_points]} against {opponents[game.opponent]}" for game in fresh]
         cause = ", ".join(words) if len(words) <= FEW_GAMES else f"{len(words)} games rated together"
         yield _Change("late result" if late else "game", cause, value, tuple(game.key for game in fresh))
-    anew = after.points - before.points - moved
-    if anew:
-        value += anew
+    rerated = after.points - before.points - moved
+    if rerated:
+        value += rerated
         yield _Change("rated anew", "late results moved opponents, and so games that were there", value)
-    if value != after.held:
-        yield _Change("time", BETWEEN_GAMES, after.held)
+    if value != after.exact_rating:
+        yield _Change("time", BETWEEN_GAMES, after.exact_rating)
 
 
 def _with_points(
@@ -286,10 +286,10 @@ def _with_points(
     value = None if rating_then is None else Fraction(rating_then)
     # Who comes with the rating of a list has no other one before it.
     begins_by_list = value is None and bool(parts) and parts[0].kind == "list" and parts[0].is_jump
-    if then.held not in {None, value} and not begins_by_list:
+    if then.exact_rating not in {None, value} and not begins_by_list:
         is_new = value is None
         cause = "no rating then; the scheme begins with" if is_new else "worked out anew"
-        parts = [_Change("began" if is_new else "other version", cause, then.held), *parts]
+        parts = [_Change("began" if is_new else "other version", cause, then.exact_rating), *parts]
     shown: list[RatingPart] = []
     for part in parts:
         if part.after == value and not part.games and part.kind != CORRECTION:
@@ -378,7 +378,7 @@ class PlayerRecord:
     """
 
     rating: float | None
-    held: Fraction | None
+    exact_rating: Fraction | None
     batches: dict[RatingPlace, Batch]
 
     @property

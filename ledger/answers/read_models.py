@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, display_name, in_force_from, names, of_one_moment
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -107,7 +107,7 @@ def last_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] |
     states = ledger.states(pool)
     row = states.last_row(person.player)
     if row is None and not states.seeds(person.player):
-        raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
+        raise UnknownNameError("rated game of", display_name(person), f"pool {pool.name!r} has none")
     return row
 
 
@@ -140,7 +140,7 @@ class PlayersGames:
         self._player = player
         self._states = ledger.states(pool)
 
-    def shown(self, n: int) -> PlayersGame:
+    def nth_game(self, n: int) -> PlayersGame:
         """Return the player's n-th rated game; all None for 0."""
         if n == 0:
             return NO_GAME

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, in_force_from, names, of_one_moment, rows_up_to, told_apart
+from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, names, of_one_moment, rows_up_to
 from ledger.answers.corrections import described
 from ledger.answers.crosstables.editions import refuse_unknown
 from ledger.answers.crosstables.event_games import games_of
@@ -22,9 +22,9 @@ from ledger.correcting.corrections import Corrections
 from ledger.correcting.game_log import GameLog
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, GameRecorded, GameSupplemented
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.journal.listing import JournalEntry
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
@@ -78,7 +78,7 @@ class GameByHand:
     status: Literal["recorded", "known already", "known already, and more is known now"] = documented(
         "what became of it"
     )
-    game: RecordedGame = beside()
+    game: RecordedGame = flattened()
 
 
 @of_one_moment
@@ -94,13 +94,13 @@ def recorded_game(ledger: OpenLedger, game: str) -> RecordedGame:
 
     Args:
         ledger: a ledger whose views are level.
-        game: as ``game_found`` takes it.
+        game: as ``find_game`` takes it.
 
     Raises:
         UnknownNameError: no such game, or several.
     """
-    _, stored = game_found(ledger.journal_of_moment, game)
-    return next(_told(ledger, [stored.position], Occasion()))
+    _, stored = find_game(ledger.journal_of_moment, game)
+    return next(_games_at(ledger, [stored.position], Occasion()))
 
 
 @of_one_moment
@@ -139,10 +139,10 @@ def listed_games(
         if not games:
             refuse_unknown(connection, rated_by, occasion.tournament)
         positions = [game.position for game in games if everything or game.reason is None]
-    return list(_told(ledger, positions, occasion, offset, rows_up_to(most)))
+    return list(_games_at(ledger, positions, occasion, offset, rows_up_to(most)))
 
 
-def _told(
+def _games_at(
     ledger: OpenLedger, positions: Iterable[int], occasion: Occasion, offset: int = 0, most: int = EVERY_ROW
 ) -> Iterator[RecordedGame]:
     """Return those games that were played then and there, up to so many: ratings are looked up for no others."""
@@ -220,7 +220,7 @@ def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
     states = {shown.proposal.proposal: shown for shown in Corrections(ledger).proposals(numbers=list(concerning))}
     words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}
     players = {entry.facts[side] for entry in entries for side in ("white", "black") if side in entry.facts}
-    called = told_apart(names(ledger, players))
+    called = distinct_names(names(ledger, players))
 
     def what(entry: JournalEntry) -> str:
         facts = entry.facts

@@ -158,14 +158,14 @@ class Replay:
 
     def __init__(self, journal: Journal, begun: Views, closing: ExitStack, progress: Progress) -> None:
         self.begun = begun
-        self._journal, self._held, self._progress = journal, closing, progress
+        self._journal, self._closing, self._progress = journal, closing, progress
         self._past: Steps | None = None
 
     def after(self, position: int) -> Views:
         """Return the views after an entry; entries are asked in their order."""
         # a copy of them all, which who asks of no step need not wait for
         if self._past is None:
-            self._past = self._held.enter_context(stepping(self._journal, self.begun))
+            self._past = self._closing.enter_context(stepping(self._journal, self.begun))
         return self._past.go_to(position, self._progress)
 
 

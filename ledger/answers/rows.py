@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ledger.facts.json_schemas import BESIDE, key_of
+from ledger.facts.json_schemas import FLATTENED, key_of
 
 Row = dict[str, Any]
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -49,4 +49,4 @@ def _plain(value: Any) -> Any:
 @cache
 def _fields(cls: type[attrs.AttrsInstance]) -> list[tuple[str, str, bool]]:
     """Return the name of each field, its name in a row, and whether its fields join the others."""
-    return [(field.name, key_of(field), BESIDE in field.metadata) for field in attrs.fields(cls)]
+    return [(field.name, key_of(field), FLATTENED in field.metadata) for field in attrs.fields(cls)]

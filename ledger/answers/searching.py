@@ -76,7 +76,7 @@ _POOLS = (
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class AlikePlayer:
+class SimilarPlayer:
     """An identity of a group that looks like one person."""
 
     group: int = documented("number of the group, from 1", minimum=1)
@@ -90,10 +90,10 @@ class AlikePlayer:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class AlikePlayers:
+class SimilarGroup:
     """A group of players who may be one person."""
 
-    rows: list[AlikePlayer] = documented("each identity of each group")
+    rows: list[SimilarPlayer] = documented("each identity of each group")
     crowded: int = documented("names left out, for too many identities bear or fit them", minimum=0)
 
 
@@ -108,7 +108,7 @@ class _Bearers(NamedTuple):
 
 
 @of_one_moment
-def alike(ledger: OpenLedger) -> AlikePlayers:
+def similar_players(ledger: OpenLedger) -> SimilarGroup:
     """Return the players whose names are the same but for case, accents, order of the words, initials and blanks.
 
     Kept apart are years of birth that differ, players who have met each other, and two identities of one register or
@@ -131,7 +131,7 @@ def alike(ledger: OpenLedger) -> AlikePlayers:
     groups, crowded = _by_name(every, fitting, identities)
     facts = _Facts(ledger, {player for group in groups for player in group}, identities, every, fitting)
     largest = _largest({part for group in groups for part in facts.parts(group)})
-    return AlikePlayers(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
+    return SimilarGroup(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
 
 
 def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
@@ -307,7 +307,7 @@ def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 def _rows(
     ledger: OpenLedger, groups: Sequence[tuple[int, ...]], facts: _Facts, identities: dict[int, str]
-) -> list[AlikePlayer]:
+) -> list[SimilarPlayer]:
     listed = sorted({player for group in groups for player in group})
     connection = ledger.views.connection
     arguments = (json.dumps(sorted({facts.person(player) for player in listed})),)
@@ -319,7 +319,7 @@ def _rows(
     for row in queries.dictionaries(connection, _POOLS, arguments):
         pools[row["player"]].append(row["pool"])
     return [
-        AlikePlayer(
+        SimilarPlayer(
             group=number,
             player=facts.person(player),
             identity=identities[player],

@@ -62,7 +62,7 @@ def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
         both: tuple[tuple[Literal["current", "longest"], tuple[int, int]], ...]
         both = ("current", current), ("longest", longest)
         for which, span in both:
-            first, last = map(sides.shown, span)
+            first, last = map(sides.nth_game, span)
             rows.append(
                 Streak(
                     streak=kind,

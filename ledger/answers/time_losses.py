@@ -16,7 +16,7 @@ from ledger.answers.read_models import PlayersGames, games_until, refuse_without
 from ledger.book.policies import SANDBAGGER
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_text
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
@@ -76,7 +76,7 @@ class MarkedPlayer:
 class TimeLossMark:
     """The mark of the policy ``sandbagger``, which suggests a look at a player's losses on time, with its games."""
 
-    who: MarkedPlayer | None = beside()
+    who: MarkedPlayer | None = flattened()
     games: int = documented("the latest games, as many of them as the policy looks at", minimum=0)
     time_losses: int = documented("how many of them were lost on time", minimum=0)
     percent: float | None = documented("their share, per cent; null: there is no game")
@@ -123,7 +123,7 @@ def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[in
     """Return the numbers of some games of a player."""
     here = [n for n in lost if n in games]
     run = longest_run(here)
-    first, last = map(sides.shown, run)
+    first, last = map(sides.nth_game, run)
     return TimeLossWindow(
         window=window,
         games=len(games),
@@ -171,7 +171,7 @@ def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | 
     last = games_until(ledger, rated_by, person, at)
     lost = _lost(ledger, rated_by, person.player, last - policy["games"], last)
     keys = _keys(ledger, rated_by, person.player, lost)
-    return _judged(policy, last, len(lost), keys)
+    return _verdict(policy, last, len(lost), keys)
 
 
 @of_one_moment
@@ -195,19 +195,21 @@ def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None
     arguments = [rated_by.pool, policy["games"], *([] if at is None else [instant_end_ms(at)])]
     judgements: list[tuple[int, TimeLossMark]] = []
     for row in list(queries.dictionaries(ledger.views.connection, query, arguments)):
-        judged, player = _judged(policy, row["last_n"], row["time_losses"], []), row["player"]
-        if judged.look:
+        verdict, player = _verdict(policy, row["last_n"], row["time_losses"], []), row["player"]
+        if verdict.look:
             lost = _lost(ledger, rated_by, player, row["last_n"] - policy["games"], row["last_n"])
-            judged = attrs.evolve(judged, evidence=_keys(ledger, rated_by, player, lost))
-        judgements.append((player, judged))
+            verdict = attrs.evolve(verdict, evidence=_keys(ledger, rated_by, player, lost))
+        judgements.append((player, verdict))
     judgements.sort(key=_suspects_first)
     called = names(ledger, {player for player, _ in judgements})
-    return [attrs.evolve(judged, who=MarkedPlayer(player=player, name=called[player])) for player, judged in judgements]
+    return [
+        attrs.evolve(verdict, who=MarkedPlayer(player=player, name=called[player])) for player, verdict in judgements
+    ]
 
 
 def _suspects_first(judgement: tuple[int, TimeLossMark]) -> tuple[bool, float, int, int]:
-    player, judged = judgement
-    return not judged.look, -(judged.percent or 0.0), -judged.time_losses, player
+    player, verdict = judgement
+    return not verdict.look, -(verdict.percent or 0.0), -verdict.time_losses, player
 
 
 def _policy(ledger: OpenLedger, at: str | None) -> dict[str, int]:
@@ -217,7 +219,7 @@ def _policy(ledger: OpenLedger, at: str | None) -> dict[str, int]:
     return {**settings, "games": max(1, settings["games"])}
 
 
-def _judged(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> TimeLossMark:
+def _verdict(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> TimeLossMark:
     games = min(last, policy["games"])
     # A policy that asks for no loss at all must not point at those who have none.
     # In whole numbers, so that a share of exactly so many per cent is reached.

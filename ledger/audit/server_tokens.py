@@ -19,7 +19,7 @@ from ledger.audit.reader.files import FIRST_FALSEHOODS, facts_of
 from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, schema_of
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
-from ledger.runtime.postgres import quoted, shown
+from ledger.runtime.postgres import quoted, without_password
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -86,7 +86,7 @@ def verify_tokens(address: str, schema: str) -> TokensVerdict:
     Raises:
         StorageError: the server cannot be asked.
     """
-    place = f"{shown(address)}, schema {schema_of(schema)}"
+    place = f"{without_password(address)}, schema {schema_of(schema)}"
     with closing(postgres.connect(address)) as connection, postgres.storage_errors(place):
         if not postgres.has_schema(connection, schema_of(schema)):
             return TokensVerdict()

@@ -154,7 +154,7 @@ def move(source: Path, target: Path) -> None:
         source.rename(target)
 
 
-def make_alike(path: Path, example: Path) -> None:
+def copy_permissions(path: Path, example: Path) -> None:
     """Give a file the permissions of another one, and its owner where this process may do that."""
     with errors_named(path):
         about = example.stat()

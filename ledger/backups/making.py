@@ -30,7 +30,7 @@ from ledger.ratings import views_file
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, collector_paused, silent
 
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
@@ -141,7 +141,7 @@ def _whole_path(path: str | Path) -> Path:
 
 def places(path: Path) -> dict[str, Path]:
     """Return, by role, the files of the ledger whose journal is at *path*, existing or not."""
-    return {"journal": path, "people": beside(path, "people"), "views": beside(path, "views")}
+    return {"journal": path, "people": sidecar(path, "people"), "views": sidecar(path, "views")}
 
 
 def _refuse_taken(target: Path) -> None:

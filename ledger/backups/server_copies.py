@@ -51,9 +51,9 @@ from ledger.players.postgres_people import PostgresPeople
 from ledger.players.server_stores import make_schemas
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import postgres, sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, collector_paused, silent
-from ledger.runtime.postgres import quoted, shown
+from ledger.runtime.postgres import quoted, without_password
 from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, Piece
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
         CorruptError: there is a row that no file of a ledger can hold; it is named.
     """
     target = Path(path).absolute()
-    files = {"journal": target, "people": beside(target, "people")}
-    _refuse_standing(files.values())
+    files = {"journal": target, "people": sidecar(target, "people")}
+    _refuse_existing(files.values())
     making = target.with_name(f"{target.name}.making")
     with disk.workshop(making):
         made = making / SET
@@ -146,7 +146,7 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
             copies["people"].chmod(disk.PRIVATE)
             of_names = _fill(copies["people"], names, NAMES, progress)
         disk.flush_set(made)
-        _refuse_standing(files.values())
+        _refuse_existing(files.values())
         # the people first: a journal is what makes others take it for a ledger
         disk.move(copies["people"], files["people"])
         disk.move(copies["journal"], files["journal"])
@@ -154,7 +154,7 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
     return Content({**of_journal.rows, **of_names.rows}, {**of_journal.digests, **of_names.digests})
 
 
-def _refuse_standing(files: Iterable[Path]) -> None:
+def _refuse_existing(files: Iterable[Path]) -> None:
     for file in files:
         if file.exists():
             raise StorageError(str(file), "exists already; a ledger is never overwritten: give another name")
@@ -163,7 +163,7 @@ def _refuse_standing(files: Iterable[Path]) -> None:
 def _places(connection: Connection[Any], address: str, schema: str) -> tuple[SchemaPlace, SchemaPlace]:
     """Return the two schemas of a ledger: the journal's and that of the names."""
     both = (schema, schema_of(schema))
-    journal, names = (SchemaPlace(connection, each, f"{shown(address)}, schema {each}") for each in both)
+    journal, names = (SchemaPlace(connection, each, f"{without_password(address)}, schema {each}") for each in both)
     return journal, names
 
 
@@ -249,7 +249,7 @@ def copy_to_server(
         StorageError: the server refuses, or the schema holds another ledger, or more than the files.
         CorruptError: the files are false, or the server did not store what it received.
     """
-    people_path = beside(path, "people")
+    people_path = sidecar(path, "people")
     with closing(SqlitePeople(people_path)) as people:
         secret = people.secret()  # a file of release 0.1.0 gets one, and all of the tables
     with ExitStack() as stack:

@@ -52,8 +52,8 @@ _PASSANT = re.compile(r"(?:/?e\.?p\.?)(?=[+#]*$)")
 _CASTLED = re.compile(r"[0oO]-[0oO](?:-[0oO])?[+#]*")
 _FIGURES = str.maketrans("♔♕♖♗♘♚♛♜♝♞", "KQRBNKQRBN") | {ord("♙"): None, ord("♟"): None}
 _NULL_MOVES = frozenset({"--", "Z0", "<>", "0000", "", "null"})
-_MARKS_GIVEN = "e.p. ep ch ch. dis dbl N TN D + ++ # mate = += =+ +/= =/+ +- -+ +/- -/+ ± ∓ ⩲ ⩱ ∞ . … □ ⊙"
-_MARKS = frozenset(_MARKS_GIVEN.split())
+_ANNOTATION_MARKS = "e.p. ep ch ch. dis dbl N TN D + ++ # mate = += =+ +/= =/+ +- -+ +/- -/+ ± ∓ ⩲ ⩱ ∞ . … □ ⊙"
+_MARKS = frozenset(_ANNOTATION_MARKS.split())
 _seen: set[str] = set()  # SAN met so far: games share their words, and a set is faster than the pattern
 _seen_clocks: set[str] = set()
 

@@ -60,7 +60,7 @@ def erase_all(
             f"records it ({error})",
         ) from error
     people.clean_whole()
-    if left := people.erasures.standing(players):
+    if left := people.erasures.stored_players(players):
         raise StorageError(people.path, f"still tells who player {left[0]} is; run 'audit', then erase again")
     people.erasures.drop(players)
     return bool(count)

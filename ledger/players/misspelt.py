@@ -22,17 +22,19 @@ _SERVERS = tuple(f"{server}:" for server in sorted(WITHOUT_CASE - {"name"}))
 _LETTERS = {"ß": "ss", **PLAIN_LETTERS}
 
 
-def resembling(asked: Sequence[tuple[str, str]], everybody: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
+def resembling(
+    new_names: Sequence[tuple[str, str]], everybody: Sequence[tuple[str, str]]
+) -> list[tuple[int, str, str]]:
     """Return for some of the players asked about, by place, another player's identity and name that resemble theirs.
 
     Args:
-        asked: identity and name of new players.
+        new_names: identity and name of new players.
         everybody: the same of all players who came before them, and perhaps of themselves.
     """
-    if not asked or len(asked) > MOST_NAMES:
+    if not new_names or len(new_names) > MOST_NAMES:
         return []
     words = {"identity": pl.String, "name": pl.String}
-    new = _compared(pl.DataFrame(asked, words, orient="row").with_row_index("place"))
+    new = _compared(pl.DataFrame(new_names, words, orient="row").with_row_index("place"))
     if not len(new):
         return []
     every = _compared(
@@ -51,7 +53,7 @@ def resembling(asked: Sequence[tuple[str, str]], everybody: Sequence[tuple[str, 
     rows = every.select("identity", "name").rows()
     resemblances: list[tuple[int, str, str]] = []
     for place, row in pairs.iter_rows():
-        (identity, name), (other, called) = asked[place], rows[row]
+        (identity, name), (other, called) = new_names[place], rows[row]
         if identity != other and not are_apart(identity, other) and is_misspelt(name, called):
             resemblances.append((place, other, called))
     return resemblances

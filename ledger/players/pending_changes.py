@@ -72,7 +72,7 @@ class PendingErasures(ABC):
         """Return, by player, the person who requested the erasure."""
 
     @abstractmethod
-    def standing(self, players: Iterable[int]) -> list[int]:
+    def stored_players(self, players: Iterable[int]) -> list[int]:
         """Return those of these players of whom more than the number is stored, in order, however they are shown."""
 
     @abstractmethod

@@ -129,7 +129,7 @@ class PostgresPeople(People):
         Raises:
             StorageError: they cannot be reached, are not there, or not ours.
         """
-        self.path = f"{postgres.shown(address)}, schema {schema_of(schema)}"
+        self.path = f"{postgres.without_password(address)}, schema {schema_of(schema)}"
         self._own, self._owner = None if connect else postgres.connect(address), Owner()
         self._database = NamesDatabase(connect or self._own_connection, self.path, quoted(schema_of(schema)))
         self._schema = schema
@@ -173,7 +173,7 @@ class PostgresPeople(People):
         Raises:
             StorageError: there is such a schema, or this role may not make one.
         """
-        names, place = schema_of(schema), f"{postgres.shown(address)}, schema {schema_of(schema)}"
+        names, place = schema_of(schema), f"{postgres.without_password(address)}, schema {schema_of(schema)}"
         connection = connect() if connect else postgres.connect(address)
         try:
             with postgres.storage_errors(place), connection.transaction():
@@ -539,7 +539,7 @@ class PostgresPendingErasures(_ServerChanges, PendingErasures):
         """Return, by player, the person who requested the erasure."""
         return dict(self._database.rows("SELECT player, actor FROM {s}.erasing ORDER BY player"))
 
-    def standing(self, players: Iterable[int]) -> list[int]:
+    def stored_players(self, players: Iterable[int]) -> list[int]:
         """Return those of these players of whom more than the number is stored, in order, however they are shown."""
         query = f"SELECT player FROM {{s}}.people WHERE player = ANY(%(players)s) AND {_KNOWN} ORDER BY player"
         return [player for (player,) in self._database.rows(query, players=list(players))]

@@ -19,7 +19,14 @@ from ledger.journal import Journal, Stored, StoredJournal, Writer, rules
 from ledger.players.pending_changes import Pending
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import commitment_to, erasure_key, is_sealed, not_sealed, sealings, with_pending_name
+from ledger.players.sealed_names import (
+    commitment_mismatch,
+    commitment_to,
+    erasure_key,
+    is_committed,
+    name_commitments,
+    with_pending_name,
+)
 
 PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one
 RULES: dict[str, str] = {  # name -> what it means and what to do; the other refusals are those of ``rules``
@@ -67,7 +74,7 @@ def rename(
             person, sealed = _to_be_renamed(writer, people, player)
             # The same name may be given again: an older copy of the names has one that the journal sealed before the
             # last.
-            is_new = person.name != name or not is_sealed(person, sealed[-1])
+            is_new = person.name != name or not is_committed(person, sealed[-1])
             if is_new:
                 now = rules.check_clock(clock_ms(), writer.last_recorded_at())
                 pending = people.pending.begin(player, len(sealed), name)
@@ -85,7 +92,7 @@ def rename(
 
 def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person, list[Stored]]:
     """Return the player's row, under any name that the journal ever committed to, and the entries that did so."""
-    sealed = sealings(writer.find, [player]).get(player)
+    sealed = name_commitments(writer.find, [player]).get(player)
     if sealed is None:
         raise rules.stranger(f"renamed:{player}@1", player)
     person = people.by_number([player]).get(player)
@@ -96,8 +103,8 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
     if person.is_erased or writer.find([erasure_key(player)]):
         message = f"who player {player} was is forgotten: who comes back is registered anew, under another number"
         raise RejectedError("erased-player", f"renamed:{player}@{len(sealed)}", message)
-    if not any(is_sealed(person, entry) for entry in sealed):
-        raise StorageError(people.path, not_sealed(people, person, sealed))
+    if not any(is_committed(person, entry) for entry in sealed):
+        raise StorageError(people.path, commitment_mismatch(people, person, sealed))
     return person, sealed
 
 
@@ -120,10 +127,10 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
     with lock as writer:
         waiting: list[tuple[Pending, bool]] = []
         for row in people.pending.rows():
-            stored = sealings(writer.find, [row.player]).get(row.player)
+            stored = name_commitments(writer.find, [row.player]).get(row.player)
             person = people.by_number([row.player]).get(row.player)
             is_last = (
-                person is not None and stored is not None and is_sealed(with_pending_name(person, row), stored[-1])
+                person is not None and stored is not None and is_committed(with_pending_name(person, row), stored[-1])
             )
             waiting.append((row, is_last))
         for row, sealed in waiting:

@@ -34,7 +34,7 @@ AGAIN = "ledger"  # the actor if an older copy of the file brought an erased pla
 DECISIONS = ("decision:", "decision;")  # the keys of all decisions of corrections lie between these
 
 
-def sealings(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
+def name_commitments(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
     """Return, by registered player, the entries that committed to the name, the oldest first: the last one holds.
 
     Args:
@@ -59,12 +59,12 @@ def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> 
 
     Args:
         journal: the journal.
-        find: as of ``sealings``.
+        find: as of ``name_commitments``.
         players: numbers; unregistered ones are left out.
     """
     by_key = {registration_key(player): player for player in players}
     if by_key and has_renamings(journal):
-        return {player: entries[-1] for player, entries in sealings(find, by_key.values()).items()}
+        return {player: entries[-1] for player, entries in name_commitments(find, by_key.values()).items()}
     return {by_key[key]: entry for key, entry in find(list(by_key)).items()}
 
 
@@ -115,7 +115,7 @@ def with_pending_name(person: Person, pending: Pending) -> Person:
     return person if person.salt is None else person._replace(name=pending.name, salt=pending.salt)
 
 
-def is_sealed(person: Person, entry: Stored) -> bool:
+def is_committed(person: Person, entry: Stored) -> bool:
     """Return whether an entry commits to just this identity and name; the body is canonical: bytes are enough."""
     return b'"commitment":"%b"' % commitment_to(person).encode() in entry.body
 
@@ -128,7 +128,7 @@ def commitment_to(person: Person) -> str:
 def reappeared_after_erasure(journal: Journal, people: People) -> list[int]:
     """Return the players with a recorded erasure who are known by name all the same."""
     erased = erased_players(journal)
-    return people.erasures.standing(erased) if erased else []
+    return people.erasures.stored_players(erased) if erased else []
 
 
 def erase_reappeared(journal: Journal, people: People) -> None:
@@ -161,7 +161,7 @@ class NumberedPersons(NamedTuple):
         return len({person.player for person in otherwise} & self.renamed)
 
 
-class SealedNames:
+class VerifiedNames:
     """The names of one people file, each compared with its journal before it is used."""
 
     def __init__(
@@ -206,7 +206,7 @@ class SealedNames:
                 [
                     pending[player]
                     for player, person in persons.items()
-                    if is_sealed(with_pending_name(person, pending[player]), sealed[player])
+                    if is_committed(with_pending_name(person, pending[player]), sealed[player])
                 ]
             )
 
@@ -349,16 +349,16 @@ class SealedNames:
         Raises:
             StorageError: it sealed another name.
         """
-        while not (person.is_erased or is_sealed(person, entry)):
+        while not (person.is_erased or is_committed(person, entry)):
             # Another process may be giving a name: the row that waits is read before that of the player, which bears
             # the name when the row is gone, and the journal after both.
             pending = [row for row in self.file.pending.rows() if row.player == person.player]
             person = self.file.by_number([person.player]).get(person.player, person)
-            if any(is_sealed(with_pending_name(person, row), entry) for row in pending):
+            if any(is_committed(with_pending_name(person, row), entry) for row in pending):
                 return with_pending_name(person, pending[0])
-            sealed = sealings(self._journal.find, [person.player])[person.player]
-            if sealed[-1].position == entry.position and not (person.is_erased or is_sealed(person, entry)):
-                raise StorageError(self.file.path, not_sealed(self.file, person, sealed))
+            sealed = name_commitments(self._journal.find, [person.player])[person.player]
+            if sealed[-1].position == entry.position and not (person.is_erased or is_committed(person, entry)):
+                raise StorageError(self.file.path, commitment_mismatch(self.file, person, sealed))
             entry = sealed[-1]
         return person
 
@@ -375,7 +375,7 @@ def check_name(person: Person, name: str) -> None:
         raise ConflictError(registration_key(person.player), "name", person.name, name)
 
 
-def not_sealed(people: People, person: Person, sealed: Sequence[Stored]) -> str:
+def commitment_mismatch(people: People, person: Person, sealed: Sequence[Stored]) -> str:
     """Return words about a row of the people file that contradicts the journal's last commitment, with the remedy.
 
     Args:
@@ -384,7 +384,7 @@ def not_sealed(people: People, person: Person, sealed: Sequence[Stored]) -> str:
         sealed: the entries that sealed the player's name, the oldest first.
     """
     whose, entry = f"player {person.player} ({person.identity!r})", sealed[-1].position
-    if any(is_sealed(person, earlier) for earlier in sealed[:-1]):
+    if any(is_committed(person, earlier) for earlier in sealed[:-1]):
         return (
             f"{whose} has the name from before entry {entry} of the journal, which gave another one: it is an older "
             f"copy; {people.RESTORE}; where there is none, "
@@ -425,19 +425,19 @@ def refuse_strangers(journal: Journal, people: People) -> None:
     Raises:
         StorageError: the first one who is not.
     """
-    SealedNames(journal, people).show_pending()
+    VerifiedNames(journal, people).show_pending()
     strangers: list[tuple[Person, int]] = []
     for persons in people.iter_named():
         sealed = latest_commitments(journal, journal.find, [person.player for person in persons])
         for person in persons:
             entry = sealed.get(person.player)
-            if entry is not None and not is_sealed(person, entry):
+            if entry is not None and not is_committed(person, entry):
                 strangers.append((person, entry.position))
     if strangers:
         person, entry_number = strangers[0]
-        every = sealings(journal.find, [person.player])[person.player]
-        if any(is_sealed(person, entry) for entry in every):
-            raise StorageError(people.path, f"{not_sealed(people, person, every)}; nothing was written")
+        every = name_commitments(journal.find, [person.player])[person.player]
+        if any(is_committed(person, entry) for entry in every):
+            raise StorageError(people.path, f"{commitment_mismatch(people, person, every)}; nothing was written")
         way_out = f"try again {people.SET_ASIDE}" if people.SET_ASIDE else people.RESTORE
         raise StorageError(
             people.path,
@@ -447,7 +447,7 @@ def refuse_strangers(journal: Journal, people: People) -> None:
         )
 
 
-def player_found(journal: Journal, names: SealedNames, word: str) -> Person:
+def find_player(journal: Journal, names: VerifiedNames, word: str) -> Person:
     """Return the one player of that name, identity or number, compared with the journal's commitment.
 
     Raises:

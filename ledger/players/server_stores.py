@@ -50,7 +50,7 @@ def names_on_server(place: ServerPlace) -> PostgresPeople:
     return PostgresPeople(place.address, place.schema)
 
 
-def token_store_beside(journal: Journal, file: TokensFile) -> TokenStore:
+def token_store_for(journal: Journal, file: TokensFile) -> TokenStore:
     """Return the token store of a journal: in its database, or in a sidecar file if the journal is on no server."""
     return PostgresTokens(journal, file) if isinstance(journal, PostgresJournal) else file
 

@@ -412,7 +412,7 @@ class SqlitePendingErasures(_FileChanges, PendingErasures):
                 return {}
             return dict(self._connection.execute(_ERASURES_PENDING).fetchall())
 
-    def standing(self, players: Iterable[int]) -> list[int]:
+    def stored_players(self, players: Iterable[int]) -> list[int]:
         """Return those of these players of whom the file knows more than the number."""
         with sqlite.storage_errors(self.path):
             rows = self._connection.execute(_STANDING, (json.dumps(list(players)),))

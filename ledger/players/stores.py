@@ -14,7 +14,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.people import People
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.lazy import Lazy
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 
 if TYPE_CHECKING:
     from ledger.players import server_stores
@@ -33,7 +33,7 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
     """
     place = place_of(path)
     if place is None:
-        return SqliteJournal(path, read_only=read_only), SqlitePeople(beside(path, "people"), read_only=read_only)
+        return SqliteJournal(path, read_only=read_only), SqlitePeople(sidecar(path, "people"), read_only=read_only)
     journal, people = server_stores.on_server(place)
     if read_only:
         journal.refusal = people.refusal = READ_ONLY
@@ -64,13 +64,13 @@ def open_names(path: Path) -> People:
         StorageError: a file or a server refuses.
     """
     place = _place(path, SettingsFile(path))
-    return SqlitePeople(beside(path, "people")) if place is None else server_stores.names_on_server(place)
+    return SqlitePeople(sidecar(path, "people")) if place is None else server_stores.names_on_server(place)
 
 
 def token_store_of(path: Path, journal: Journal) -> TokenStore:
     """Return the token store of a journal, next to it."""
-    file = TokensFile(beside(path, "tokens"), lambda: journal.root_at(1))
-    return file if isinstance(journal, SqliteJournal) else server_stores.token_store_beside(journal, file)
+    file = TokensFile(sidecar(path, "tokens"), lambda: journal.root_at(1))
+    return file if isinstance(journal, SqliteJournal) else server_stores.token_store_for(journal, file)
 
 
 def _place(path: Path, settings: SettingsFile) -> ServerPlace | None:

@@ -30,11 +30,11 @@ from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
 from ledger.facts.instants import Precision, instant_ms, instant_text
-from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, shown
+from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, short_repr
 from ledger.facts.words import Brings
 from ledger.imports.csv.games import Tally
 from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
-from ledger.players.sealed_names import SealedNames
+from ledger.players.sealed_names import VerifiedNames
 from ledger.recording.new_players import register
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import ahead, collector_paused
@@ -177,7 +177,7 @@ class GameImport:
 
     def __init__(
         self,
-        names: SealedNames,
+        names: VerifiedNames,
         keys: MadeKeys,
         choice: PoolChoice,
         scheme: SchemeAdopted,
@@ -369,7 +369,7 @@ class GameImport:
             return frame
         homeless = pl.col("pool").is_in(list(without))
         for line, pool in frame.filter(homeless).select("line", "pool").iter_rows():
-            fault = f"{shown(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
+            fault = f"{short_repr(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
             if _NAME.fullmatch(pool):
                 fault = (
                     f"pool {pool!r} would be one more than {MAX_NEW_POOLS}, the limit of new pools of one import: "

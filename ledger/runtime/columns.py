@@ -331,7 +331,7 @@ class Many:
         return np.where(np.isnan(rows), np.asarray(instead or [nan]), rows).reshape(-1)
 
     def alike(self, first: Column, second: Column, width: int) -> Column:
-        return alike_values(first, second).reshape(-1, width).all(axis=1).astype(np.int32)
+        return equal_values(first, second).reshape(-1, width).all(axis=1).astype(np.int32)
 
 
 def is_same(first: Any, second: Any) -> bool:
@@ -339,7 +339,7 @@ def is_same(first: Any, second: Any) -> bool:
     return bool(first == second or (first != first and second != second))  # noqa: PLR0124  # NaN
 
 
-def alike_values(first: Any, second: Any) -> Any:
+def equal_values(first: Any, second: Any) -> Any:
     """Return whether the values of two arrays are equal, NaN as itself, value by value."""
     return (first == second) | ((first != first) & (second != second))  # noqa: PLR0124  # NaN
 
@@ -386,5 +386,5 @@ def _many_changes(old: Sequence[Column], new: Sequence[Column]) -> tuple[Column,
     gone = np.ones(len(old[0]), np.bool_)
     gone[at[same]] = False
     for before, after in zip(old[1:], new[1:], strict=True):
-        same &= alike_values(before[at], after)
+        same &= equal_values(before[at], after)
     return np.flatnonzero(gone), np.flatnonzero(~same)

@@ -16,7 +16,7 @@ from ledger.errors import CorruptError, StorageError, one_line
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
 from ledger.runtime.owners import Owner
-from ledger.runtime.postgres import UNKNOWN_OUTCOME, shown
+from ledger.runtime.postgres import UNKNOWN_OUTCOME, without_password
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -188,7 +188,7 @@ class ServerSession:
     def explained(self, error: LostError | StatementRefusedError) -> StorageError | CorruptError:
         """Return the error to raise for the server's refusal, or for its silence."""
         if isinstance(error, LostError):
-            return StorageError(shown(self.address), f"{error}: {UNKNOWN_OUTCOME}")
+            return StorageError(without_password(self.address), f"{error}: {UNKNOWN_OUTCOME}")
         return postgres.explained(self.address, error.code, error.text)
 
     def try_to_ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
@@ -251,10 +251,10 @@ class ServerSession:
         Raises:
             StorageError: the server cannot be reached; or the session is closed, or another thread's or process's.
         """
-        self._owner.refuse_others(shown(self.address))
+        self._owner.refuse_others(without_password(self.address))
         if self._is_closed:
-            raise StorageError(shown(self.address), "Cannot operate on a closed database: open the ledger again by "
-                               "Ledger.open")  # fmt: skip
+            words = "Cannot operate on a closed database: open the ledger again by Ledger.open"
+            raise StorageError(without_password(self.address), words)
         if self._connection is None:
             self._connection = postgres.connect(self.address)
             self._selector = DefaultSelector()

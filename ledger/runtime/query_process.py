@@ -103,7 +103,7 @@ def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most + _BESIDE_SQLITE, most + _BESIDE_SQLITE))
 
 
-def _tables_asked_for(connection: sqlite3.Connection, request: Mapping[str, Any], judge: _Judge) -> set[str]:
+def _tables_of(connection: sqlite3.Connection, request: Mapping[str, Any], judge: _Judge) -> set[str]:
     """Return the tables that the statement reads; its other faults are reported when it is run.
 
     Raises:
@@ -153,7 +153,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         connection = sqlite3.connect(request["file"], uri=True, isolation_level=None, timeout=request["patience"])
         for statement, arguments in request["preparations"]:
             connection.execute(statement, arguments)
-        send(answers, ("tables", _tables_asked_for(connection, request, judge)))
+        send(answers, ("tables", _tables_of(connection, request, judge)))
         while filling := received(requests):
             connection.executemany(*filling)
         # From here on nothing is expected: they end when the process ends that asks.

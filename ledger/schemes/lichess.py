@@ -237,7 +237,7 @@ def provisional(player: Player, numbers: Settings) -> bool:
     return bool(player.rd >= numbers.provisional_rd)
 
 
-def shown(rating: float) -> int:
+def whole_points(rating: float) -> int:
     """Return the rating as the site shows it: cut off to whole points."""
     # A change that the site shows is the difference of two such numbers (RULES 3).
     return int(rating)

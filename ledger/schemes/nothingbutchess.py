@@ -99,7 +99,7 @@ def new_rating(own: float, opponent: float, score: float, numbers: Settings) -> 
     return own + k_factor(own, numbers) * (score - expectancy(own - opponent))
 
 
-def shown(rating: float, numbers: Settings) -> float:
+def rounded_rating(rating: float, numbers: Settings) -> float:
     """Return the rating as it is stored: "after rounding off", to the nearest whole point, a half upwards."""
     return floor(rating + 0.5) * 1.0 if numbers.rounded else rating
 
@@ -115,7 +115,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 
 def move(player: Player, surplus: float, numbers: Settings) -> None:
     """Change one side's rating by what it scored more than the expectancy."""
-    player.rating = shown(player.rating + k_factor(player.rating, numbers) * surplus, numbers)
+    player.rating = rounded_rating(player.rating + k_factor(player.rating, numbers) * surplus, numbers)
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001

@@ -133,8 +133,8 @@ def refuse(
     # "One player resigned the game before 10 moves were played" or "Both players agreed a draw before 10 moves were
     # played"; a game lost on time is rated. (The same page: validity "is determined by the number of moves played
     # alone"; the switch takes it at its word.)
-    asked = numbers.moves_alone or termination in (ENDED_RESIGNATION, ENDED_AGREEMENT)
-    if asked and half_moves != HALF_MOVES_UNKNOWN and half_moves < numbers.min_half_moves:
+    needs_moves = numbers.moves_alone or termination in (ENDED_RESIGNATION, ENDED_AGREEMENT)
+    if needs_moves and half_moves != HALF_MOVES_UNKNOWN and half_moves < numbers.min_half_moves:
         return TOO_SHORT
     return COUNTS
 

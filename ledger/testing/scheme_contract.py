@@ -249,10 +249,10 @@ class SchemeContract:
         for numbers, later in itertools.product(self.numbers(), (1.0, 45.0, 1500.0)):
             for case in itertools.islice(self._cases(numbers), 60):
                 when = When(case.when.period + later // 30.0, case.when.day + later)
-                stands = scheme.at is as_it_stands
-                if not stands and scheme.stands_from is not None:
-                    stands = scheme.stands_from(when.day, numbers) <= case.when.day
-                if stands:
+                is_unchanged = scheme.at is as_it_stands
+                if not is_unchanged and scheme.stands_from is not None:
+                    is_unchanged = scheme.stands_from(when.day, numbers) <= case.when.day
+                if is_unchanged:
                     state = at_time(scheme, numbers, flat_of(case.side.after), when)
                     assert bits([state[0]]) == bits([case.side.after.rating])
                     assert scheme.lists(state, numbers) == bool(scheme.listed(case.side.after, numbers))
@@ -265,9 +265,9 @@ class SchemeContract:
         listed = ((0.25, None), (1500.0, None), (99.0, 0.0), (1234.5, 1.0), (2345.0, 400.0), (9000.0, 30.0))
         for numbers, (games, deviation, highest, k), (rating, ago) in itertools.product(self.numbers(), pasts, listed):
             day = FIRST_DAY if ago is None or ago < 100.0 else FIRST_DAY + 1500.0
-            stand = scheme.seeds_stand(day, numbers)
-            fits = stand.low <= rating <= stand.high and not (stand.whole and rating % 1.0)
-            if fits and (games is None or games >= stand.games):
+            limits = scheme.seeds_stand(day, numbers)
+            fits = limits.low <= rating <= limits.high and not (limits.whole and rating % 1.0)
+            if fits and (games is None or games >= limits.games):
                 since = None if ago is None else day - ago
                 seed = Seed(rating, games, deviation, None, highest, k, since)
                 state = scheme.begin(Newcomer(1500.0, 1990, day, seed), numbers)
@@ -383,10 +383,10 @@ class SchemeContract:
 
     def _cases(self, numbers: Any) -> Sequence[Case]:
         """Return players in games and batches as they come up, those of new players too; six tests use the same."""
-        asked = (self.make(), numbers, tuple(self.birth_years), tuple(self.batches))
-        if asked not in _CASES:
-            _CASES[asked] = tuple(self._played(numbers))
-        return _CASES[asked]
+        case_key = (self.make(), numbers, tuple(self.birth_years), tuple(self.batches))
+        if case_key not in _CASES:
+            _CASES[case_key] = tuple(self._played(numbers))
+        return _CASES[case_key]
 
     def _played(self, numbers: Any) -> Iterator[Case]:
         scheme = self.make()

@@ -75,11 +75,13 @@ def person(ledger: Ledger) -> Any:
 
 
 def exported(what: str, fmt: str, **asked: Any) -> Question:
-    return lambda ledger: b"".join(exporting.lines(ledger, [what], fmt=fmt, asked=ExportFilter(names=True, **asked)))
+    return lambda ledger: b"".join(
+        exporting.lines(ledger, [what], fmt=fmt, selection=ExportFilter(names=True, **asked))
+    )
 
 
 QUESTIONS: dict[str, Question] = {
-    "alike": searching.alike,
+    "alike": searching.similar_players,
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
     "proposal": lambda ledger: corrections.proposal(ledger, 1),

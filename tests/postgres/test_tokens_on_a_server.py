@@ -18,7 +18,7 @@ from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.postgres_session import ServerSession
 from tests.kit.clubs import NAME, Clock
 from tests.kit.commands import Run
@@ -343,7 +343,7 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
     moved = backups.move_to_server(club, place)
     assert moved.faults == ()
     assert {path.name for path in moved.folder.iterdir()} >= {"club.db", "club.people.db", "club.tokens.db"}
-    assert not beside(club, "tokens").exists()
+    assert not sidecar(club, "tokens").exists()
     with Ledger.open(settings_of(tmp_path / "node", place), clock=clock) as node:
         assert node.tokens.session(word) == session
         assert node.tokens.who(old, None, Role.CORRECTOR, "try") == Actor("eve", proven=True)
@@ -361,7 +361,7 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
         assert back.tokens.session(word) == session
         assert back.tokens.who(old, None, Role.CORRECTOR, "try").name == "eve"
         assert back.token_store.sending("eve\nletter", b"rows") is not None
-        assert beside(club, "tokens").stat().st_mode & 0o777 == 0o600
+        assert sidecar(club, "tokens").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_of_other_tokens_is_not_written_over_by_a_move(two_nodes: tuple[Ledger, Ledger], tmp_path: Path) -> None:

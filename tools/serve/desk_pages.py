@@ -316,9 +316,9 @@ def players(ledger: Ledger, asked: Asked) -> PlayersPage:
     )
 
 
-def alike(ledger: Ledger, _: Asked) -> searching.AlikePlayers:
+def alike(ledger: Ledger, _: Asked) -> searching.SimilarGroup:
     """Identities that look like one person."""
-    return searching.alike(ledger)
+    return searching.similar_players(ledger)
 
 
 # -- lists ---------------------------------------------------------------------------------------------------------

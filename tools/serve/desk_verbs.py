@@ -24,7 +24,7 @@ from ledger.auth.sessions import Session
 from ledger.correcting.corrections import IdempotencyKey, Proposed
 from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
 from ledger.handle import DEFAULT_ACTOR
@@ -158,7 +158,7 @@ def proposed(made: Sequence[Proposed]) -> Answer:
 class PreviewAnswer:
     """What the approval of a proposal would move; nothing is recorded."""
 
-    summary: impacts.ImpactSummary = beside()
+    summary: impacts.ImpactSummary = flattened()
     moves: list[impacts.MoveRow] = documented("who would stand otherwise, the largest moves first")
     left_out: int = documented("how many more of them there are")
     lists: list[impacts.MovedListRow] = documented("published lists that would say something else, as revised")

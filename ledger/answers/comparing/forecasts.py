@@ -68,11 +68,11 @@ def keep(
 ) -> None:
     """Note what was expected of one game, and both ratings after it."""
     kept.expected[game], kept.unsettled[game] = foretold
-    kept.rating[2 * game] = shown(own, numbers)
-    kept.rating[2 * game + 1] = shown(opponent, numbers)
+    kept.rating[2 * game] = listed_rating(own, numbers)
+    kept.rating[2 * game + 1] = listed_rating(opponent, numbers)
 
 
-def shown(player: Any, numbers: Any) -> float:
+def listed_rating(player: Any, numbers: Any) -> float:
     """Return the rating of a player, NaN for one who is not listed."""
     if listed(player, numbers):  # noqa: F821
         return player.rating  # type: ignore[no-any-return]
@@ -83,19 +83,19 @@ def settle(period: float, day: float, players: Any, final: Any, numbers: Any) ->
     """Bring all players to a time and note their ratings there."""
     for player in range(len(final)):
         at(players[player], period, day, numbers)  # noqa: F821
-        final[player] = shown(players[player], numbers)
+        final[player] = listed_rating(players[player], numbers)
 
 
 @cache
 def foreseeing_loop(scheme: Scheme) -> Callable[..., None]:
     """Return the engine's loop for one scheme, filling ``Foresight``."""
-    return rating_loop_of(scheme, shown, foretell, keep)
+    return rating_loop_of(scheme, listed_rating, foretell, keep)
 
 
 @cache
 def settling_loop(scheme: Scheme) -> Callable[..., None]:
     """Return the loop of ``settle`` for one scheme."""
-    return scheme_loop(settle, scheme, shown)
+    return scheme_loop(settle, scheme, listed_rating)
 
 
 def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:

@@ -236,7 +236,7 @@ def ordered(
     for candidate, pool in zip(candidates, pools, strict=True):
         cut, order = _cut(candidate), orders[_cut(candidate)]
         if candidate.scheme.scale == SHOWN_SCALE and (from_shown or candidate.settings.get(FROM_SHOWN)):
-            order = shown[cut] = shown.get(cut) or _with_shown(order, games)
+            order = shown[cut] = shown.get(cut) or _with_source_ratings(order, games)
         chosen.append(order._replace(pool=pool))
     return chosen
 
@@ -321,7 +321,7 @@ def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[i
     return {place: later for place, later in taken.items() if later}
 
 
-def _with_shown(order: Order, games: ComparedGames) -> Order:
+def _with_source_ratings(order: Order, games: ComparedGames) -> Order:
     """Return the same new players with the first game's shown rating, if none was declared and no list states one."""
     owner = MANY.interleave(games.white[order.places], games.black[order.places])
     sides = games.shown.reshape(-1, 2)[order.places].reshape(-1)

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, cast
 
 import attrs
 
-from ledger.answers.asking import names, of_one_moment, told_apart
+from ledger.answers.asking import distinct_names, names, of_one_moment
 from ledger.answers.crosstables import editions, event_games, kinds, performances, tie_breaks
 from ledger.answers.crosstables.event_games import (
     LEDGER,
@@ -124,15 +124,17 @@ def crosstable(
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
     games, byes = editions.games_and_byes(connection, rated_by, tournament)
-    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, choice.quiet_days)
+    all_editions = editions_of(rated_by, tournament, event_games.ends_of(games), byes, choice.quiet_days)
 
     def facts_of(edition: Edition) -> EventFacts:
-        return EventFacts(edition, editions.within(games, edition), telling.rounds.get(edition, ()))
+        return EventFacts(edition, editions.within(games, edition), all_editions.rounds.get(edition, ()))
 
     if choice.number is None:
-        chosen = editions.choose(tournament, telling.every, choice.edition, lambda edition: facts_of(edition).days[0])
+        chosen = editions.choose(
+            tournament, all_editions.every, choice.edition, lambda edition: facts_of(edition).days[0]
+        )
     else:
-        chosen = editions.at_place(tournament, telling.every, choice.number)
+        chosen = editions.at_place(tournament, all_editions.every, choice.number)
     announcements = editions.announced_by_name(connection, rated_by, [tournament])
     announced = announcements.get((tournament, chosen.edition.first_ms), AnnouncedKind())
     event = EventTable(ledger, rated_by, facts_of(chosen.edition), announced, choice)
@@ -168,13 +170,13 @@ class EventTable:
         self,
         ledger: OpenLedger,
         pool: Pool,
-        telling: EventFacts,
+        facts: EventFacts,
         announced: AnnouncedKind,
         choice: TableChoice,
     ) -> None:
-        games = telling.games
-        self.pool, self.telling, self.games, self.choice = pool, telling, games, choice
-        self.byes = byes_beside(games, telling.byes)
+        games = facts.games
+        self.pool, self.facts, self.games, self.choice = pool, facts, games, choice
+        self.byes = counted_byes(games, facts.byes)
         self.kind = kinds.kind_of(
             games,
             announced._replace(format=choice.kind or announced.format),
@@ -185,13 +187,13 @@ class EventTable:
         )
         self.format_is: FormatIs = "chosen" if choice.kind else "told" if announced.format else "seen"
         # An edition may lie over a change of the scheme: the last game says which one it went out with.
-        self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
+        self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else facts.edition.last_ms)].scheme.name
         usual = performances.usual(self.scheme) if choice.ratings == LEDGER else performances.USUAL
         self.variant = choice.performance or usual
-        first_day = instant_text(telling.edition.first_ms, Precision.DAY)
+        first_day = instant_text(facts.edition.first_ms, Precision.DAY)
         unplayed = unplayed_rules(self.kind.format, first_day)
         self.results = results_of(games, self.byes, unplayed, self.kind)
-        connection, began_ms = ledger.views.connection, telling.edition.first_ms
+        connection, began_ms = ledger.views.connection, facts.edition.first_ms
         self.ratings: EventRatings = ShownRatings(games)
         if choice.ratings != SHOWN:
             self.ratings = LedgerRatings(connection, pool, ledger.states(pool), games, began_ms)
@@ -213,7 +215,7 @@ class EventTable:
     @cached_property
     def names(self) -> dict[int, str]:
         """The names of the players, with the number of each who shares the name with another one."""
-        return told_apart(names(self._ledger, set(self.results)))
+        return distinct_names(names(self._ledger, set(self.results)))
 
     @cached_property
     def margin_at(self) -> Callable[[int], int]:
@@ -240,7 +242,7 @@ def unplayed_rules(kind: str, first_day: str) -> Unplayed:
     return next(rules for since, rules in (SWISS_RULES if is_swiss else PRE_DETERMINED_RULES) if since <= first_day)
 
 
-def byes_beside(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:
+def counted_byes(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:
     """Return the rounds without a game that count, each player's once: if a game of that round is known, it counts."""
     played = {(player, game.round_number) for game in games for player in (game.white, game.black)}
     first_byes: dict[tuple[int, object], StoredRound] = {}
@@ -323,13 +325,13 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
     # Tie-breaks are shown among players level on points, whichever criterion decides between them.
     level = {player: group for group in tie_breaks.parted(event.results) for player in group}
     return Crosstable(
-        tournament=event.telling.tournament,
+        tournament=event.facts.tournament,
         pool=event.pool.name,
         position=position,
         scheme=event.scheme,
         edition=EditionSpan(
-            first_day=event.telling.days[0],
-            last_day=event.telling.days[1],
+            first_day=event.facts.days[0],
+            last_day=event.facts.days[1],
             number=chosen.number,
             of=chosen.of,
         ),

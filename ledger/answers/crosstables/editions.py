@@ -176,8 +176,8 @@ def edition_day(ledger: OpenLedger, pool: str, tournament: str, word: str | None
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
     byes = tournament_editions.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
-    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
-    every = sorted({*telling, *rated_by.announced(tournament).editions()})
+    dated_by_games = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
+    every = sorted({*dated_by_games, *rated_by.announced(tournament).editions()})
     # A whole day names an edition by itself, also one that is not known yet.
     if word is not None and len(word) >= len("2025-08-27"):
         try:

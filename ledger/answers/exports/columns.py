@@ -121,9 +121,9 @@ def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping
                 # A number behind the last one has no place: it gives null, where ``gather`` would fail.
                 values = lookup.gather(pl.select(pl.when(keys < len(lookup)).then(keys)).to_series())
             else:
-                asked = keys.alias("key").to_frame()
+                lookup_keys = keys.alias("key").to_frame()
                 # The values belong to the rows that they were looked up for: their order must be that of the keys.
-                values = asked.join(lookup, on="key", how="left", maintain_order="left")["value"]
+                values = lookup_keys.join(lookup, on="key", how="left", maintain_order="left")["value"]
             frame = frame.with_columns(values.alias(column.name))
     return frame.select(
         pl.col(column.name) != 0 if column.kind is ColumnKind.BOOLEAN else pl.col(column.name).cast(column.type)
@@ -226,9 +226,9 @@ class Dataset:
     scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[TableScan]] | None = None
     rows: Callable[[OpenLedger, ExportFilter], Iterator[DataFrame]] | None = None
 
-    def shown(self, asked: ExportFilter) -> list[ExportColumn]:
+    def selected_columns(self, selection: ExportFilter) -> list[ExportColumn]:
         """Return the columns that are wanted."""
-        return [column for column in self.columns if asked.names or not column.personal]
+        return [column for column in self.columns if selection.names or not column.personal]
 
 
 # --- tables of the views, unchanged -----------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from ledger.handle import OpenLedger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite, table_writer
 from ledger.runtime.lazy import pl, pl_plugins, sqlite_utils
-from ledger.runtime.ledger_files import refuse_own_files, whole
+from ledger.runtime.ledger_files import atomic_file, refuse_own_files
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_reader import ReadingConnection, TableReader, TableScan, table_reader
 from ledger.runtime.table_writer import TableWriter
@@ -324,7 +324,7 @@ def export(
     target: str | Path,
     *,
     fmt: str | None = None,
-    asked: ExportFilter | None = None,
+    selection: ExportFilter | None = None,
     raw: bool = False,
     progress: Progress = silent,
 ) -> list[Exported]:
@@ -335,7 +335,7 @@ def export(
         what: names of datasets or of tables of the views; several if the format takes them.
         target: the file; an older one there is replaced.
         fmt: name of the format; by default that of the file's name.
-        asked: the filter of rows, and whether to include names of people; by default all rows, without names.
+        selection: the filter of rows, and whether to include names of people; by default all rows, without names.
         raw: CSV without apostrophes before cells that a spreadsheet would run.
         progress: receives how many rows are written.
 
@@ -344,7 +344,7 @@ def export(
         MalformedError: what was asked does not go together.
         StorageError: the file is one of a ledger, or cannot be written.
     """
-    path, asked = Path(target), asked or ExportFilter()
+    path, selection = Path(target), selection or ExportFilter()
     chosen_format = fmt or format_of(what, path)
     refuse_own_files(path, ledger.path)
     if path.is_dir():
@@ -352,24 +352,31 @@ def export(
     if _is_stream(path) and chosen_format in FORMATS and FORMATS[chosen_format].lines is None:
         raise StorageError(str(path), f"is a device or a pipe, which cannot hold {chosen_format}: give a file's name")
     _refuse_name_without_letters(path, chosen_format)
-    if document := _document(what, chosen_format, asked):
+    if document := _document(what, chosen_format, selection):
         with _whole(path) as making, making.open("wb") as file:
-            file.writelines(document.make(ledger, asked))
+            file.writelines(document.make(ledger, selection))
         return [Exported(what[0], None)]
-    chosen = _chosen(ledger, what, chosen_format, asked)
+    chosen = _chosen(ledger, what, chosen_format, selection)
     with _whole(path) as making, snapshot(ledger) as (reader, position):
         counts = dict.fromkeys((item.name for item in chosen), 0)
         lookups = _Lookups(ledger)
         parts = []
         for item in chosen:
-            frames = _frames(ledger, reader, item, asked, lookups)
-            parts.append(ExportTable(item, item.shown(asked), _counted(frames, item, counts, ledger, progress)))
+            frames = _frames(ledger, reader, item, selection, lookups)
+            parts.append(
+                ExportTable(item, item.selected_columns(selection), _counted(frames, item, counts, ledger, progress))
+            )
         FORMATS[chosen_format].write(making, parts, WriteOptions(raw, position, position > FEW_ENTRIES))
     return [Exported(name, rows) for name, rows in counts.items()]
 
 
 def lines(
-    ledger: OpenLedger, what: Sequence[str], *, fmt: str = "csv", asked: ExportFilter | None = None, raw: bool = False
+    ledger: OpenLedger,
+    what: Sequence[str],
+    *,
+    fmt: str = "csv",
+    selection: ExportFilter | None = None,
+    raw: bool = False,
 ) -> Iterator[bytes]:
     """Yield the bytes of an export that is text, block by block, as the reader takes them.
 
@@ -380,46 +387,47 @@ def lines(
         UnknownNameError: there is no such dataset or table.
         MalformedError: what was asked does not go together, or the format is no text.
     """
-    asked = asked or ExportFilter()
-    if document := _document(what, fmt, asked):
-        return document.make(ledger, asked)
-    (item,) = _chosen(ledger, what, fmt, asked) if len(set(what)) == 1 else (None,)
+    selection = selection or ExportFilter()
+    if document := _document(what, fmt, selection):
+        return document.make(ledger, selection)
+    (item,) = _chosen(ledger, what, fmt, selection) if len(set(what)) == 1 else (None,)
     made = FORMATS[fmt].lines if fmt in FORMATS else None
     if item is None or made is None:
         texts = sorted(name for name, file_format in FORMATS.items() if file_format.lines)
         raise MalformedError([f"without a file one table goes out, as one of {texts}; got {list(what)} as {fmt}"])
-    return _lines(ledger, item, made, asked, raw=raw)
+    return _lines(ledger, item, made, selection, raw=raw)
 
 
 # Apart from ``lines``, because a generator runs only when it is read: wrong requests are refused before that.
-def _lines(ledger: OpenLedger, item: Dataset, made: Lines, asked: ExportFilter, *, raw: bool) -> Iterator[bytes]:
+def _lines(ledger: OpenLedger, item: Dataset, made: Lines, selection: ExportFilter, *, raw: bool) -> Iterator[bytes]:
     with snapshot(ledger) as (reader, position):
-        frames = _frames(ledger, reader, item, asked, _Lookups(ledger))
+        frames = _frames(ledger, reader, item, selection, _Lookups(ledger))
         yield from made(
-            ExportTable(item, item.shown(asked), frames), WriteOptions(raw, position, position > FEW_ENTRIES)
+            ExportTable(item, item.selected_columns(selection), frames),
+            WriteOptions(raw, position, position > FEW_ENTRIES),
         )
 
 
-def check(ledger: OpenLedger, what: Sequence[str], fmt: str, asked: ExportFilter) -> None:
+def check(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFilter) -> None:
     """Refuse what no file can be made of, before anything long begins.
 
     Raises:
         MalformedError: tables, format and filters do not go together.
         UnknownNameError: there is no such table.
     """
-    if _document(what, fmt, asked) is None:
-        _chosen(ledger, what, fmt, asked)
+    if _document(what, fmt, selection) is None:
+        _chosen(ledger, what, fmt, selection)
 
 
-def _document(what: Sequence[str], fmt: str, asked: ExportFilter) -> Document | None:
+def _document(what: Sequence[str], fmt: str, selection: ExportFilter) -> Document | None:
     """Return the requested text without rows; None for rows."""
     document = DOCUMENTS.get((what[0], fmt))
-    if document and (further := sorted({*what[1:], *(asked.filters - document.filters)})):
+    if document and (further := sorted({*what[1:], *(selection.filters - document.filters)})):
         raise MalformedError([f"{what[0]!r} as {fmt} does not go with {further}"])
     return document
 
 
-def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, asked: ExportFilter) -> list[Dataset]:
+def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFilter) -> list[Dataset]:
     """Return the requested datasets, which fit the format and the filter."""
     if fmt not in FORMATS:
         raise MalformedError([f"no format {fmt!r}: expected one of {sorted(FORMATS)}"])
@@ -428,7 +436,7 @@ def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, asked: ExportFilt
     chosen = [dataset(ledger, name) for name in dict.fromkeys(what)]
     if len(chosen) > 1 and not FORMATS[fmt].takes_many:
         raise MalformedError([f"a file of {fmt} holds one table; sqlite takes several, got {list(what)}"])
-    check_filters(asked, chosen)
+    check_filters(selection, chosen)
     return chosen
 
 
@@ -480,15 +488,15 @@ class _Lookups(Mapping[str, "Lookup"]):
 
 
 def _frames(
-    ledger: OpenLedger, reader: TableReader, item: Dataset, asked: ExportFilter, lookups: _Lookups
+    ledger: OpenLedger, reader: TableReader, item: Dataset, selection: ExportFilter, lookups: _Lookups
 ) -> Iterator[DataFrame]:
-    columns = item.shown(asked)
+    columns = item.selected_columns(selection)
     if item.rows is not None:
-        for frame in item.rows(ledger, asked):
+        for frame in item.rows(ledger, selection):
             yield in_kinds(frame, columns, lookups)
         return
     assert item.scans is not None
-    for scan in item.scans(asked, columns):
+    for scan in item.scans(selection, columns):
         for frame in reader.frames(scan):
             yield in_kinds(frame, columns, lookups)
 
@@ -552,7 +560,7 @@ def _whole(path: Path) -> Iterator[Path]:
         return
     # What a link leads to is replaced, as a shell does it; the link stays.
     target = path.resolve() if path.is_symlink() else path
-    with whole(target, replace=True) as making:
+    with atomic_file(target, replace=True) as making:
         if target.exists():  # from the beginning: the file holds names of people, which others may not read
             making.touch(mode=0o600)
             making.chmod(target.stat().st_mode & 0o777)

@@ -175,7 +175,7 @@ class _Copy:
 
     def refused(self, message: str) -> StorageError:
         """Return the fault of the schema, as an error."""
-        return StorageError(postgres.shown(self.address), f"schema {self.schema!r}: {message}")
+        return StorageError(postgres.without_password(self.address), f"schema {self.schema!r}: {message}")
 
     @contextmanager
     def explained(self, subject: str) -> Iterator[None]:
@@ -191,8 +191,8 @@ class _Copy:
                 raise postgres.explained(self.address, state, str(error)) from error
             # the server names objects that depend on a table in the line below the first
             words = one_line(f"{error.diag.message_primary or error}; {error.diag.message_detail or ''}").rstrip("; .")
-            message = f"{subject}: {postgres.shown(words)}: {remedy or _UNCHANGED}"
-            raise StorageError(postgres.shown(self.address), message) from error
+            message = f"{subject}: {postgres.without_password(words)}: {remedy or _UNCHANGED}"
+            raise StorageError(postgres.without_password(self.address), message) from error
 
     def in_schema(self, name: str) -> str:
         """Return a table of the schema, as SQL."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, in_force_from, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, day, display_name, in_force_from, names, of_one_moment
 from ledger.answers.boards import final_board
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
 from ledger.answers.read_models import last_row
@@ -69,7 +69,7 @@ def page(
     games = 0 if newest is None else int(newest["n"])
     pages = pages_of(games)
     if number is not None and number > pages:
-        hint = f"{shown(person)} has {pages}, of {PAGE} games each"
+        hint = f"{display_name(person)} has {pages}, of {PAGE} games each"
         raise UnknownNameError("page", str(number), hint, where="of the graph")
     if number is not None:
         first, until = games_of_page(number, games)
@@ -109,7 +109,7 @@ def check(number: int | None, last: int | None, by: Order, person: Person, again
     if against is not None and by != "date":
         problems.append("two players in one graph go by date: their games have no order of their own")
     if against is not None and against.player == person.player:
-        problems.append(f"{shown(person)} cannot stand beside the same player: give another one")
+        problems.append(f"{display_name(person)} cannot stand beside the same player: give another one")
     if problems:
         raise MalformedError(problems)
 
@@ -147,7 +147,7 @@ class _Reader(NamedTuple):
         results = [bar.result for bar in bars]
         return PlayerBars(
             player=person.player,
-            name=shown(person),
+            name=display_name(person),
             rating_now=now.in_force,
             provisional_now=now.provisional,
             scheme_now=now.era.scheme.name,

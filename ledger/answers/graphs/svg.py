@@ -80,7 +80,7 @@ def drawing(
         # of games that overlap the newest lies on top
         *(bars if page.by == "game" else reversed(bars)),
         "</g>",
-        *_beside(page, layout, drawn),
+        *_second_player(page, layout, drawn),
         *_spots_on_top(page, layout, opponents=look.opponents),
         *_seams(page, layout),
         *_legend(page, layout, look),
@@ -111,9 +111,9 @@ def _cut(name: str) -> str:
 
 
 def _heading(page: Page, layout: GraphLayout) -> list[str]:
-    beside = "" if page.against is None else f" and {_cut(page.against.name)}"
+    second = "" if page.against is None else f" and {_cut(page.against.name)}"
     quiet = " · ".join(filter(None, (_cut(page.pool), wording.games_shown(page), wording.days_shown(page))))
-    parts = [_text(LEFT, 28, f"{_cut(page.player.name)}{beside}", "heading"), _text(LEFT, 48, quiet, "quiet")]
+    parts = [_text(LEFT, 28, f"{_cut(page.player.name)}{second}", "heading"), _text(LEFT, 48, quiet, "quiet")]
     if page.page is not None:
         parts.append(_text(layout.right, 28, f"page {page.page:,} of {page.pages:,}", "quiet end"))
     return parts
@@ -256,7 +256,7 @@ def data_of(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
     return " ".join(attributes)
 
 
-def _beside(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
+def _second_player(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
     """Return the second player: a line from game to game, with a mark at each."""
     if page.against is None:
         return []

@@ -34,9 +34,9 @@ def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
     if opponents:
         layers.append(_layer(page, scale, "opponent_rating_before", dict(_SPOT)))
     if page.against is not None:
-        beside = [_datum(page.against, bar) for bar in page.against.bars]
+        second = [_datum(page.against, bar) for bar in page.against.bars]
         mark = {"type": "line", "color": BESIDE, "point": {"shape": "diamond", "color": BESIDE}}
-        layers.append({"data": {"values": beside}, **_layer(page, scale, "rating", mark)})
+        layers.append({"data": {"values": second}, **_layer(page, scale, "rating", mark)})
     layers += _seams(page)
     return {
         "$schema": SCHEMA,

@@ -62,8 +62,8 @@ def is_now_of_another_scheme(page: Page) -> bool:
 
 def heading(page: Page) -> str:
     """Return the name of the player or players."""
-    beside = "" if page.against is None else f" and {page.against.name}"
-    return f"{page.player.name}{beside}"
+    second = "" if page.against is None else f" and {page.against.name}"
+    return f"{page.player.name}{second}"
 
 
 def summary(page: Page) -> str:

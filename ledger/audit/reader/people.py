@@ -16,9 +16,9 @@ from ledger.audit.reader.files import (
     Falsehood,
     Finding,
     Snapshot,
+    excerpt,
     facts_of,
     opened,
-    shown,
     text_fault,
 )
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
@@ -134,25 +134,27 @@ def _register(registered: dict[int, _Sealed], position: int, key: object, facts:
     """Take a registration; what is wrong with it, if anything."""
     player = facts.get("player")
     if type(player) is not int:
-        return f"registers player {shown(player)}, which is no number: no name can be compared"
+        return f"registers player {excerpt(player)}, which is no number: no name can be compared"
     if player in registered:
         return f"registers player {player} again after entry {registered[player].position}"
     registered[player] = _Sealed(position, facts.get("joined_at"), [(position, facts.get("commitment"))])
-    return "" if key == f"player:{player}" else f"registers player {player} under the key {shown(key)}"
+    return "" if key == f"player:{player}" else f"registers player {player} under the key {excerpt(key)}"
 
 
 def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
     """Take a renaming; what is wrong with it, if anything."""
     player = facts.get("player")
     if type(player) is not int or player not in registered:
-        return f"renames player {shown(player)}, whom no entry before it registered"
+        return f"renames player {excerpt(player)}, whom no entry before it registered"
     commitments = registered[player].commitments
     commitments.append((position, facts.get("commitment")))
     number = len(commitments) - 1
     count = facts.get("number")
     if type(count) is not int or count != number:
-        return f"is renaming {shown(count)} of player {player}, but after the entries before it this is number {number}"
-    return "" if key == f"renamed:{player}@{number}" else f"renames player {player} under the key {shown(key)}"
+        return (
+            f"is renaming {excerpt(count)} of player {player}, but after the entries before it this is number {number}"
+        )
+    return "" if key == f"renamed:{player}@{number}" else f"renames player {player} under the key {excerpt(key)}"
 
 
 class _Later:
@@ -198,7 +200,7 @@ def _pending_fault(pending: _Pending, sealed: _Sealed | None) -> str:
     if not isinstance(pending.salt, bytes) or len(pending.salt) != SALT_BYTES:
         return f"the salt is not {SALT_BYTES} bytes"
     if not isinstance(pending.number, int) or pending.number < max(len(sealed.commitments) - 1, 1):
-        return f"is renaming {shown(pending.number)}, after which entry {sealed.commitments[-1][0]} gave another name"
+        return f"is renaming {excerpt(pending.number)}, after which entry {sealed.commitments[-1][0]} gave another name"
     return ""
 
 
@@ -241,8 +243,8 @@ def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None
         yield f"joined_at {fault}; {REMEDY}"
     elif sealed and joined_at != sealed.joined_at:
         yield (
-            f"joined_at is {shown(joined_at)}, but entry {sealed.position} says {shown(sealed.joined_at)}; set it back "
-            "to what the entry says"
+            f"joined_at is {excerpt(joined_at)}, but entry {sealed.position} says {excerpt(sealed.joined_at)}; set it "
+            "back to what the entry says"
         )
     if identity is name is salt is None:
         return
@@ -371,7 +373,7 @@ def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
         for position, key, body in file.connection.execute(_ERASURES):
             player = facts_of(body).get("player")
             if type(player) is not int or key != f"erased:{player}":
-                fault = f"erases player {shown(player)} under the key {shown(key)}; {RESTORE}"
+                fault = f"erases player {excerpt(player)} under the key {excerpt(key)}; {RESTORE}"
             elif not 0 < _registered(file, player) < position:
                 fault = f"erases player {player}, whom no entry before it registered; {RESTORE}"
             else:
@@ -496,7 +498,7 @@ def verify_reasons(journal: str | Snapshot, people: str | Snapshot) -> ReasonsVe
         if row.number != place:
             fault = f"is number {row.number}, but there are {place - 1} before it; {_REASON_REMEDY}"
         elif not fault and not sealing and (place < last_sealed or row.is_erased):
-            fault = f"no entry {shown(row.entry)} sealed it; {_REASON_REMEDY}"
+            fault = f"no entry {excerpt(row.entry)} sealed it; {_REASON_REMEDY}"
         elif not fault and 0 < sealing < position:
             fault = f"entry {sealing} sealed it, but entry {position} one before it; {_REASON_REMEDY}"
         if fault:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, shown
+from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, excerpt
 from ledger.errors import one_line
 
 if TYPE_CHECKING:
@@ -276,13 +276,13 @@ def object_falsehoods(
         if key not in present:
             message = f"is missing; {remedy}"
         elif key not in should:
-            message = f"does not belong here ({shown(present[key])}); {remedy}"
+            message = f"does not belong here ({excerpt(present[key])}); {remedy}"
         elif present[key] != should[key]:
             words, others = present[key].split(" "), should[key].split(" ")
             pairs = enumerate(zip_longest(words, others))
             first = next(place for place, (word_, other) in pairs if word_ != other)
             is_, true = " ".join(words[first:]), " ".join(others[first:])
-            message = f"is {shown(is_)} where {shown(true)} should stand; {remedy}"
+            message = f"is {excerpt(is_)} where {excerpt(true)} should stand; {remedy}"
         else:
             continue
         false.append(Falsehood(f"{word} schema", " ".join(key), message))
