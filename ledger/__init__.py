@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ledger.questions import LedgerPlayer, LedgerTournament
     from ledger.ratings.fact_projector import FactProjector, FactRows, declare_facts, key_column, value_column
     from ledger.ratings.projector import Largest, Projector, RatedSide, column, declare
-    from ledger.recording.game_import import PoolChoice
+    from ledger.recording.pool_choice import PoolChoice
     from ledger.runtime.records import part
     from ledger.schemes.scheme import Scheme
 
@@ -96,7 +96,7 @@ _HOMES = {
     "ledger.facts.events": """GameRecorded PlayerChanged PlayerRegistered RatingRunClosed RoundWithoutGame SchemeAdopted
         TournamentClosed TournamentOpened""",
     "ledger.facts.words": "Brings Outcome Receipt Standing Termination TreeHead",
-    "ledger.recording.game_import": "PoolChoice",
+    "ledger.recording.pool_choice": "PoolChoice",
     "ledger.ledger": "Ledger",
     "ledger.questions": "LedgerPlayer LedgerTournament",
     "ledger.ratings.fact_projector": "FactProjector FactRows declare_facts key_column value_column",

@@ -70,10 +70,10 @@ class OpenLedger:
     Attributes:
         path: the journal's file.
         names: the people file, each name compared with what the journal sealed.
-        standing: how facts stand by now.
+        current_facts: the facts after corrections.
         clock: what time it is, in UTC.
         checkpoints: the heads that were signed: to make them, and to be held against when the ledger is opened.
-        token_store: what is kept of tokens beside the journal.
+        token_store: the tokens' store, outside the journal.
         impacts: by proposal and entries, when it was asked what it would move, milliseconds since 1970, and the answer.
     """
 
@@ -95,19 +95,19 @@ class OpenLedger:
             people: who the players are.
             views: what follows from both.
             clock: what time it is, in UTC.
-            token_store: what is kept of tokens beside the journal.
+            token_store: the tokens' store, outside the journal.
             files: what ``close`` releases; by default the files of the parts.
         """
         self.path, self._owner = Path(path), Owner()
         self._journal, self._views, self.clock = journal, views, clock
         self.names = VerifiedNames(journal, people, ViewsGameIndex(views).highest_registered)
-        self.standing = CurrentFacts(journal, views)
+        self.current_facts = CurrentFacts(journal, views)
         self.checkpoints = Checkpoints(path, journal)
         self.token_store, self._files = token_store, files
         self.impacts: dict[tuple[int, int], tuple[int, object]] = {}
         self._issued = IssuedTokens(journal)
         self._first: SchemeAdopted | None = None  # read once: the first entry of a journal stays what it is
-        self._recorder = Recorder(journal, self.now_ms, self.standing)
+        self._recorder = Recorder(journal, self.now_ms, self.current_facts)
 
     @classmethod
     def open(
@@ -123,12 +123,12 @@ class OpenLedger:
 
         Args:
             path: the journal's file.
-            projectors: read models of which tables are to be made beside those that the ledger keeps; by default
+            projectors: read models whose tables are to be made in addition to the ledger's; by default
                 those that are built in. Which are kept is the ledger's rule (the policy ``read-models``), and what has
                 a table keeps it: nothing is taken away by opening a ledger without a projector.
             read_only: never write the journal or the people.
             follow: whether answers are of all that the journal holds by then, for which the views are brought level;
-                else nothing is written at all, and answers are of as much as somebody else has folded into the views.
+                else nothing is written at all, and answers are of the entries that are folded into the views already.
             clock: what time it is, in UTC.
 
         Raises:
@@ -242,10 +242,10 @@ class OpenLedger:
     def wait_for(self, entry: int, within: float = 0.0, waiting: Callable[[int], None] = lambda _: None) -> None:
         """Return once the journal has an entry, so that what is asked after it follows from that one, too.
 
-        A server that leads now may not have what another one told of before it was lost.
+        A server that leads now may not have an entry that another one acknowledged before it was lost.
 
         Args:
-            entry: its position, such as that of a receipt which somebody got from another node.
+            entry: its position, such as that of a receipt from another node.
             within: seconds for it to come.
             waiting: called once, where it is not there yet, with the position of the last one that is.
 
@@ -267,7 +267,7 @@ class OpenLedger:
         """Make all answers within the block answers of one moment, and give the journal's position that they are of.
 
         The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
-        answer is such a block by itself; whoever asks several that belong together asks them in one.
+        answer is such a block by itself; several answers that belong together are asked in one.
 
         Raises:
             StorageError: a file refuses.
@@ -331,23 +331,23 @@ class OpenLedger:
         Who was merged into another player is that one.
 
         Raises:
-            UnknownNameError: nobody, or several: their identities are listed.
+            UnknownNameError: no player, or several: their identities are listed.
             StorageError: the journal registered another name under that number.
         """
         called = self.player_as_told(str(player))
-        person = self.standing.person(called.player)
+        person = self.current_facts.person(called.player)
         return called if person == called.player else self.player_as_told(str(person))
 
     def player_as_told(self, player: str) -> Person:
-        """The same under the number that is meant, whoever that is after merges."""
+        """Return the same under the given number, before merges."""
         return find_player(self.journal, self.names, player)
 
     def unseen(self, what: str, seen: int | None, size: int, *, despite_games: bool) -> str | None:
-        """Why something may not be recorded that somebody decided by what there was with fewer entries; None: it may.
+        """Return why something that was decided at fewer entries may not be recorded; None: it may.
 
         Args:
             what: was looked at, in words.
-            seen: with how many entries; None where nobody says.
+            seen: with how many entries; None if unknown.
             size: how many there are now, in the write transaction.
             despite_games: whether games may have come since, and players with them: where games are recorded all the
                 time there is no moment without.
@@ -368,8 +368,8 @@ class OpenLedger:
         return MadeKeys(self.journal, self.names.file.secret)
 
     def catch_up_if_corrected(self) -> None:
-        """Bring the views level where a file may tell games as they stand after corrections, byes by another day."""
-        if self.standing.any_corrected() or any(self.journal.keys("round:", "round;")):
+        """Catch the views up if a file may report corrected games, or byes by another day."""
+        if self.current_facts.any_corrected() or any(self.journal.keys("round:", "round;")):
             self.level()
 
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedPlayerMatcher:
@@ -401,12 +401,12 @@ class OpenLedger:
     # -- recording -------------------------------------------------------------------------------------------------
 
     def check_early(self, event: Event, context: Context) -> None:
-        """Refuse a fact with a new key before it is recorded: what somebody types, or a row of a file.
+        """Refuse a fact with a new key before it is recorded: manual input, or a row of a file.
 
         Raises:
             RejectedError: as ``book.judge`` says.
         """
-        judge.check(event, Evidence(context, self.now_ms(), facts=self.standing))
+        judge.check(event, Evidence(context, self.now_ms(), facts=self.current_facts))
 
     def _record(self, batch: Sequence[Event], actor: str) -> list[Receipt]:
         """Record facts in one transaction: all, or none when one is refused.
@@ -420,7 +420,7 @@ class OpenLedger:
         return self._noted(self._recorder.append_many(batch, actor))
 
     def _record_each(self, games: Sequence[Submission]) -> list[Receipt | Refused]:
-        """Record games in one transaction, as ``Recorder.append_each`` says; for each where it stands, or why not."""
+        """Record games in one transaction, as ``Recorder.append_each`` does; return each receipt, or the refusal."""
         recorded, refused = self._recorder.append_each(games)
         receipts = iter(self._noted(recorded))
         return [refused[place] if place in refused else next(receipts) for place in range(len(games))]

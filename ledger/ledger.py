@@ -23,7 +23,7 @@ from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNa
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered, RoundWithoutGame, SchemeAdopted
-from ledger.facts.source_games import SourceRound, frame_schema, short_repr
+from ledger.facts.source_games import SourceGame, SourceRound, frame_schema, short_repr
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.handle import DEFAULT_ACTOR, OpenLedger, utc_now
 from ledger.journal import listing
@@ -40,7 +40,10 @@ from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_bet
 from ledger.ratings import keeping, past_views, queries
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import at_hand
-from ledger.recording.game_import import GameImport, ImportReport, PoolChoice, take_frames
+from ledger.recording.game_columns import blocks_of
+from ledger.recording.game_import import GameBlock, GameImport, ImportReport, take_blocks
+from ledger.recording.game_rows import GameRows
+from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.recorder import STRANGERS_NAMED, Refused, Submission
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
@@ -58,6 +61,8 @@ if TYPE_CHECKING:
     from ledger import backups
     from ledger.answers import predictions, rankings
     from ledger.answers.crosstables import editions
+    from ledger.answers.crosstables import listing as tournament_lists
+    from ledger.answers.crosstables.listing import TournamentRow
     from ledger.answers.predictions import Prediction
     from ledger.answers.rankings import RankingRow
     from ledger.audit import audit as audits
@@ -71,6 +76,7 @@ else:
     # a program that records asks nothing, and one that asks proves nothing
     audits, server_findings = Lazy("ledger.audit.audit"), Lazy("ledger.audit.server_findings")
     backups, editions = Lazy("ledger.backups"), Lazy("ledger.answers.crosstables.editions")
+    tournament_lists = Lazy("ledger.answers.crosstables.listing")
     predictions, rankings = Lazy("ledger.answers.predictions"), Lazy("ledger.answers.rankings")
 
 
@@ -261,7 +267,7 @@ class Ledger(OpenLedger):
                 stated = schemes.in_full(event)
             elif isinstance(event, RoundWithoutGame):
                 earlier = rounds.setdefault(event.place, [])
-                stated = self.standing.told_round_now(event, earlier)
+                stated = self.current_facts.recorded_round_now(event, earlier)
                 earlier.append(stated)
             batch.append(stated)
         return batch
@@ -376,6 +382,48 @@ class Ledger(OpenLedger):
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together, or another thread opened the ledger.
         """
+        blocks = blocks_of(map(_game_frame, frames))
+        return self._import(
+            blocks,
+            choice,
+            actor,
+            token,
+            strict=strict,
+            record_alike=record_alike,
+            keep_differences=keep_differences,
+            faults_so_far=faults_so_far,
+            advance=advance,
+            rounds=rounds,
+        )
+
+    def record_games(
+        self,
+        games: Sequence[SourceGame],
+        *,
+        choice: PoolChoice | None = None,
+        strict: bool = False,
+        record_alike: bool = False,
+        actor: str = "import",
+        token: str | None = None,
+    ) -> ImportReport:
+        """Record a few games as ``import_games`` records those of a file; arguments and errors are those of it."""
+        blocks = [GameRows.of_source(games)]
+        return self._import(blocks, choice, actor, token, strict=strict, record_alike=record_alike)
+
+    def _import(
+        self,
+        blocks: Iterable[GameBlock],
+        choice: PoolChoice | None,
+        actor: str,
+        token: str | None,
+        *,
+        strict: bool,
+        record_alike: bool,
+        keep_differences: bool = False,
+        faults_so_far: Callable[[], int] = lambda: 0,
+        advance: Callable[[int], None] = lambda _: None,
+        rounds: Callable[[], Sequence[SourceRound]] = tuple,
+    ) -> ImportReport:
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
         self.catch_up_if_corrected()
@@ -383,8 +431,8 @@ class Ledger(OpenLedger):
         # names that are not in the index yet are read anew for each frame: where they are many, they enter it first
         self.names.file.folds.bring_up()
         alike = None if record_alike else DuplicateDetector(self.journal, self.names.file, ViewsGameIndex(self.views))
-        pools, notes_of = choice or PoolChoice(pool=first.pool), SeedWarnings(self.views).of_frame
-        standing = self.standing
+        pools, notes_of = choice or PoolChoice(pool=first.pool), SeedWarnings(self.views).of_games
+        facts = self.current_facts
         job = GameImport(
             self.names,
             self.made_keys,
@@ -394,16 +442,16 @@ class Ledger(OpenLedger):
             self.now_ms,
             alike,
             notes_of,
-            standing.standing,
+            facts.corrected_game,
             keep_differences,
             self.erased_sides(),
-            standing.told_round,
+            facts.recorded_round,
         )
         with self.names.registering():
-            take_frames(
+            take_blocks(
                 self.journal,
                 job,
-                map(_game_frame, frames),
+                blocks,
                 strict=strict,
                 faults_so_far=faults_so_far,
                 advance=advance,
@@ -563,6 +611,35 @@ class Ledger(OpenLedger):
         pool = pool or self.first_pool()
         editions.check_name(self, name, pool)
         return LedgerTournament(ledger=self, name=name, pool=pool, edition=edition)
+
+    def tournaments(
+        self,
+        pool: str | None = None,
+        *,
+        search: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[TournamentRow]:
+        """Return the tournaments of a pool, the latest first, a row for each edition, as the command of that name does.
+
+        Args:
+            pool: its name; the first pool by default.
+            search: a part of the name, in upper or lower case.
+            since: leave out what was over before this instant.
+            until: leave out what began after it.
+            limit: the number of editions; 0 or None: all.
+            offset: the number of later editions that are left out.
+
+        Raises:
+            UnknownNameError: no such pool.
+            MalformedError: *limit* or *offset* is below 0, or no such instant.
+        """
+        sought = tournament_lists.TournamentSearch(
+            since=since, until=until, text=search, limit=rows_between(limit, offset), offset=offset
+        )
+        return tournament_lists.tournaments(self, pool, sought)
 
     def ranking(
         self,

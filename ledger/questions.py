@@ -67,6 +67,10 @@ class LedgerPlayer(Person):
         player.ledger = ledger
         return player
 
+    def __reduce__(self) -> tuple[type[Person], tuple[object, ...]]:
+        # another process gets the person alone: an open ledger stays with its own
+        return Person, tuple(self)
+
     def summary(self, pool: str | None = None, *, at: str | None = None) -> PlayerSummary:
         """Return the player's rating then and now, results, and highest rating, as the command ``show`` does.
 

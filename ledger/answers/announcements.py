@@ -25,7 +25,7 @@ from ledger.facts.words import Format
 from ledger.handle import OpenLedger
 from ledger.imports.reading import ReportedTournament
 from ledger.journal import Journal, rules
-from ledger.recording.game_import import BY_SPEED
+from ledger.recording.pool_choice import BY_SPEED
 from ledger.runtime.calls import checked
 from ledger.runtime.lazy import pl
 from ledger.schemes.scheme import Rhythm

@@ -36,7 +36,9 @@ from ledger.players.sealed_names import (
     latest_commitments,
     registration_key,
 )
-from ledger.recording.game_import import GameImport, ImportReport, PoolChoice, take_frames
+from ledger.recording.game_columns import blocks_of
+from ledger.recording.game_import import GameImport, ImportReport, take_blocks
+from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.registering.registry import PlayersReport
@@ -127,7 +129,7 @@ class _DryNames(VerifiedNames):
         super().__init__(journal, people)
         self._dry_journal = journal
         self.new: dict[str, Person] = {}  # by identity as it is compared
-        self._free = people.counts()[1] + 1
+        self._free = people.highest() + 1
 
     def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
         """Act as ``SealedNames.number``, but store no person."""
@@ -186,8 +188,8 @@ class ImportPreview:
         ledger.catch_up_if_corrected()
         first = schemes.in_full(ledger.first_scheme(), stored=True)
         alike = None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
-        standing = ledger.standing
-        notes_of = SeedWarnings(ledger.views).of_frame
+        facts = ledger.current_facts
+        notes_of = SeedWarnings(ledger.views).of_games
         keys = MadeKeys(self._journal, self._secret)
         job = GameImport(
             self._names,
@@ -198,13 +200,14 @@ class ImportPreview:
             ledger.now_ms,
             alike,
             notes_of,
-            standing.standing,
+            facts.corrected_game,
             keep_differences,
             ledger.erased_sides(keys),
-            standing.told_round,
+            facts.recorded_round,
         )
-        take_frames(
-            self._journal, job, frames, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+        blocks = blocks_of(frames)
+        take_blocks(
+            self._journal, job, blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
         )
         return job.report
 

@@ -2,14 +2,15 @@
 
 None of them makes an entry false; they may change later entries, hide rows, let others change them, or keep names
 after an erasure. The stores check triggers, rules and policies of the journal, and foreign objects of the names,
-before they write; the rest is compared here with the tables as they are published, which are repeated here.
+before they write; the rest is compared here with the tables as they are published, which ``server.toml`` repeats.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.auth import postgres_token_tables
@@ -19,109 +20,11 @@ from ledger.journal.postgres_tables import Roles, making
 from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.runtime import postgres
+from ledger.runtime.lazy import tomllib
 from ledger.runtime.postgres import quoted, without_password
 
 if TYPE_CHECKING:
     from psycopg import Connection
-
-# As the server says columns and constraints of its own (``format_type``, ``pg_get_constraintdef``), not as the SQL of
-# the stores has them: its spelling is compared word by word.
-Columns = tuple[str, ...]
-_JOURNAL: Mapping[str, Columns] = {
-    "about": ("name text NOT NULL", "value text NOT NULL", "about_pkey PRIMARY KEY (name)"),
-    "journal": (
-        "position bigint NOT NULL", "kind text NOT NULL", 'key text COLLATE "C" NOT NULL', "body bytea NOT NULL",
-        "leaf bytea NOT NULL", 'journal_pkey PRIMARY KEY ("position")', "journal_key UNIQUE (key)",
-        'journal_position_check CHECK (("position" > 0))', "journal_body_check CHECK ((length(body) <= 65535))",
-        "journal_leaf_check CHECK ((length(leaf) = 32))",
-    ),
-    "nodes": (
-        "level integer NOT NULL", "number bigint NOT NULL", "hash bytea NOT NULL",
-        "nodes_pkey PRIMARY KEY (level, number)", "nodes_hash_check CHECK ((length(hash) = 32))",
-    ),
-    "texts": (
-        "sha256 bytea NOT NULL", "zstd bytea NOT NULL", "texts_pkey PRIMARY KEY (sha256)",
-        "texts_sha256_check CHECK ((length(sha256) = 32))",
-    ),
-}  # fmt: skip
-_NAMES: Mapping[str, Columns] = {
-    "about": (
-        "number integer NOT NULL", 'program text COLLATE "C" NOT NULL', "layout integer NOT NULL",
-        "about_pkey PRIMARY KEY (number)", "about_number_check CHECK ((number = 1))",
-    ),
-    "people": (
-        "player bigint NOT NULL", 'identity text COLLATE "C"', 'name text COLLATE "C"', "salt bytea",
-        'joined_at text COLLATE "C" NOT NULL', "people_pkey PRIMARY KEY (player)",
-        "people_identity_key UNIQUE (identity)",
-    ),
-    "renaming": (
-        "player bigint NOT NULL", "number integer NOT NULL", 'name text COLLATE "C" NOT NULL', "salt bytea NOT NULL",
-        "renaming_pkey PRIMARY KEY (player)",
-    ),
-    "erasing": (
-        "player bigint NOT NULL", 'actor text COLLATE "C" NOT NULL', "erasing_pkey PRIMARY KEY (player)",
-    ),
-    "reasons": (
-        "number bigint NOT NULL", 'commitment text COLLATE "C" NOT NULL', 'entry text COLLATE "C" NOT NULL',
-        "salt bytea", 'text text COLLATE "C"', "reasons_pkey PRIMARY KEY (number)",
-        "reasons_commitment_key UNIQUE (commitment)",
-    ),
-    "secret": (
-        "number integer NOT NULL", "secret bytea NOT NULL", "secret_pkey PRIMARY KEY (number)",
-        "secret_number_check CHECK ((number = 1))", "secret_secret_check CHECK ((length(secret) = 32))",
-    ),
-    "changes": ("number bigint NOT NULL", "writer bigint NOT NULL", "changes_pkey PRIMARY KEY (number)"),
-    "people_folds": (
-        "player bigint NOT NULL", 'name text COLLATE "C" NOT NULL', "people_folds_pkey PRIMARY KEY (player)",
-    ),
-    "people_search": (
-        "player bigint NOT NULL", 'words text COLLATE "C" NOT NULL', "trigrams bigint[] NOT NULL",
-        "people_search_pkey PRIMARY KEY (player)",
-    ),
-}  # fmt: skip
-_TOKENS: Mapping[str, Columns] = {
-    "about": _NAMES["about"],
-    "file": (
-        "number integer NOT NULL DEFAULT", "hash_key bytea NOT NULL", "ledger bytea NOT NULL",
-        "file_pkey PRIMARY KEY (number)", "file_number_check CHECK ((number = 1))",
-        "file_hash_key_check CHECK ((length(hash_key) = 32))", "file_ledger_check CHECK ((length(ledger) = 32))",
-    ),
-    "tokens": (
-        "number bigint NOT NULL", 'name text COLLATE "C" NOT NULL', 'roles text COLLATE "C" NOT NULL',
-        "hash bytea NOT NULL", 'added_at text COLLATE "C" NOT NULL', 'revoked_at text COLLATE "C"',
-        "tokens_pkey PRIMARY KEY (number)", "tokens_hash_key UNIQUE (hash)",
-    ),
-    "refusals": (
-        "number bigint NOT NULL", 'at text COLLATE "C" NOT NULL', 'tried text COLLATE "C" NOT NULL',
-        'claimed text COLLATE "C"', "token bigint", 'rule text COLLATE "C" NOT NULL',
-        'reason text COLLATE "C" NOT NULL', "refusals_pkey PRIMARY KEY (number)",
-    ),
-    "sessions": (
-        "hash bytea NOT NULL", "token bigint NOT NULL", "entry bigint", 'digest text COLLATE "C" NOT NULL',
-        "begun_ms bigint NOT NULL", "used_ms bigint NOT NULL", "ends_ms bigint NOT NULL",
-        "sessions_pkey PRIMARY KEY (hash)",
-    ),
-    "sendings": (
-        "number bigint NOT NULL", "hash bytea NOT NULL", "digest bytea NOT NULL", 'entry text COLLATE "C" NOT NULL',
-        'reason text COLLATE "C" NOT NULL', "proposals bigint NOT NULL", "sendings_pkey PRIMARY KEY (number)",
-        "sendings_hash_key UNIQUE (hash)",
-    ),
-}  # fmt: skip
-_INDEXES_OF_TOKENS = (*(f"{table}_pkey" for table in _TOKENS), "tokens_hash_key", "sendings_hash_key")
-
-_NEXT, _NEVER = "journal_takes_the_next_position", "BEFORE DELETE OR UPDATE OR TRUNCATE"
-_TRIGGERS: Mapping[str, str] = {
-    _NEXT: f"CREATE TRIGGER {_NEXT} AFTER INSERT ON journal REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT "
-    "EXECUTE FUNCTION next_position()",
-} | {
-    f"{table}_never_changes": f"CREATE TRIGGER {table}_never_changes {_NEVER} ON {table} FOR EACH STATEMENT "
-    "EXECUTE FUNCTION never()"
-    for table in _JOURNAL
-}
-_INDEXES_OF_NAMES: Mapping[str, str] = {
-    "people_folds_by_name": "CREATE INDEX people_folds_by_name ON people_folds USING btree (name)",
-    "people_search_by_trigram": "CREATE INDEX people_search_by_trigram ON people_search USING gin (trigrams)",
-}
 
 
 class _Function(NamedTuple):
@@ -137,73 +40,58 @@ class _Schema(NamedTuple):
 
     Attributes:
         name: of the schema.
-        tables: by name, columns and constraints.
-        indexes: those besides the constraints' own, with their definitions by the server.
-        triggers: with what each does, likewise.
+        published: its part of ``server.toml``.
         functions: by name.
-        writes: by table, what the role of those who record may do there besides reading; a privilege on some columns
-            has them behind it.
-        calls: functions that this role may call.
+        calls: functions that the role of those who record may call.
         is_of_names: so that nothing of it may be kept elsewhere.
         has_readers: whether there is a role for those who only read.
     """
 
     name: str
-    tables: Mapping[str, Columns]
-    indexes: Mapping[str, str]
-    triggers: Mapping[str, str]
+    published: Mapping[str, Mapping[str, Any]]
     functions: Mapping[str, _Function]
-    writes: Mapping[str, frozenset[str]]
     calls: frozenset[str]
     is_of_names: bool
     has_readers: bool = True
 
+    @property
+    def tables(self) -> Mapping[str, Sequence[str]]:
+        """By name, columns and constraints."""
+        return self.published["tables"]
+
+    @property
+    def indexes(self) -> Mapping[str, str]:
+        """Those besides the constraints' own, with their definitions by the server."""
+        return self.published.get("indexes", {})
+
+    @property
+    def triggers(self) -> Mapping[str, str]:
+        """The triggers, with what each does, likewise."""
+        return self.published.get("triggers", {})
+
+    @property
+    def writes(self) -> Mapping[str, Sequence[str]]:
+        """By table, what the role of those who record may do there besides reading."""
+        return self.published["writes"]
+
+    @property
+    def constraint_indexes(self) -> tuple[str, ...]:
+        """Names of the indexes that the server makes for keys and unique columns."""
+        words = (each for columns in self.tables.values() for each in columns)
+        return tuple(each.split()[0] for each in words if each.split()[1] in {"PRIMARY", "UNIQUE"})
+
 
 def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
-    names, roles = schema_of(schema), Roles.of(schema)
-    added, rows = frozenset({"INSERT"}), frozenset({"INSERT", "DELETE"})
-    every = rows | {"UPDATE"}
-    journal = _Schema(
-        schema,
-        _JOURNAL,
-        {},
-        _TRIGGERS,
-        _functions(schema, making(schema, roles, "")),
-        {"journal": added},
-        frozenset({"leave", "keep_texts"}),
-        is_of_names=False,
-    )
-    of_people = frozenset({"INSERT", "UPDATE identity", "UPDATE name", "UPDATE salt"})
-    of_reasons = rows | {"UPDATE salt", "UPDATE text"}
+    published = tomllib.loads(Path(__file__).with_name("server.toml").read_text("utf-8"))
+    made = _functions(schema, making(schema, Roles.of(schema), ""))
+    journal = _Schema(schema, published["journal"], made, frozenset({"leave", "keep_texts"}), is_of_names=False)
+    names, tokens = schema_of(schema), postgres_token_tables.schema_of(schema)
     helpers = _functions(names, "\n".join(postgres_layout.statements(schema, Roles.of(names))))
-    people = _Schema(
-        names,
-        _NAMES,
-        _INDEXES_OF_NAMES,
-        {},
-        helpers,
-        {
-            "people": of_people, "renaming": every, "people_folds": every, "people_search": every,
-            "reasons": of_reasons, "erasing": rows, "changes": rows, "secret": frozenset({"INSERT", "UPDATE"}),
-        },
-        frozenset(helpers),
-        is_of_names=True,
-    )  # fmt: skip
-    tokens = _Schema(
-        postgres_token_tables.schema_of(schema),
-        _TOKENS,
-        {},
-        {},
-        {},
-        {
-            "file": added, "refusals": added, "tokens": added | {"UPDATE revoked_at"},
-            "sessions": rows | {"UPDATE used_ms"}, "sendings": rows,
-        },
-        frozenset(),
-        is_of_names=True,
-        has_readers=False,
-    )  # fmt: skip
-    return journal, people, tokens
+    return (
+        journal,
+        _Schema(names, published["names"], helpers, frozenset(helpers), is_of_names=True),
+        _Schema(tokens, published["tokens"], {}, frozenset(), is_of_names=True, has_readers=False),
+    )
 
 
 def _functions(schema: str, script: str) -> dict[str, _Function]:
@@ -236,8 +124,9 @@ def server_faults(address: str, schema: str) -> list[str]:
         postgres_layout.check(connection, place, schema)
         with postgres.storage_errors(place):
             faults += postgres_layout.foreign_objects(connection, schema)
-            tokens = postgres_token_tables.schema_of(schema)
-            faults += postgres_layout.foreign_objects_of_names(connection, tokens, _INDEXES_OF_TOKENS)
+            schemas = _schemas(schema)
+            tokens = schemas[-1]
+            faults += postgres_layout.foreign_objects_of_names(connection, tokens.name, tokens.constraint_indexes)
             # whose sessions begin with all triggers switched off, which a superuser once had them do
             for (role,) in connection.execute(_WITHOUT_GUARDS).fetchall():
                 reset = "ALTER DATABASE" if role is None else f"ALTER ROLE {role}"
@@ -245,7 +134,7 @@ def server_faults(address: str, schema: str) -> list[str]:
                     f"{role or 'everybody'} works with session_replication_role = replica here, so that no guard of "
                     f"the journal acts: run '{reset} ... RESET session_replication_role'"
                 )
-            for each in _schemas(schema):
+            for each in schemas:
                 if not postgres.has_schema(connection, each.name):
                     faults.append(f"schema {each.name} {LACKING.format(name='DB')}")
                     continue

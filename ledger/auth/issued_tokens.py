@@ -3,7 +3,7 @@
 One judge for every door, for the gate under the write lock and for the game book: what is asked is the position alone,
 never a clock. The audit has a reader of its own.
 
-Until somebody is an approver, anybody may issue and revoke. From then on it takes an approver's token. A reset, for a
+Until there is an approver, anyone may issue and revoke. From then on it takes an approver's token. A reset, for a
 lost one, takes none: it gives a person, who held the roles before, a new token in the place of all earlier ones, and
 the audit names it.
 """
@@ -25,7 +25,7 @@ class Issued:
     """A token as the journal issued it.
 
     Attributes:
-        position: of its entry, by which whatever is proven by it names it.
+        position: of its entry, by which authenticated entries name it.
         event: what that entry says.
         by: who issued it, as the entry's actor.
         added_at: when.
@@ -59,7 +59,7 @@ class TokenRegister:
     Attributes:
         tokens: by position of their entries.
         first: position of the first of these entries; decisions before it name none.
-        approver_since: position of the first entry that made somebody an approver.
+        approver_since: position of the first entry that appointed an approver.
     """
 
     tokens: dict[int, Issued] = attrs.Factory(dict)
@@ -92,7 +92,7 @@ class TokenRegister:
         added_at = without_zero_fraction(entry.recorded_at)
         token = Issued(entry.position, event, entry.actor, added_at, void)
         if void is None and event.reset:
-            # Before the new token stands among them: it would end itself.
+            # Before the new token is among them: it would end itself.
             for earlier in self.of(event.person):
                 self._end(earlier, entry)
         if void is None and Role.APPROVER in token.roles and self.approver_since is None:
@@ -116,7 +116,7 @@ class TokenRegister:
             by_token: position of the entry that issued that person's token; None where none was shown.
             position: of the entry that issues or revokes.
         """
-        # Up to the entry that made the first approver there was nobody whose token could be shown.
+        # Up to the entry that appointed the first approver there was no token that could be shown.
         if self.approver_since is None or position <= self.approver_since:
             return None
         return self.fault(name, by_token, Role.APPROVER, position)
@@ -142,14 +142,14 @@ class TokenRegister:
             return f"the token of entry {by_token} names {token.event.person!r}, not {name!r}"
         if role not in token.roles:
             return f"the token of entry {by_token} has the roles {token.event.roles}, not {role}"
-        # Not at that entry itself: whoever gives up a token has perhaps no other one to prove it by.
+        # Not at that entry itself: a person who gives up a token may have no other one to show.
         if token.revoked is not None and token.revoked < position:
             return f"the token of entry {by_token} was revoked by entry {token.revoked}"
         return None
 
 
 class IssuedTokens:
-    """The register of one journal, read again where entries came: a key never vanishes, so their number tells."""
+    """The register of one journal, read again if entries came: a key never vanishes, so their number shows it."""
 
     def __init__(self, journal: Journal) -> None:
         """Take the journal."""
@@ -158,7 +158,7 @@ class IssuedTokens:
         self._register = TokenRegister()
 
     def now(self) -> TokenRegister:
-        """The register as the journal stands, entries of an open transaction included."""
+        """Return the current register, entries of an open transaction included."""
         keys = list(self._journal.keys(KEYS, AFTER_KEYS))
         if keys != self._keys:
             rows = self._journal.find(keys)

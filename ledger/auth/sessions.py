@@ -1,4 +1,4 @@
-"""Sessions at the desk: a token is typed once, and a random word stands for it until the session is over.
+"""Sessions at the desk: a token is typed once, and a random word replaces it until the session is over.
 
 The browser has the word, the file of tokens its keyed hash. It is taken wherever a token is, and proves no more than
 its token does at that moment: who it is and what that person may do is asked of the journal each time.
@@ -21,7 +21,7 @@ MOST = 8  # of one token; the oldest go
 
 
 class SessionRow(NamedTuple):
-    """A session as the file keeps it; nobody can tell its word from this.
+    """A session as the file stores it; its word cannot be computed from it.
 
     Attributes:
         token: number of the token that was typed.
@@ -90,5 +90,5 @@ def form_token(word: str, form: str) -> str:
 
 def is_form_token(word: str, form: str, token: str) -> bool:
     """Whether it is that token; compared in constant time."""
-    # ``compare_digest`` raises on a text beyond ASCII, and whoever sends a form may send any.
+    # ``compare_digest`` raises on a text beyond ASCII, and a form may send any.
     return hmac.compare_digest(form_token(word, form), token.encode("ascii", "replace").decode())

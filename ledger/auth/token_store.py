@@ -1,6 +1,6 @@
-"""What is kept of tokens beside the journal, and what every store of it does: a file, or tables on a server.
+"""The store of tokens outside the journal, and its contract: a file, or tables on a server.
 
-Tokens are issued by the journal. Beside it stand those of earlier releases, which count as long as it has issued none;
+The journal issues tokens. The store has those of earlier releases, which count as long as the journal has issued none;
 the log of what was refused; the sessions at the desk; and which proposals were sent under which word, so that the same
 is proposed once. What a token may do is decided in ``tokens``.
 """
@@ -16,11 +16,11 @@ from ledger.auth.sessions import SessionRow
 
 KEY_BYTES = 32
 NOT_KEPT = "did not keep what was written: run 'audit', and have its operator look"
-MOST_SENDINGS = 10_000  # that are remembered: whoever sends again does so within minutes or days
+MOST_SENDINGS = 10_000  # that are remembered: a sender repeats within minutes or days
 
 
 class TokenRow(NamedTuple):
-    """A token as it is listed; nobody can tell the token from it.
+    """A token as it is listed; the token cannot be computed from it.
 
     Attributes:
         number: from 1, in the order in which they were made.
@@ -44,7 +44,7 @@ class TokenRow(NamedTuple):
 
 
 class RefusalRow(NamedTuple):
-    """An attempt that was refused; or that somebody signed in at the desk, or out, which its rule says.
+    """A refused attempt; or a sign-in or sign-out at the desk, as its rule says.
 
     Attributes:
         number: from 1, in the order of time.
@@ -71,7 +71,7 @@ class SendingRow(NamedTuple):
     Attributes:
         is_same: whether the same is sent now.
         entry: key of the first entry.
-        reason: the seal of the reason in it, by which it is told from another entry that got its key.
+        reason: the commitment to its reason, which distinguishes it from another entry with its key.
         proposals: how many proposals were recorded together; their numbers follow each other.
     """
 
@@ -84,10 +84,10 @@ class SendingRow(NamedTuple):
 class TokenStore(Protocol):
     """What is kept of the tokens of one ledger. Where nothing was written yet, every question has an empty answer.
 
-    Words and tokens are kept as hashes under a key of the store, so that nobody can tell them from what stands there.
+    Words and tokens are stored as hashes under a key of the store, so that they cannot be computed from it.
 
     Attributes:
-        path: the file beside the ledger: the store itself, or one that a release before kept there.
+        path: the file next to the ledger: the store itself, or one of an earlier release.
         keeps_claims: whether the log has names of people without a token, which ``forget`` takes out again.
     """
 
@@ -108,7 +108,7 @@ class TokenStore(Protocol):
     # -- tokens of earlier releases --------------------------------------------------------------------------------
 
     def rows(self) -> list[TokenRow]:
-        """Every token that stands here, in order; those that were revoked too.
+        """Return every stored token, in order; revoked ones too.
 
         Raises:
             StorageError: the store refuses, or proves nothing.
@@ -160,10 +160,10 @@ class TokenStore(Protocol):
     def sending(self, word: str, content: bytes) -> SendingRow | None:
         """What was to be recorded of what was sent under a word; None: nothing was sent.
 
-        Whether it stands, the journal says: whoever was stopped before it was recorded may leave the row behind.
+        The journal says whether it was recorded: a process that was stopped before may leave the row behind.
 
         Args:
-            word: what tells a repeat, with whoever sent it.
+            word: the mark of a repeat, with its sender.
             content: what is sent now.
         """
 
@@ -172,6 +172,6 @@ class TokenStore(Protocol):
 
 
 def keyed_hash(key: bytes, word: str) -> bytes:
-    """HMAC-SHA256 under the key of a store: without it, the hash of a token that somebody knows cannot be made."""
+    """Return an HMAC-SHA256 under the key of a store: without the key, the hash of a known token cannot be made."""
     # Bytes of the environment that are no UTF-8 come as lone surrogates: a word of them is unknown, and no error.
     return hmac.digest(key, word.encode("utf-8", "surrogatepass"), "sha256")

@@ -1,7 +1,7 @@
 """Tokens: random words that prove who acts, each with the roles that its person holds, as the journal issued them.
 
-Where tokens are set up, whoever corrects or approves shows one, and it names the person. Without them a name is a word,
-and is recorded as such. Which tokens there are stands in the journal (``issued_tokens``); the store beside it keeps the
+If tokens are set up, a person who corrects or approves shows one, and it names the person. Without them a name is a
+bare word, and is recorded as such. The journal has the issued tokens (``issued_tokens``); the store outside it has the
 log of what was refused, the sessions at the desk and, of earlier releases, tokens that have no entry yet: they are
 taken until the first entry, which takes them along. Whether four eyes allow a decision is not judged here.
 """
@@ -105,7 +105,7 @@ class Tokens:
     Attributes:
         store: where the log is kept, sessions, and tokens of earlier releases.
         issued: what the journal says of those that it issued.
-        _records: records what a gate gives, under the write lock, and tells the time.
+        _records: records the facts of a gate, under the write lock, and reads the clock.
     """
 
     store: TokenStore
@@ -114,11 +114,11 @@ class Tokens:
 
     @property
     def path(self) -> Path:
-        """The file of the store, or the one that a release before this kept beside a ledger on a server."""
+        """The file of the store, or the one that an earlier release had next to a ledger on a server."""
         return self.store.path
 
     def are_set_up(self) -> bool:
-        """Whether any token was ever issued; where all are revoked, nobody can act."""
+        """Return whether any token was ever issued; if all are revoked, nobody can act."""
         register = self.issued.now()
         return register.first is not None or bool(self._of_earlier_releases(register))
 
@@ -140,14 +140,14 @@ class Tokens:
     ) -> str:
         """Issue a token to a person; only this answer ever shows it.
 
-        The first one that is issued takes the tokens of an earlier release along, which stand in the store alone: each
+        The first issued token takes over the tokens of an earlier release, which are in the store alone: each
         that was not revoked gets an entry.
 
         Args:
             name: of the person.
             roles: what the person may do.
             expires_at: the last instant at which it is taken.
-            by: who issues it; once somebody is an approver, the token of one names that person.
+            by: the issuer; once there is an approver, an approver's token names that person.
             token: that token.
             show: called with the new token immediately before it is recorded; if it raises, none is issued.
 
@@ -169,7 +169,7 @@ class Tokens:
     def reset(self, name: str, *, by: str | None = None, show: Callable[[str], object] = lambda _: None) -> str:
         """Issue a new token to an approver whose token is lost, in the place of all that this person had.
 
-        It asks for no token, for there may be nobody left who has one; the audit names it for ever.
+        It needs no token, for there may be no person left with one; the audit reports it for ever.
 
         Args:
             name: of the approver.
@@ -177,9 +177,9 @@ class Tokens:
             show: as for ``add``.
 
         Raises:
-            UnknownNameError: nobody of that name has a token.
+            UnknownNameError: no person of that name has a token.
             RejectedError: the person was never an approver: an approver issues a new token; or no entry issued a token
-                yet, and somebody else holds an approver's of an earlier release.
+                yet, and another person has an approver's of an earlier release.
         """
         register = self.issued.now()
         # Before the journal issues tokens those of an earlier release count, which go along with the new one.
@@ -233,7 +233,7 @@ class Tokens:
                 self.check_issuer(who, first, tried)
             numbers = [token.event.number for token in self.issued.now().tokens.values()]
             numbers += [event.number for event in events if isinstance(event, TokenIssued)]
-            # One of an earlier release that was revoked has no entry, but lines of the log that tell of its number.
+            # A revoked one of an earlier release has no entry, but lines of the log with its number.
             numbers += [row.number for row in self._of_earlier_releases(self.issued.now())]
             salt = secrets.token_bytes(SALT_BYTES)
             event = TokenIssued(
@@ -271,14 +271,14 @@ class Tokens:
             row for row in self._of_earlier_releases(register) if row.revoked_at is None and not actor_faults(row.name)
         ]
         lost = [row for row in rows if row.name == lost_by and Role.APPROVER in row.roles.split()]
-        # Of these nobody can show one, as the entry of a second approver's would have to; the new one ends them all.
+        # None of these can be shown, as the entry of a second approver's would have to; the new one ends them all.
         left_behind = sorted(lost, key=lambda row: (-len(row.roles.split()), row.number))[1:]
         return [row for row in rows if row not in left_behind]
 
     def _taken_along(self, who: Actor, position: int, lost_by: str | None) -> Iterator[TokenIssued]:
         """An entry for each token of an earlier release that holds: the first is that of the issuer, if any."""
         rows = self._to_take_along(self.issued.now(), lost_by)
-        # One's own first, for from it on by_token can be told; approvers last, for from the first of them on every
+        # One's own first, for from it on by_token is known; approvers last, for from the first of them on every
         # entry needs the token of one: where there are any, it is one of them who shows a token.
         approvers = {row.number for row in rows if Role.APPROVER in row.roles.split()}
         is_own = {row.number: row.name == who.name and (row.number in approvers or not approvers) for row in rows}
@@ -301,11 +301,11 @@ class Tokens:
 
         Args:
             whose: the name of a person, or a number.
-            by: who revokes; once somebody is an approver, the token of one names that person.
+            by: who revokes; once there is an approver, an approver's token names that person.
             token: that token.
 
         Raises:
-            UnknownNameError: nobody of that name has a token, and none has that number.
+            UnknownNameError: no person of that name has a token, and none has that number.
             RejectedError: for want of an approver's token.
         """
         tried = f"revoke tokens of {without_tokens(whose)!r}"
@@ -320,7 +320,7 @@ class Tokens:
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             self.check_issuer(who, writer.size + 1, tried)
-            now = [row.number for row in self.list() if row.revoked_at is None]  # somebody may have been faster
+            now = [row.number for row in self.list() if row.revoked_at is None]  # another process may have been faster
             # One's own last: it proves nothing to the entries behind that which ends it.
             in_order = sorted(holding, key=lambda row: row.entry == who.entry)
             return [TokenRevoked(number=row.number, by_token=who.entry) for row in in_order if row.number in now]
@@ -334,7 +334,7 @@ class Tokens:
         raise UnknownNameError("token", without_tokens(name_or_number), "give a name or a number of 'token list'")
 
     def _issuer(self, token: str | None, claimed: str | None, tried: str) -> Actor:
-        """Who issues or revokes: once somebody is an approver, the person whom an approver's token names."""
+        """Return the issuer or revoker: once there is an approver, the one whom an approver's token names."""
         if self.is_held(Role.APPROVER):
             return self.who(token, claimed, Role.APPROVER, tried)
         shown = self._shown(token) if token is not None and self.are_set_up() else None
@@ -346,7 +346,7 @@ class Tokens:
         """Under the write lock: whether who issues or revokes may still do so.
 
         Raises:
-            RejectedError: somebody became an approver since, or the token was revoked.
+            RejectedError: a first approver was appointed since, or the token was revoked.
         """
         register = self.issued.now()
         if register.approver_since is not None:
@@ -403,13 +403,13 @@ class Tokens:
 
         Raises:
             RejectedError: one of ``RULES``.
-            StorageError: tokens of an earlier release stand where nothing is to be believed.
+            StorageError: tokens of an earlier release are in a file that is not to be trusted.
         """
         if not self.are_set_up():
             if token is None:
                 return _unproven(claimed)
             self._refuse_without_any()
-        # Whoever sets up tokens for corrections stops no program that records games without one.
+        # Tokens for corrections stop no program that records games without one.
         if token is None and role is Role.RECORDER and not self.is_held(role):
             return _unproven(claimed)
         if token is None:
@@ -426,7 +426,7 @@ class Tokens:
         return shown.until_ms is None or shown.until_ms >= self._records.clock_ms()
 
     def holder(self, token: str, tried: str) -> str:
-        """Whom a token names that holds now, whatever its roles are; an attempt that is refused goes into the log.
+        """Return the person of a valid token, whatever its roles; a refused attempt goes into the log.
 
         Args:
             token: what was shown.
@@ -448,12 +448,12 @@ class Tokens:
         )
 
     def recorder(self, token: str | None, actor: str, unnamed: str) -> str:
-        """Who records facts: where somebody holds that role, the person whom a token names; else *actor*, a word.
+        """Return the recorder of facts: if a person has that role, the one whom a token names; else the word *actor*.
 
         Args:
             token: what was shown; None without.
             actor: the name that was given.
-            unnamed: the name that stands for none.
+            unnamed: the name if none is given.
 
         Raises:
             RejectedError: as for ``who``.
@@ -465,7 +465,7 @@ class Tokens:
     def _shown(self, token: str) -> _Shown | None:
         """The token that was shown, if it is one of this ledger; every digest is compared, each in constant time.
 
-        The word of a session stands for its token while the session lasts.
+        The word of a session replaces its token while the session lasts.
         """
         register = self.issued.now()
         if sessions.is_word(token):
@@ -496,7 +496,7 @@ class Tokens:
     def _holding(self, shown: _Shown | None, token: str, claimed: str | None, tried: str) -> _Shown:
         """The token that was shown, if it holds now; else it is refused."""
         if shown is None:
-            # nobody learns anything from these in the log
+            # these teach nothing in the log
             if sessions.is_word(token):
                 raise RejectedError("session-over", "", "this session is over; sign in again")
             message = "this token is none of this ledger; check which one is given"
@@ -513,7 +513,7 @@ class Tokens:
     # -- sessions --------------------------------------------------------------------------------------------------
 
     def sign_in(self, token: str, where: str, person: str | None = None) -> tuple[str, Session]:
-        """Begin a session of a token; returns the word that stands for it, which only this answer ever shows.
+        """Begin a session of a token; return its word, which only this answer ever shows.
 
         Args:
             token: that was typed.
@@ -521,7 +521,7 @@ class Tokens:
             person: whom something else has signed in already, whose own token it must be; None: nothing has.
 
         Raises:
-            RejectedError: it is no token of this ledger, holds no longer, or is somebody else's; the log keeps that.
+            RejectedError: it is no token of this ledger, has expired, or is another person's; the log has that.
             StorageError: what is kept of tokens cannot be written, or did not keep the session.
         """
         tried = f"sign in at the desk from {where}"
@@ -578,7 +578,7 @@ class Tokens:
         return row if row is not None and row.holds_at(self._records.clock_ms()) else None
 
     def _token_of(self, row: SessionRow, register: TokenRegister) -> _Shown | None:
-        """The token of a session, revoked or not; None where another one stands in its place by now."""
+        """Return the token of a session, revoked or not; None if another one has taken its place."""
         if row.entry is not None:
             issued = register.tokens.get(row.entry)
             is_same = issued is not None and issued.void is None and issued.event.digest == row.digest
@@ -599,7 +599,7 @@ class Tokens:
             yield
         except RejectedError as error:
             if error.rule in WANT_OF_RIGHT:
-                # refused all the same, whatever becomes of the log
+                # refused all the same, even if the log fails
                 with suppress(StorageError):
                     if self.are_set_up():
                         self._note(error.rule, tried, actor.name, None, str(error))
@@ -638,7 +638,7 @@ def _needs_a_token(tried: str, role: Role) -> str:
 
 
 def _digest(salt: bytes, token: str) -> str:
-    # One hash is enough where a password would need a slow one: a token is 32 random bytes, which nobody can try.
+    # One hash is enough where a password would need a slow one: a token is 32 random bytes, too many to try.
     return hmac.digest(salt, token.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 

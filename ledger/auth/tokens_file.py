@@ -1,7 +1,7 @@
 """The file of tokens on the disk: the log, the sessions at the desk and, of earlier releases, tokens as keyed hashes.
 
-It names people, so nobody but its owner may read or write it. It is no part of the journal and of no backup. What it
-keeps, ``token_store`` tells. A file of an earlier layout is read as it is, and brought up by the next write.
+It names people, so only its owner may read or write it. It is no part of the journal and of no backup. ``token_store``
+says what it has. A file of an earlier layout is read as it is, and brought up by the next write.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
 class TokensFile:
-    """The file of one ledger; opened for each question anew, so that what was revoked holds no longer."""
+    """The file of one ledger; it is opened for each question, so that a revocation holds at once."""
 
     keeps_claims = True
 
@@ -111,12 +111,12 @@ class TokensFile:
         return f"beside {self.path.name!r}"
 
     def exists(self) -> bool:
-        """Whether somebody has made tokens; a file that was never filled is none.
+        """Return whether tokens were made; a file that was never filled is none.
 
         Raises:
             StorageError: what a process that was stopped has left in it cannot be taken back.
         """
-        # somebody writes it, or was stopped while doing so
+        # another process writes it, or was stopped while doing so
         if self._size() and Path(f"{self.path}-journal").exists():
             with sqlite.storage_errors(self.path, REMEDY), closing(sqlite.connect(self.path)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes back what was not committed
@@ -129,7 +129,7 @@ class TokensFile:
             return 0
 
     def warning(self) -> str | None:
-        """What is to be said of its permissions: whoever can read it learns who works here, but no token."""
+        """Return a warning about its permissions: a reader learns who works here, but no token."""
         if os.name == "posix" and self.exists() and self.path.stat().st_mode & _READABLE_BY_OTHERS:
             return f"{self.path}: others may read who holds tokens and what was refused; run 'chmod 600' on it"
         return None
@@ -259,10 +259,10 @@ class TokensFile:
     def sending(self, word: str, content: bytes) -> SendingRow | None:
         """What was to be recorded of what was sent under a word; None: nothing was sent.
 
-        Whether it stands, the journal says: whoever was stopped before it was recorded leaves the row behind.
+        The journal says whether it was recorded: a process that was stopped before leaves the row behind.
 
         Args:
-            word: what tells a repeat, with whoever sent it.
+            word: the mark of a repeat, with its sender.
             content: what is sent now.
         """
         if not self.exists():
@@ -316,7 +316,7 @@ class TokensFile:
                 sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT, OLDEST_LAYOUT)
                 for fault in faults(connection, _SCHEMAS[_layout(connection)]):
                     raise StorageError(str(self.path), fault)
-                # A file that came to lie beside another ledger must not name its own people as those who act here.
+                # A file that came to lie next to another ledger must not name its own people as those who act here.
                 ledgers = connection.execute("SELECT ledger FROM file").fetchall()
                 if ledgers != [(self._ledger(),)]:
                     raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
@@ -347,7 +347,7 @@ class TokensFile:
 
     def _check_permissions(self, *, make: bool) -> None:
         try:
-            # For its owner alone from its first byte on; so is the log that SQLite makes beside it.
+            # For its owner alone from its first byte on; so is the log that SQLite makes next to it.
             os.close(os.open(self.path, os.O_RDWR | (os.O_CREAT if make else 0), 0o600))
         except OSError as error:
             message = f"{error.strerror}; only who may read and write it can use tokens here"

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
 
 
-def meetings(connection: sqlite3.Connection, after: HypotheticalFacts, keys: Mapping[str, int]) -> Iterator[Refusal]:
-    """Facts that would say of one instant what another one says of it already.
+def key_collisions(
+    connection: sqlite3.Connection, after: HypotheticalFacts, keys: Mapping[str, int]
+) -> Iterator[Refusal]:
+    """Yield the refusals of facts that would be at the place of another one.
 
     Args:
         connection: the views.
@@ -33,7 +35,7 @@ def meetings(connection: sqlite3.Connection, after: HypotheticalFacts, keys: Map
         place = _place(after, key) if "@" in key else None
         if place is None:
             continue
-        # Corrected ones and those of this proposal: any other fact stands where its key says, and a key stands once.
+        # Corrected facts and those of this proposal: any other fact is where its key says, and keys are unique.
         corrected = (subject for (subject,) in connection.execute(_CORRECTED, (f"{_family(place)}*",)).fetchall())
         for other in dict.fromkeys((place, *corrected, *keys)):
             if other != key and other.startswith(_family(place)) and _place(after, other) == place:
@@ -43,22 +45,22 @@ def meetings(connection: sqlite3.Connection, after: HypotheticalFacts, keys: Map
 
 
 def key_conflict(connection: sqlite3.Connection, journal: Journal, event: Event) -> ConflictError | None:
-    """Return the refusal of a new fact where a corrected one, whose key names another place, is by now.
+    """Return the refusal of a new fact at the place of a corrected one, whose key names another place.
 
     Args:
         connection: the views, level with the journal.
-        journal: where facts stand as they were recorded.
+        journal: the facts as they were recorded.
         event: a fact at an instant, with a key that the journal does not hold.
     """
-    key = standing_at(connection, journal, event)
+    key = corrected_key_at(connection, journal, event)
     if key is None:
         return None
     stands = f"{key!r} stands there since it was corrected; correct that one, or take it back"
     return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {stands}")
 
 
-def standing_at(connection: sqlite3.Connection, journal: Journal, event: Event) -> str | None:
-    """The key of the corrected fact that stands where a fact would, though its key names another place."""
+def corrected_key_at(connection: sqlite3.Connection, journal: Journal, event: Event) -> str | None:
+    """Return the key of the corrected fact that is at the place of a fact, though the key names another place."""
     rows = connection.execute(_CORRECTED, (f"{_family(event.key)}*",)).fetchall()
     facts = HypotheticalFacts(connection, journal) if rows else None
     for (subject,) in rows:
@@ -68,23 +70,23 @@ def standing_at(connection: sqlite3.Connection, journal: Journal, event: Event) 
 
 
 def keys_at(journal: Journal, place: str) -> Iterator[str]:
-    """The keys in a journal that begin with a place, which ends with ``@``: an instant or an edition follows there."""
+    """Return the keys of a journal that begin with a place, which ends with ``@``; an instant or an edition follows."""
     # the text that follows all of them: a span of keys is looked up in the index
     return journal.keys(place, place[:-1] + chr(ord("@") + 1))
 
 
 def _family(key: str) -> str:
-    """How the keys begin of facts that may come to stand at the same place: a tournament may get another name."""
+    """Return how the keys begin of facts that may get to the same place: a tournament may get another name."""
     kind = key.partition(":")[0]
     return f"{kind}:" if kind in {"opening", "tournament", "round"} else f"{key.rpartition('@')[0]}@"
 
 
 def _place(after: HypotheticalFacts, key: str) -> str | None:
-    """The key that a fact would bear if it were recorded as it would stand; None of one that has no instant."""
+    """Return the key that a fact would have if it were recorded as it would be; None if it has no instant."""
     fact = after.fact(key)
     if fact is None or fact.annulled_by is not None or fact.cls not in KINDS or not KINDS[fact.cls].is_at_instant:
         return None
     try:
         return after.event(fact).key
-    except MalformedError:  # which is said of it already
+    except MalformedError:  # another refusal says so
         return None

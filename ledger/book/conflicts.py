@@ -1,6 +1,6 @@
-"""What facts would say if some changes were approved now, and which facts cannot stand together.
+"""The facts as they would be if some changes were approved now, and the endings that no game may have.
 
-Both are asked of the views, level with the journal; nothing is written.
+The views are asked, level with the journal; nothing is written.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ NOT_YET = 0  # the number of a proposal that is none yet
 
 
 class Fact(NamedTuple):
-    """A fact as it stands, or would.
+    """A fact as it is, or would be.
 
     Attributes:
         entry: position of the entry that recorded it.
         cls: its class.
-        facts: its fields as plain values; those that say nothing are left out.
-        annulled_by: the proposal that annulled it; None while it stands.
-        told: its fields before all corrections, with what supplements told.
+        facts: its fields as plain values, without blank ones.
+        annulled_by: the proposal that annulled it; None if it holds.
+        told: its fields before all corrections, with those of its supplements.
     """
 
     entry: int
@@ -64,10 +64,10 @@ class HypotheticalFacts:
 
         Args:
             connection: the views, level with the journal.
-            journal: where facts stand as they were recorded.
-            changes: those that would act after all that were approved.
+            journal: the facts as they were recorded.
+            changes: changes that would act after all approved ones.
             proposal: the number of their proposal.
-            decided: what was decided, where that was read already.
+            decided: the decisions, if they were read already.
         """
         self.decided = Decided(connection) if decided is None else decided
         self._connection = connection
@@ -81,7 +81,7 @@ class HypotheticalFacts:
             self._further.setdefault(change.subject, []).append(acting)
 
     def fact(self, key: str) -> Fact | None:
-        """The fact of a key; None where the journal holds none."""
+        """Return the fact of a key; None if the journal holds none."""
         stored = self._journal.find([key]).get(key)
         if stored is None:
             return None
@@ -108,7 +108,7 @@ class HypotheticalFacts:
         return Fact(stored.position, type(event), decisions.with_fields(facts, stands.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:
-        """The event that a fact would be.
+        """Return the event that a fact would be.
 
         Raises:
             MalformedError: a field may not hold its value.
@@ -116,7 +116,7 @@ class HypotheticalFacts:
         return codec.structure_event(fact.cls.KIND, dict(fact.facts))
 
     def merges(self) -> dict[int, int]:
-        """Who would be merged into whom, directly."""
+        """Return by player number the number into which it would be merged directly."""
         further = [subject for subject in self._further if subject.startswith("person:")]
         targets: dict[int, int] = {}
         subjects = sorted({*self.decided.persons(), *further})
@@ -143,7 +143,7 @@ Facts = Mapping[str, Any]
 
 
 def ending_faults(facts: Facts) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What the facts of a game say against each other: the fields, and the words."""
+    """Yield the contradictions in the facts of a game: the fields, and the words."""
     fault = result_fault(facts["outcome"], facts["termination"])
     if fault is not None:
         yield _RESULT, fault
@@ -152,16 +152,16 @@ def ending_faults(facts: Facts) -> Iterator[tuple[tuple[str, ...], str]]:
         yield _LENGTH, fault
 
 
-def contradictory(
+def impossible_endings(
     before: HypotheticalFacts, after: HypotheticalFacts, keys: Mapping[str, int], changes: Sequence[Change]
 ) -> Iterator[Refusal]:
-    """What a proposal would make of games that contradict themselves then, and do not now.
+    """Yield the refusals of games that would contradict themselves after a proposal, and do not now.
 
     Args:
-        before: the facts as they stand.
+        before: the facts as they are.
         after: the facts as they would be.
-        keys: those that the proposal changes, each with the number of its change.
-        changes: of the proposal.
+        keys: the keys that the proposal changes, each with the number of its change.
+        changes: those of the proposal.
     """
     ends = {change.fact for change in changes if change.do is Verb.REPLACE and "termination" in (change.facts or {})}
     results = {change.fact for change in changes if change.do is Verb.REPLACE and "outcome" in (change.facts or {})}

@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
-from ledger.book import collisions, decisions, initial_ratings, stored_proposals
+from ledger.book import collisions, decisions, stored_proposals
 from ledger.book.conflicts import HypotheticalFacts
 from ledger.book.policies import READ_MODELS, Given, stored_policies
 from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import are_near, in_edition
 from ledger.duplicates.repeats import Corrected
-from ledger.errors import RejectedError, UnknownNameError
+from ledger.errors import UnknownNameError
 from ledger.facts import codec
 from ledger.facts.codec import decode
-from ledger.facts.events import Event, PlayerChanged, RoundWithoutGame
+from ledger.facts.events import Event, RoundWithoutGame
 from ledger.journal import Journal
 from ledger.runtime.nearest import choice_of
 
 if TYPE_CHECKING:
     import sqlite3
 
-FIRST = "proposal:1@1"  # the key that stands in every journal in which anything was proposed
+FIRST = "proposal:1@1"  # every journal with a proposal has this key
 
 
 class DerivedViews(Protocol):
@@ -77,15 +77,15 @@ class CurrentFacts:
         return next((pool for pool in self.views.pools() if pool.name == name), None)
 
     def any_corrected(self) -> bool:
-        """Whether anything was proposed; else every game stands as it was recorded."""
+        """Return whether anything was proposed; if not, every fact is as it was recorded."""
         return bool(self.journal.find([FIRST]))
 
-    def corrected(self) -> HypotheticalFacts | None:
-        """Return the facts as they were corrected; None if nothing was."""
+    def corrected_facts(self) -> HypotheticalFacts | None:
+        """Return the facts after corrections; None if nothing was corrected."""
         return HypotheticalFacts(self.connection, self.journal) if self.any_corrected() else None
 
-    def standing(self, game: str) -> Corrected | None:
-        """How a game stands that the views know; None where nothing was proposed, or they do not know it."""
+    def corrected_game(self, game: str) -> Corrected | None:
+        """Return a game after corrections, from the views as they are; None if nothing was proposed or they lack it."""
         if not self.any_corrected() or not self.views.path.exists():
             return None
         facts = HypotheticalFacts(self.views.connection, self.journal)
@@ -96,51 +96,51 @@ class CurrentFacts:
         plain = {name: value for name, value in fact.facts.items() if name != "game"}
         return Corrected({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
 
-    def standing_now(self, game: str) -> Corrected | None:
-        """The same, of views that are brought level for it: not while a transaction holds entries of its own."""
+    def corrected_game_now(self, game: str) -> Corrected | None:
+        """Return the same from views that are brought up to date first; never within a transaction with own entries."""
         if self.any_corrected():
             self.views.level()
-        return self.standing(game)
+        return self.corrected_game(game)
 
-    def told_round(self, event: RoundWithoutGame, beside: Iterable[Event] = ()) -> RoundWithoutGame:
-        """A round without a game in the words in which the journal holds it; itself where it is new.
+    def recorded_round(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
+        """Return a round without a game in the words of the journal; unchanged if it is new.
 
-        Sources call an edition by different days: its first one, that of the round. And what was corrected may be told
-        as it stands now. How it stands is asked of the views as they are.
+        Sources call an edition by different days: its first one, that of the round. A corrected round may be reported
+        as it is now. The views are asked as they are.
 
         Args:
-            event: the round as it is told.
-            beside: facts of its transaction, which may tell it by another day; that telling then has its words.
+            event: the round as a source reports it.
+            others: facts of its transaction; one that reports the same round by another day gives the words.
 
         Raises:
-            ConflictError: ``exists-with-different-key``: a corrected one stands in its place and says otherwise.
+            ConflictError: ``exists-with-different-key``: a corrected round in its place says something else.
         """
         days = [key for key in collisions.keys_at(self.journal, event.place) if key != event.key]
-        others = [fact for fact in beside if isinstance(fact, RoundWithoutGame) and fact.place == event.place]
-        others = [fact for fact in others if fact.key not in {event.key, *days}]
+        reported = [fact for fact in others if isinstance(fact, RoundWithoutGame) and fact.place == event.place]
+        reported = [fact for fact in reported if fact.key not in {event.key, *days}]
         if not self.views.path.exists():
-            same = next((fact for fact in others if are_near(fact, event)), None)
+            same = next((fact for fact in reported if are_near(fact, event)), None)
             return event if same is None else attrs.evolve(event, edition=same.edition)
-        if not days and not others and not self.any_corrected():
+        if not days and not reported and not self.any_corrected():
             return event
-        if not days and not others and not self.journal.find([event.key]):
+        if not days and not reported and not self.journal.find([event.key]):
             return self._corrected_round(event)
         connection = self.views.connection
         stored = self.journal.find([*days, event.key])
         events = [decode(entry.body).event for entry in stored.values()]
-        rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)] + others
+        rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)] + reported
         same = in_edition(connection, event, rounds)
         if same is None:
             return self._corrected_round(event)
         fact = HypotheticalFacts(connection, self.journal).fact(same.key)
         now = attrs.evolve(event, edition=same.edition)
-        stands = fact is not None and fact.annulled_by is None and dict(fact.facts) == codec.facts_mapping(now)
-        return same if stands else now
+        is_same = fact is not None and fact.annulled_by is None and dict(fact.facts) == codec.facts_mapping(now)
+        return same if is_same else now
 
     def _corrected_round(self, event: RoundWithoutGame) -> RoundWithoutGame:
-        """A round that the journal does not hold under its own place: another one may have been moved there."""
+        """Return the recorded round that a correction moved to the place of this one; unchanged if there is none."""
         connection = self.views.connection
-        key = collisions.standing_at(connection, self.journal, event) if self.any_corrected() else None
+        key = collisions.corrected_key_at(connection, self.journal, event) if self.any_corrected() else None
         if key is None:
             return event
         fact = HypotheticalFacts(connection, self.journal).fact(key)
@@ -152,21 +152,17 @@ class CurrentFacts:
         assert isinstance(recorded, RoundWithoutGame)  # keys of its family are of rounds
         return recorded
 
-    def late_declaration(self, event: PlayerChanged) -> RejectedError | None:
-        """Return the refusal of a declared rating that has no effect any more, as ``initial_ratings`` says."""
-        return initial_ratings.late_declaration(self.connection, self.views.pools(), event)
-
     def refuse_unknown_models(self, policy: str, settings: Given) -> None:
-        """Refuse names that no read model has, at hand here or in the tables: one mistyped would be kept by nobody.
+        """Refuse the names of read models that are neither installed nor in the tables: most likely they are misspelt.
 
-        A name that was set before stays: its plug-in may be gone. Asked of level views.
+        A name that was set before stays, for its plug-in may be gone. The views must be up to date.
 
         Args:
-            policy: name of a policy; of others than ``read-models`` nothing is said.
-            settings: what it is to say.
+            policy: name of a policy; only ``read-models`` is checked.
+            settings: the settings to record.
 
         Raises:
-            UnknownNameError: naming those that there are.
+            UnknownNameError: with the names that there are.
         """
         if policy != READ_MODELS:
             return
@@ -176,14 +172,14 @@ class CurrentFacts:
                 hint = f"{choice_of(name, models)}; install its plug-in first"
                 raise UnknownNameError("read model", name, hint, where="at hand here")
 
-    def told_round_now(self, event: RoundWithoutGame, beside: Iterable[Event] = ()) -> RoundWithoutGame:
-        """The same as ``told_round``, of views that are brought level for it where the journal may hold it."""
+    def recorded_round_now(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
+        """Return the same as ``recorded_round``, from views that are up to date if the round may be recorded."""
         if self.any_corrected() or any(collisions.keys_at(self.journal, event.place)):
             self.views.level()
-        return self.told_round(event, beside)
+        return self.recorded_round(event, others)
 
     def person(self, player: int) -> int:
-        """The number by which a player is known after all merges; the views are brought level for it."""
+        """Return the number of a player after all merges; the views are brought up to date first."""
         if not self.any_corrected():
             return player
         self.views.level()

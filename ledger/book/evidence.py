@@ -41,8 +41,8 @@ class Evidence:
         context: the context in which it is judged.
         now_ms: the time to record under, milliseconds since 1970.
         keys: the keys that the journal holds, at least those of ``needed_keys`` and ``erasures``.
-        beside: by subject, facts of the same transaction or proposal: those before it, or all others.
-        moved: entries of facts that the proposal changes or takes back.
+        others: by subject, other facts of the same transaction or proposal: those before it, or all.
+        moved_entries: entries of facts that the proposal changes or takes back.
         before: the fact as it is now, if the proposal changes it.
         find: looks up keys in the journal as it was before the transaction.
         latest_ms: returns ``late_facts.latest_ms`` of the transaction.
@@ -52,8 +52,8 @@ class Evidence:
     now_ms: int
     keys: Container[str] = frozenset()
     _facts: CurrentFacts | None = None
-    beside: Mapping[str, Sequence[Event]] = attrs.Factory(dict)
-    moved: Collection[int] = ()
+    others: Mapping[str, Sequence[Event]] = attrs.Factory(dict)
+    moved_entries: Collection[int] = ()
     before: Event | None = None
     find: Find = lambda _: {}
     latest_ms: Callable[[], int] = lambda: 0

@@ -14,13 +14,12 @@ from ledger.book.decisions import AFTER_ALL
 from ledger.book.roster import FROM_THE_BEGINNING, standing_sql
 from ledger.book.tables import REBUILD
 from ledger.book.timeline import Pool
-from ledger.errors import RejectedError
 from ledger.facts.events import (
     Event,
     PlayerChanged,
     RatingSeeded,
 )
-from ledger.facts.instants import Precision, instant_ms, instant_text
+from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry, Standing
 from ledger.runtime import sqlite
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-TOO_LATE = "after-the-first-game"  # the rule by which a rating to begin with that could not act is refused
+TOO_LATE = "after-the-first-game"  # the refusal of a declared rating that has no effect
 
 
 _FIRST_END = "SELECT ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n = 1"
@@ -38,20 +37,20 @@ NEXT_LIST = (
 )
 BORN_IN = "SELECT birth_year FROM players WHERE player = ?1"
 _LISTED_FROM = "SELECT player, effective_ms FROM seeds WHERE pool = ?1 AND player IN (SELECT value FROM json_each(?2))"
-_KNOWN_OF = (
+_PLAYER_FACTS = (
     f"SELECT player, birth_year, {standing_sql('players', '?2')} AS standing FROM players "
     "WHERE player IN (SELECT value FROM json_each(?1))"
 )
 
 
 class Beginning(NamedTuple):
-    """Where a player begins in a pool.
+    """The beginning of a player in a pool.
 
     Attributes:
         pool: name of the pool.
-        first_ms: when the first rated game ended; None where there is none yet.
-        takes: whether what holds from the instant that was asked about can still act there.
-        is_listed: whether it cannot because the rating of a list goes before it.
+        first_ms: when the first rated game ended; None if there is none yet.
+        takes: True if an initial rating from the instant in question has an effect there.
+        is_listed: True if it has none because the rating of a list goes before it.
     """
 
     pool: str
@@ -61,14 +60,14 @@ class Beginning(NamedTuple):
 
 
 def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms: int, *, declared: bool) -> Beginning:
-    """Where a player begins in a pool, and whether a past from *since_ms* on acts there.
+    """Return where a player begins in a pool, and whether an initial rating from *since_ms* on has an effect there.
 
     Args:
         connection: the views, level with the journal.
         pool: the pool.
         player: number of the player.
-        since_ms: from when the past holds, milliseconds.
-        declared: it is a declared rating, before which a seed goes.
+        since_ms: from when the rating holds, milliseconds.
+        declared: it is a declared rating; the rating of a list goes before it.
     """
     ends = _rows(connection, _FIRST_END, (pool.pool, player))
     first_ms = ends[0][0] if ends else None
@@ -92,12 +91,12 @@ def tells_initial_rating(event: Event) -> TypeGuard[RatingSeeded | PlayerChanged
 def beginnings(
     connection: sqlite3.Connection, pools: Sequence[Pool], event: RatingSeeded | PlayerChanged
 ) -> list[Beginning]:
-    """Where the player begins in each pool that a rating to begin with concerns.
+    """Return where the player begins in each pool that an initial rating concerns.
 
     Args:
         connection: the views.
-        pools: all pools, or that of a seed; one that is not among them is the business of other rules.
-        event: a seed, or a change with a declared rating.
+        pools: all pools.
+        event: the rating of a list, or a change with a declared rating.
     """
     declared = isinstance(event, PlayerChanged)
     concerned = [pool for pool in pools if isinstance(event, PlayerChanged) or pool.name == event.pool]
@@ -105,49 +104,21 @@ def beginnings(
     return [beginning(connection, pool, event.player, since_ms, declared=declared) for pool in concerned]
 
 
-def late_declaration(
-    connection: sqlite3.Connection, pools: Sequence[Pool], event: PlayerChanged
-) -> RejectedError | None:
-    """Return the refusal ``after-the-first-game`` of a declared rating that has no effect in any pool any more.
-
-    Args:
-        connection: the views, level with the journal.
-        pools: all pools.
-        event: the declaration.
-    """
-    starts = beginnings(connection, pools, event)
-    if not starts or any(begin.takes for begin in starts):
-        return None
-    played = [(begin.first_ms, begin.pool) for begin in starts if begin.first_ms is not None and not begin.is_listed]
-    if not played:
-        words = "the rating of a list goes before this declared rating in every pool"
-        return RejectedError(TOO_LATE, event.key, words)
-    first_ms, pool = min(played)
-    day = instant_text(first_ms, Precision.DAY)
-    return RejectedError(
-        TOO_LATE,
-        event.key,
-        f"this declared rating holds from {event.effective_at}, after the player's first rated game in pool {pool!r}, "
-        f"of {day}, so that it could not act; where the player began with it, give {day} or an earlier day, and the "
-        "games are rated again",
-    )
-
-
 def next_list(connection: sqlite3.Connection, pool: Pool, seed: RatingSeeded) -> str | None:
-    """The day of the next list that has the seed's player in that pool: from then on its rating holds instead."""
+    """Return the day of the player's next list in that pool, from which on its rating holds instead."""
     since_ms = FROM_THE_BEGINNING if seed.effective_at is None else instant_ms(seed.effective_at)
     lists = _rows(connection, NEXT_LIST, (pool.pool, seed.player, since_ms))
     return lists[0][0] if lists else None
 
 
 def seed_effect(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int = AFTER_ALL) -> Beginning:
-    """Where who played the first rated game at *first_ms* begins, and whether a past from *since_ms* on acts there.
+    """Return where a player begins in a pool, and whether an initial rating has an effect there.
 
     Args:
         pool: the pool.
-        first_ms: when that game ended, milliseconds; None where there is none yet, which may end at any time.
-        since_ms: from when the past holds.
-        until_ms: from when something else holds instead.
+        first_ms: when the first rated game ended, milliseconds; None if there is none yet, which may end at any time.
+        since_ms: from when the rating holds.
+        until_ms: from when another one holds instead.
     """
     restarts = (era.since_ms for era in pool.eras[1:] if era.carry is Carry.RESTART)
     begins = (since_ms if first_ms is None else first_ms, *restarts)
@@ -155,31 +126,31 @@ def seed_effect(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int =
 
 
 def listed_from(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> set[tuple[int, int]]:
-    """The players among these whom a list has in a pool, each with the instant, milliseconds, from when it holds."""
+    """Return which of these players a list has in a pool, each with the instant, milliseconds, from when it holds."""
     return {(player, ms) for player, ms in _rows(connection, _LISTED_FROM, (pool.pool, json.dumps(players)))}
 
 
-class Known(NamedTuple):
-    """What is known of a registered player: year of birth, standing."""
+class PlayerFacts(NamedTuple):
+    """The year of birth and the standing of a registered player."""
 
     birth_year: int | None
     standing: str
 
 
-def known_of(connection: sqlite3.Connection, players: Sequence[int], ms: int) -> dict[int, Known]:
-    """What is known of registered players at an instant."""
-    rows = _rows(connection, _KNOWN_OF, (json.dumps(players), ms))
-    return {player: Known(born, standing) for player, born, standing in rows}
+def player_facts(connection: sqlite3.Connection, players: Sequence[int], ms: int) -> dict[int, PlayerFacts]:
+    """Return the facts of registered players at an instant."""
+    rows = _rows(connection, _PLAYER_FACTS, (json.dumps(players), ms))
+    return {player: PlayerFacts(born, standing) for player, born, standing in rows}
 
 
 def standing_at(connection: sqlite3.Connection, player: int, ms: int) -> str:
-    """The standing in force at an instant; that of a full member for who is not registered."""
-    people = known_of(connection, [player], ms)
+    """Return the standing in force at an instant; that of a full member if the player is not registered."""
+    people = player_facts(connection, [player], ms)
     return people[player].standing if player in people else Standing.FULL
 
 
 def birth_year(connection: sqlite3.Connection, player: int) -> int | None:
-    """The year of birth, as registered or learnt later."""
+    """Return the year of birth, as registered or learnt later."""
     rows = _rows(connection, BORN_IN, (player,))
     return rows[0][0] if rows else None
 

@@ -1,6 +1,7 @@
-"""The gate of corrections: may a proposal follow what is there, and may it be decided so? All faults at once.
+"""The validator of proposals: may a proposal be made, and may it be decided so? It reports all faults at once.
 
-Asked of the views, level with the journal and under its write lock; nothing is written. ``RULES`` is the whole list.
+It reads the views, level with the journal and under its write lock; nothing is written. ``RULES`` lists its own
+refusals; those of the facts that a proposal adds, moves or puts back are ``book.judge``'s.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import decisions, judge
-from ledger.book.collisions import meetings
-from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, contradictory
+from ledger.book.collisions import key_collisions
+from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, impossible_endings
 from ledger.book.current_facts import CurrentFacts
 from ledger.book.evidence import Context, Evidence, subject_of
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
@@ -75,32 +76,32 @@ _TOURNAMENTS = (
 )
 
 
-class _Coming(NamedTuple):
-    """What a proposal lets stand.
+class _ProposedFacts(NamedTuple):
+    """The facts that hold after a proposal.
 
     Attributes:
         added: by number of a change, the fact that it adds, or why it cannot be one.
         by_change: by number of a change, the facts that it brings.
-        by_subject: all of them by what they are about.
-        moved: entries of facts that stand otherwise then, or no longer.
+        by_subject: all of them by their subject.
+        moved_entries: entries of facts that it changes or takes back.
     """
 
     added: dict[int, Event | MalformedError]
     by_change: dict[int, list[Event]]
     by_subject: dict[str, list[Event]]
-    moved: set[int]
+    moved_entries: set[int]
 
     def note(self, number: int, event: Event) -> None:
-        """One more fact that a change brings."""
+        """Note one more fact that a change brings."""
         self.by_change.setdefault(number, []).append(event)
         self.by_subject.setdefault(subject_of(event), []).append(event)
 
 
 class ProposalGate:
-    """The gate of one ledger, at one moment."""
+    """The validator of one ledger, in one read snapshot."""
 
     def __init__(self, connection: sqlite3.Connection, journal: Journal, now_ms: int, current: CurrentFacts) -> None:
-        """Take what is asked.
+        """Take the views, the journal and the current facts.
 
         Args:
             connection: the views, level with the journal.
@@ -116,15 +117,17 @@ class ProposalGate:
         self.decided: Decided = self._facts.decided
 
     def refusals(self, changes: Sequence[Change], proposal: int = NOT_YET) -> list[Refusal]:
-        """Why these changes may not be proposed, or approved now; empty where they may."""
+        """Return why these changes may not be proposed, or approved now; empty if they may."""
         if not changes:
             return [Refusal(0, "nothing-proposed", "nothing is proposed; give at least one change")]
         after = HypotheticalFacts(self._connection, self._journal, changes, proposal, self.decided)
-        coming = self._coming(changes, after)
+        proposed = self._proposed_facts(changes, after)
         refusals: list[Refusal] = []
         for number, change in enumerate(changes, 1):
             # One after the other: what may not be by itself has no place among other facts that could be judged.
-            faults = list(self._faults(change, coming.added.get(number))) or list(self._misfits(number, change, coming))
+            faults = list(self._faults(change, proposed.added.get(number))) or list(
+                self._rule_faults(number, change, proposed)
+            )
             refusals += [Refusal(number, rule, message) for rule, message in faults]
         # What changes come to together is asked only where each by itself may be: of a fact that is not there nothing
         # can be said.
@@ -134,57 +137,64 @@ class ProposalGate:
             refusals = [*self._circles(changes, after), *self._impossible(changes, after)]
         return refusals
 
-    def _coming(self, changes: Sequence[Change], after: HypotheticalFacts) -> _Coming:
-        """The facts that would stand otherwise, so far as they can; games only where a closing asks for them."""
-        coming = _Coming({}, {}, {}, set())
+    def _proposed_facts(self, changes: Sequence[Change], after: HypotheticalFacts) -> _ProposedFacts:
+        """Return the facts that would hold, so far as they can; corrected games only if a closing asks for them."""
+        proposed = _ProposedFacts({}, {}, {}, set())
         keys = self._keys(changes)
         closes = any((key or "").startswith("tournament:") for key in (*keys, *(change.fact for change in changes)))
         for number, change in enumerate(changes, 1):
             if change.do is Verb.ADD:
                 try:
-                    coming.added[number] = event = codec.structure_event(change.kind, dict(change.facts or {}))
-                    coming.note(number, event)
+                    proposed.added[number] = event = codec.structure_event(change.kind, dict(change.facts or {}))
+                    proposed.note(number, event)
                 except MalformedError as error:
-                    coming.added[number] = error
+                    proposed.added[number] = error
             elif change.do is Verb.ANNUL and change.entry is not None:
-                coming.moved.add(change.entry)
+                proposed.moved_entries.add(change.entry)
         for key, number in keys.items():
             fact = after.fact(key) if closes or not key.startswith("game:") else None
             if fact is None:
                 continue
-            coming.moved.add(fact.entry)
+            proposed.moved_entries.add(fact.entry)
             if fact.annulled_by is None:
                 with suppress(MalformedError):
-                    coming.note(number, after.event(fact))
-        return coming
+                    proposed.note(number, after.event(fact))
+        return proposed
 
-    def _misfits(self, number: int, change: Change, coming: _Coming) -> Objections:
-        """What the judge says against the facts that one change brings, beside all others of its proposal."""
+    def _rule_faults(self, number: int, change: Change, proposed: _ProposedFacts) -> Objections:
+        """Yield what the judge refuses of the facts that one change brings, among all others of its proposal."""
         fact = self._fact_of(change) if change.do is Verb.REPLACE else None
         if change.do is Verb.REPLACE:
             places = None if fact is None else PLACES.get(fact.cls)
             if places is None or places.isdisjoint(change.facts or {}):
-                # it stays where it stands, with whatever stands there in journals of old
+                # it stays where it is, with whatever else is there in old journals
                 return
         context = {Verb.ADD: Context.PROPOSAL, Verb.REPLACE: Context.CHANGE}.get(change.do, Context.RETURN)
-        for event in coming.by_change.get(number, ()):
+        for event in proposed.by_change.get(number, ()):
             keys = self._journal.find((*needed_keys(event), *erasures(event))) if context is Context.PROPOSAL else ()
             before = None if fact is None else self._facts.event(fact)
             evidence = Evidence(
-                context, self._now_ms, keys, self._current, coming.by_subject, coming.moved, before, self._journal.find
+                context,
+                self._now_ms,
+                keys,
+                self._current,
+                proposed.by_subject,
+                proposed.moved_entries,
+                before,
+                self._journal.find,
             )
             yield from _refused(event, evidence)
 
     def decision_refusals(
         self, number: int, decision: Decision, by: str, broken: Callable[[Proposal], str | None]
     ) -> list[Refusal]:
-        """Why a proposal may not be decided so; empty where it may.
+        """Return why a proposal may not be decided so; empty if it may.
 
         Args:
             number: of the proposal.
-            decision: what is to become of it.
-            by: who decides.
-            broken: what a policy says against an approval of a proposal by who decides; None where nothing.
+            decision: the decision.
+            by: the person who decides.
+            broken: returns why a policy forbids that person to approve a proposal; None if none does.
         """
         proposal = self.decided.proposal(number)
         if proposal is None:
@@ -210,7 +220,7 @@ class ProposalGate:
         return refusals
 
     def _faults(self, change: Change, added: Event | MalformedError | None) -> Objections:
-        """What is wrong with one change by itself, against what stands; *added* is the fact that it adds."""
+        """Yield what is wrong with one change by itself; *added* is the fact that it adds."""
         # Neither a change of such a setting nor what undoes one: it would be as if the setting had never held.
         changes = [change] if change.do is not Verb.ADD else []
         if change.do is Verb.UNDO:
@@ -237,7 +247,7 @@ class ProposalGate:
                 yield from self._undo(change)
 
     def _fact_of(self, change: Change) -> Fact | None:
-        """The fact that a change names, if the journal holds it at that entry."""
+        """Return the fact that a change names, if the journal holds it at that entry."""
         fact = self._facts.fact(change.fact or "")
         return fact if fact is not None and fact.entry == change.entry else None
 
@@ -266,7 +276,7 @@ class ProposalGate:
 
     @staticmethod
     def _is_fixed(change: Change, field: str) -> bool:
-        """A pool begins with its first scheme, which holds from the beginning; versions are those that rate anew."""
+        """Return whether a field is fixed: of a first scheme its start, versions unless scheme or settings change."""
         if field in {"scheme_version", "arithmetic"}:
             return (change.facts or {}).keys().isdisjoint({"scheme", "settings"})
         return _is_first_scheme(str(change.fact)) and field in {"effective_from", "carry", "conversion"}
@@ -373,7 +383,7 @@ class ProposalGate:
             yield "not-approved", f"proposal {change.proposal} {words}; only one that acts can be undone"
 
     def _contradictions(self, changes: Sequence[Change]) -> Iterator[Refusal]:
-        """Changes of one proposal that speak of the same thing."""
+        """Yield changes of one proposal that change the same thing."""
         met: dict[tuple[str, str], int] = {}
         for number, change in enumerate(changes, 1):
             fields = list(change.facts or {}) if change.do is Verb.REPLACE else ["itself"]
@@ -394,7 +404,7 @@ class ProposalGate:
                     return
 
     def _keys(self, changes: Sequence[Change]) -> dict[str, int]:
-        """The facts that may stand otherwise after changes, each with the number of its first change."""
+        """Return the facts that may change, each with the number of its first change."""
         keys: dict[str, int] = {}
         for number, change in enumerate(changes, 1):
             for reached in self.decided.with_undone([change]):
@@ -404,10 +414,10 @@ class ProposalGate:
         return keys
 
     def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
-        """Facts that would be what no fact may be, or stand where another one stands."""
+        """Yield facts that would be what no fact may be, or would be at the place of another one."""
         keys = self._keys(changes)
-        yield from contradictory(self._facts, after, keys, changes)
-        yield from meetings(self._connection, after, keys)
+        yield from impossible_endings(self._facts, after, keys, changes)
+        yield from key_collisions(self._connection, after, keys)
         for key, number in keys.items():
             fact = after.fact(key)
             if fact is None:
@@ -434,7 +444,7 @@ class ProposalGate:
 
 
 def _refused(event: Event, evidence: Evidence, key: str | None = None) -> Objections:
-    """What the judge says against a fact; *key* is that under which it is recorded."""
+    """Yield what the judge refuses of a fact; *key* is that under which it is recorded."""
     try:
         judge.check(event, evidence)
     except RejectedError as error:
@@ -453,7 +463,7 @@ def _policy_faults(event: PolicySet) -> Objections:
 
 
 def _plain(value: Any) -> Any:
-    """A value as it is compared: numbers and switches differ, lists are lists."""
+    """Return a value as it is compared: numbers and switches differ, lists are lists."""
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if hasattr(value, "items"):

@@ -13,6 +13,7 @@ from typing import Any
 
 from ledger.book import initial_ratings
 from ledger.book.collisions import key_conflict, keys_at
+from ledger.book.current_facts import CurrentFacts
 from ledger.book.evidence import Evidence, subject_of
 from ledger.book.whole_tournaments import NOTHING, Announced, Edition, editions
 from ledger.errors import ConflictError, RejectedError
@@ -33,7 +34,7 @@ from ledger.facts.events import (
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.runtime.nearest import did_you_mean
 
-# By kind that is judged by what else stands, the fields that say where it stands and acts.
+# By kind, the fields that say at which place a fact is and from when it holds.
 PLACES: Mapping[type[Event], frozenset[str]] = {
     SchemeAdopted: frozenset({"effective_from"}),
     PlayerChanged: frozenset({"effective_at", "declared_rating"}),
@@ -74,7 +75,7 @@ _NAMES = (
 
 def exists_with_different_birth_year(event: BirthYearLearnt, evidence: Evidence) -> ConflictError | None:
     """Refuse another year of birth than the registration or a later fact gave: find out which one is right."""
-    registered = evidence.beside.get(f"player:{event.player}", ())
+    registered = evidence.others.get(f"player:{event.player}", ())
     years = [other.birth_year for other in registered if isinstance(other, PlayerRegistered)]
     for year in (initial_ratings.birth_year(evidence.facts.connection, event.player), *years):
         if year not in {None, event.birth_year}:
@@ -84,20 +85,40 @@ def exists_with_different_birth_year(event: BirthYearLearnt, evidence: Evidence)
 
 def after_the_first_game(event: PlayerChanged, evidence: Evidence) -> RejectedError | None:
     """Refuse a declared rating from a day after the first rated game: give the day of that game or an earlier one."""
-    before, facts = evidence.before, evidence.facts
+    before = evidence.before
+    # A declaration that has no effect already may be moved on.
+    if isinstance(before, PlayerChanged) and _late_declaration(before, evidence.facts) is not None:
+        return None
+    return _late_declaration(event, evidence.facts)
+
+
+def _late_declaration(event: PlayerChanged, facts: CurrentFacts) -> RejectedError | None:
+    """Return the refusal of a declared rating that has no effect in any pool any more."""
     if event.declared_rating is None:
         return None
-    # One that comes too late already may be moved on.
-    if isinstance(before, PlayerChanged) and before.declared_rating is not None and facts.late_declaration(before):
+    starts = initial_ratings.beginnings(facts.connection, facts.views.pools(), event)
+    if not starts or any(begin.takes for begin in starts):
         return None
-    return facts.late_declaration(event)
+    played = [(begin.first_ms, begin.pool) for begin in starts if begin.first_ms is not None and not begin.is_listed]
+    if not played:
+        words = "the rating of a list goes before this declared rating in every pool"
+        return RejectedError(initial_ratings.TOO_LATE, event.key, words)
+    first_ms, pool = min(played)
+    first = _day(first_ms)
+    return RejectedError(
+        initial_ratings.TOO_LATE,
+        event.key,
+        f"this declared rating holds from {event.effective_at}, after the player's first rated game in pool {pool!r}, "
+        f"of {first}, so that it could not act; where the player began with it, give {first} or an earlier day, and "
+        "the games are rated again",
+    )
 
 
 def exists_with_different_key(event: Event, evidence: Evidence) -> ConflictError | None:
     """Refuse a fact where a fact of another key was moved by a correction: correct that one, or take it back."""
     facts = evidence.facts
     if isinstance(event, RoundWithoutGame):
-        key = facts.told_round_now(event, evidence.beside.get(subject_of(event), ())).key
+        key = facts.recorded_round_now(event, evidence.others.get(subject_of(event), ())).key
         if key != event.key:
             words = f"{key!r} says already what this round of the edition brought; correct that one"
             return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {words}")
@@ -109,10 +130,10 @@ def same_instant(event: SchemeAdopted | PlayerChanged | RatingSeeded, evidence: 
     if (since := _since(event)) is None:
         return None
     facts, subject = evidence.facts, subject_of(event)
-    current = facts.corrected()
-    others = [other for other in evidence.beside.get(subject, ()) if other is not event]
+    current = facts.corrected_facts()
+    others = [other for other in evidence.others.get(subject, ()) if other is not event]
     for key, stored in facts.journal.find(list(keys_at(facts.journal, f"{subject}@"))).items():
-        if key == event.key or stored.position in evidence.moved:
+        if key == event.key or stored.position in evidence.moved_entries:
             continue
         fact = None if current is None else current.fact(key)
         if current is None or fact is None:
@@ -132,7 +153,7 @@ def same_instant(event: SchemeAdopted | PlayerChanged | RatingSeeded, evidence: 
 
 
 def _since(event: Event) -> str | None:
-    """From when a fact holds of which one alone may hold from an instant on; None of one from the beginning."""
+    """Return from when a fact holds, if only one fact of its kind may hold from an instant; None from the beginning."""
     match event:
         case SchemeAdopted(effective_from=since) | PlayerChanged(effective_at=since) | RatingSeeded(effective_at=since):
             return since
@@ -150,11 +171,11 @@ def no_such_tournament(event: TournamentClosed, evidence: Evidence) -> RejectedE
     if pool is None or (isinstance(before, TournamentClosed) and before.tournament == event.tournament):
         return None
     connection = evidence.facts.connection
-    place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved))
+    place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved_entries))
     named = (GameRecorded, TournamentOpened, TournamentClosed)
     if any(connection.execute(_NAMED.format(table=table), place).fetchone()[0] for table in _NAMING) or any(
         isinstance(other, named) and (other.pool, other.tournament) == (event.pool, event.tournament)
-        for others in evidence.beside.values()
+        for others in evidence.others.values()
         for other in others
         if other is not event
     ):
@@ -225,10 +246,10 @@ def played_after_closing(event: TournamentClosed, evidence: Evidence) -> Rejecte
 
 def _announced(event: TournamentOpened | TournamentClosed, evidence: Evidence) -> Announced:
     """Return what other facts say of the editions of a tournament; nothing of one in an unknown pool."""
-    connection, beside, pool = evidence.facts.connection, evidence.beside, evidence.facts.pool(event.pool)
+    connection, beside, pool = evidence.facts.connection, evidence.others, evidence.facts.pool(event.pool)
     if pool is None:
         return NOTHING
-    place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved))
+    place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved_entries))
     opened = connection.execute(_OPENED, place).fetchall()
     closed = {ms for (ms,) in connection.execute(_CLOSED, place)}
     _, divided, name = subject_of(event).partition(":")
@@ -252,11 +273,11 @@ def _played(announced: Announced, event: TournamentClosed, evidence: Evidence) -
     pool = evidence.facts.pool(event.pool)
     if pool is None:
         return {}
-    place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved))
+    place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved_entries))
     ends = [ms for (ms,) in evidence.facts.connection.execute(_ENDED, place)]
     ends += [
         instant_ms(game.ended_at)
-        for game in evidence.beside.get("game", ())
+        for game in evidence.others.get("game", ())
         if isinstance(game, GameRecorded) and (game.pool, game.tournament) == (event.pool, event.tournament)
     ]
     return editions(sorted(ends), lambda end: pool.gap_before(end) or GAP, announced)

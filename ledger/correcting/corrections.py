@@ -39,7 +39,7 @@ class Proposed:
     Attributes:
         proposal: its number.
         receipts: its entries.
-        alike: numbers of the open proposals that speak of the same facts.
+        alike: numbers of the open proposals about the same facts.
         duplicate: whether it had been recorded before, so that nothing was recorded: sent under the same word, or
             without one by the same person with the same changes and reason, and still open.
     """
@@ -52,11 +52,11 @@ class Proposed:
 
 @attrs.frozen
 class IdempotencyKey:
-    """What tells that something is sent again.
+    """The mark of a request, by which a repeat is recognised.
 
     Attributes:
-        word: that whoever sends it made up; the same person who uses it again sends the same again.
-        content: what is sent, but for its reason, which may be erased and must not be guessed at later.
+        word: chosen by the sender; the same person with the same word repeats the request.
+        content: the request without its reason, which may be erased and must not be guessed later.
     """
 
     word: str
@@ -68,13 +68,13 @@ class ShownProposal:
     """A proposal as it is shown.
 
     Attributes:
-        proposal: as it stands.
+        proposal: its current state.
         changes: what it changes.
         proposed_at: when it was recorded.
         decided_at: when it was decided; None while it is open.
-        reason: why; None where that was erased, or is not in the people file.
+        reason: the reason; None if it was erased, or is not in the people file.
         decision_reason: why it was decided so; None without, or where that was erased.
-        alike: numbers of other open proposals that speak of the same facts, while it is open.
+        alike: numbers of other open proposals about the same facts, while it is open.
     """
 
     proposal: Proposal
@@ -97,7 +97,7 @@ class ShownProposal:
 
 
 def _judged(judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str) -> dict[int, tuple[int, ...]]:
-    """By the number that each proposal gets, the open ones that speak of the same, those beside it included.
+    """Return, by the number of each new proposal, the open ones about the same facts, its siblings included.
 
     Raises:
         ProposalError: one of them may not be proposed; all its faults are listed.
@@ -111,16 +111,16 @@ def _judged(judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason
             raise ProposalError(proposal_key(number), refusals)
         subjects = dict.fromkeys(change.subject for change in changes)
         # those that are proposed together are open by then, too
-        beside = {other for subject in subjects for other in about[subject]}
-        alike[number] = (*judging.decided.open_about([*subjects]), *sorted(beside))
+        siblings = {other for subject in subjects for other in about[subject]}
+        alike[number] = (*judging.decided.open_about([*subjects]), *sorted(siblings))
         for subject in subjects:
             about[subject].append(number)
     return alike
 
 
-def _sent_by(person: str, sending: IdempotencyKey) -> str:
+def _sent_by(person: str, idempotency_key: IdempotencyKey) -> str:
     # no name of a person holds the end of a line (``codec.actor_json``): two persons' words are never one
-    return f"{person}\n{sending.word}"
+    return f"{person}\n{idempotency_key.word}"
 
 
 @checked_methods
@@ -136,22 +136,22 @@ class Corrections:
 
     @property
     def drafts(self) -> Drafts:
-        """What puts changes as people mean them into the words of a proposal."""
+        """The drafts, which put changes into the words of a proposal."""
         return Drafts(self.ledger)
 
     @property
     def verbs(self) -> Verbs:
-        """What reads a change from words: those of a command, or of a row of a file."""
+        """The verbs, which read a change from the words of a command, or of a row of a file."""
         return Verbs(self.drafts)
 
     def refusals(self, changes: Sequence[Change]) -> list[Refusal]:
-        """Why these changes may not be proposed, as the facts stand; empty where they may. Nothing is recorded."""
+        """Return why these changes may not be proposed now; empty if they may. Nothing is recorded."""
         with self.ledger.moment():
             return self._judging(self.ledger.now_ms()).refusals(changes)
 
     def _judging(self, now_ms: int) -> ProposalGate:
         ledger = self.ledger
-        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.standing)
+        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.current_facts)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
@@ -166,7 +166,7 @@ class Corrections:
         reason: str,
         by: str | None = None,
         token: str | None = None,
-        sending: IdempotencyKey | None = None,
+        idempotency_key: IdempotencyKey | None = None,
     ) -> list[Proposed]:
         """Record proposals in one transaction: all, or none; each acts once it is approved.
 
@@ -175,7 +175,7 @@ class Corrections:
             reason: why, 1 to 1,000 characters.
             by: who proposes; where tokens are set up, the token of a corrector names that person.
             token: that token.
-            sending: what tells a repeat, which ``find_previous`` finds from then on.
+            idempotency_key: the mark of a repeat, which ``find_previous`` finds from then on.
 
         Raises:
             ProposalError: one of the changes may not be proposed; all faults of the first such proposal are listed.
@@ -190,22 +190,22 @@ class Corrections:
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             self.ledger.tokens.check(who, Role.CORRECTOR, writer.size + 1, tried)
-            # whoever sends it to two nodes at once is asked here, where one waits for the other
-            if sending is not None:
-                repeat.extend(self._sent(who.name, sending, reason, writer.find))
+            # a request to two nodes at once is checked here, where one waits for the other
+            if idempotency_key is not None:
+                repeat.extend(self._sent(who.name, idempotency_key, reason, writer.find))
             if repeat:
                 return []
             self.ledger.level()
             judging = self._judging(now_ms)
-            if sending is None and (same := self._open_already(judging, proposals, reason, who)):
+            if idempotency_key is None and (same := self._open_already(judging, proposals, reason, who)):
                 repeat.extend(same)
                 return []
             alike.update(_judged(judging, proposals, reason))
             sealed = self.ledger.people.reasons.keep(writer, {proposal_key(number): reason for number in alike})
-            if sending is not None:
+            if idempotency_key is not None:
                 # Before the journal takes them: the other way a crash would let the same be proposed once more.
-                word, key = _sent_by(who.name, sending), proposal_key(min(alike))
-                self.ledger.tokens.store.remember_key(word, sending.content, key, sealed[key], len(alike))
+                word, key = _sent_by(who.name, idempotency_key), proposal_key(min(alike))
+                self.ledger.tokens.store.remember_key(word, idempotency_key.content, key, sealed[key], len(alike))
             return [
                 entry
                 for number, changes in zip(alike, proposals, strict=True)
@@ -232,9 +232,9 @@ class Corrections:
         each: bool = False,
         by: str | None = None,
         token: str | None = None,
-        sending: IdempotencyKey | None = None,
+        idempotency_key: IdempotencyKey | None = None,
     ) -> list[Proposed]:
-        """Propose every row of a CSV file, whose columns ``verbs.read_batch`` tells: all of them, or none.
+        """Propose every row of a CSV file with the columns of ``verbs.read_batch``: all of them, or none.
 
         Rows are judged together, with *each* as well: two that change one field contradict each other.
 
@@ -244,7 +244,7 @@ class Corrections:
             each: a proposal, and so a decision, for each row; else one for all.
             by: who proposes, as in ``propose_each``.
             token: a token, as there.
-            sending: what tells a repeat, as there.
+            idempotency_key: the mark of a repeat, as there.
 
         Raises:
             BatchError: rows that cannot be read, or may not be proposed; all faults are listed by their lines.
@@ -257,29 +257,29 @@ class Corrections:
         if faults:
             raise BatchError(sorted(faults), reason_faults(reason))
         parts = [[change] for change in changes] if each else [changes]
-        return self.propose_each(parts, reason=reason, by=by, token=token, sending=sending)
+        return self.propose_each(parts, reason=reason, by=by, token=token, idempotency_key=idempotency_key)
 
     def find_previous(
-        self, sending: IdempotencyKey, *, reason: str, by: str | None = None, token: str | None = None
+        self, idempotency_key: IdempotencyKey, *, reason: str, by: str | None = None, token: str | None = None
     ) -> list[Proposed]:
-        """What was proposed when the same person sent the same before; empty where that was not, or was not recorded.
+        """Return the proposals of the same person's same earlier request; empty if there was none.
 
-        It is asked before the changes are worked out, for facts may stand otherwise since.
+        Call it before the changes are drafted, for facts may have changed since.
 
         Raises:
             RejectedError: something else was sent under that word; or for want of a token.
             StorageError: a file refuses.
         """
         who = self.ledger.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
-        proposed = self._sent(who.name, sending, reason, self.ledger.journal.find)
+        proposed = self._sent(who.name, idempotency_key, reason, self.ledger.journal.find)
         if proposed:
-            # whoever is told that it is recorded must be told so of what stays
+            # an answer that it is recorded must be about stored entries
             self.ledger.journal.fence()
         return proposed
 
-    def _sent(self, person: str, sending: IdempotencyKey, reason: str, find: Find) -> list[Proposed]:
-        """What was recorded of what a person sent; empty where nothing was."""
-        row = self.ledger.tokens.store.sending(_sent_by(person, sending), sending.content)
+    def _sent(self, person: str, idempotency_key: IdempotencyKey, reason: str, find: Find) -> list[Proposed]:
+        """Return the recorded proposals of a person's request; empty if there are none."""
+        row = self.ledger.tokens.store.sending(_sent_by(person, idempotency_key), idempotency_key.content)
         stored = None if row is None else find([row.entry]).get(row.entry)
         entry = None if stored is None else codec.decode(stored.body).event
         # The key alone proves nothing: where what was sent was never recorded, another proposal got its number.
@@ -297,9 +297,9 @@ class Corrections:
     def _open_already(
         self, judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str, who: Actor
     ) -> list[Proposed]:
-        """What is open already of the same person, with the same changes and reasons; empty unless all of it is.
+        """Return the same person's open proposals with the same changes and reasons; empty unless all are open.
 
-        Whoever was stopped after the commit repeats the command.
+        A command that was stopped after the commit is repeated so.
         """
         decided, numbers = judging.decided, list[int]()
         for changes in proposals:
@@ -351,7 +351,7 @@ class Corrections:
             reason: why, where that is to be kept.
             seen: the number of entries for which the impact was looked at: refused where more are there by now. The
                 command and the server ask for it where facts came since the proposal. It is no rule of a fact,
-                for no entry tells what somebody looked at.
+                for no entry says what a person looked at.
             despite_games: though games came since it was looked at, but nothing else: ``OpenLedger.unseen``.
 
         Returns:
@@ -382,7 +382,7 @@ class Corrections:
                 lambda stored: refused_by(self.ledger.views.connection, position, stored, decision, party),
             )
             if not refusals:
-                # Last: whoever may not decide need not look at the impact again.
+                # Last: a person who may not decide need not look at the impact again.
                 unseen = self.ledger.unseen("the impact", seen, writer.size, despite_games=despite_games)
                 refusals += [] if unseen is None else [Refusal(0, "unseen-entries", unseen)]
             key = f"decision:{proposal}"
@@ -392,7 +392,7 @@ class Corrections:
             event = CorrectionDecided(
                 proposal=proposal, decision=decision, reason=sealed, proven=who.proven, by_token=who.entry
             )
-            # In one transaction: after a crash an approved game would be one that nobody recorded.
+            # In one transaction: after a crash an approved game would not be recorded.
             added = facts_of_approval(judging.decided, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 
@@ -403,10 +403,10 @@ class Corrections:
     def preview(
         self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
     ) -> Impact:
-        """What an approval would move: it is tried in the views, and rolled back. Others read on meanwhile.
+        """Return the impact of an approval: a dry run in the views, which is rolled back. Others read on meanwhile.
 
         Args:
-            proposal: the number of an open proposal, or changes that nobody has proposed yet.
+            proposal: the number of an open proposal, or changes that are not proposed yet.
             others_wait: seconds for which others may be kept from writing the views; where it takes longer it begins
                 again on a copy. None: as long as it takes.
             at_most: seconds that it may take on a copy; None: any.
@@ -464,7 +464,7 @@ class Corrections:
         """Proposals in order of their numbers, as the views have them: nothing else is looked up, of however many.
 
         Args:
-            open_only: only those that nobody has decided.
+            open_only: only undecided ones.
         """
         with self.ledger.moment():
             return Decided(self.ledger.views.connection).proposals(open_only=open_only)
@@ -475,7 +475,7 @@ class Corrections:
         Of each its changes, its reasons and its entries are looked up: who needs a few of many names their *numbers*.
 
         Args:
-            open_only: only those that nobody has decided.
+            open_only: only undecided ones.
             numbers: only these.
         """
         with self.ledger.moment():

@@ -35,7 +35,7 @@ _SIDES = ("white", "black")
 @checked_methods
 @attrs.frozen
 class Drafts:
-    """What writes the changes of one ledger.
+    """The drafts of one ledger: they write changes as proposals have them.
 
     Attributes:
         ledger: what the facts are that are to be changed.
@@ -49,7 +49,7 @@ class Drafts:
         return f"{person.name} ({player})" if person and person.name else str(player)
 
     def fact(self, key: str) -> Fact:
-        """A fact as it stands now.
+        """Return a fact in its current form.
 
         Args:
             key: its key in the journal, such as ``game:...``, ``scheme:standard@2006``, ``player:7``.
@@ -72,7 +72,7 @@ class Drafts:
         """Other values for some fields of a fact; None or the empty text blanks one.
 
         A game of another result that cannot have ended as it was said, and of whose ending nothing is said, ended
-        nobody knows how: the change says so.
+        the way is unknown: the change says so.
 
         Raises:
             UnknownNameError: there is no such fact.
@@ -90,10 +90,10 @@ class Drafts:
         if fact.cls is SchemeAdopted:
             values |= _settings_in_full(fact, values)
         if fact.cls is GameRecorded and "outcome" in values and values.get("termination") is None:
-            stood, outcome, ending = fact.facts["outcome"], values["outcome"], fact.facts["termination"]
+            former, outcome, ending = fact.facts["outcome"], values["outcome"], fact.facts["termination"]
             # Of an outcome that is none the gate speaks.
-            is_another = outcome != stood and outcome in set(Outcome)
-            if is_another and (becomes_drawn_by_time(stood, outcome, ending) or result_fault(outcome, ending)):
+            is_another = outcome != former and outcome in set(Outcome)
+            if is_another and (becomes_drawn_by_time(former, outcome, ending) or result_fault(outcome, ending)):
                 values["termination"] = Termination.UNKNOWN.value
         expects = {name: fact.facts.get(name, BLANK) for name in values}
         return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=values)
@@ -103,7 +103,7 @@ class Drafts:
         return Change(do=Verb.ANNUL, fact=key, entry=self.fact(key).entry)
 
     def restore(self, key: str) -> Change:
-        """A fact that was annulled stands again."""
+        """Return the change that restores an annulled fact."""
         return Change(do=Verb.RESTORE, fact=key, entry=self.fact(key).entry)
 
     def reassign(self, game: str, player: int, to: int) -> Change:
@@ -111,7 +111,7 @@ class Drafts:
 
         Args:
             game: its key in the journal.
-            player: number of the player who stands there.
+            player: number of the present player of that side.
             to: number of the player who played.
 
         Raises:
@@ -132,13 +132,13 @@ class Drafts:
         return Change(do=Verb.ADD, fact=event.key, kind=event.KIND, facts=codec.facts_mapping(event))
 
     def close_account(self, player: int, since: str) -> Change:
-        """A player is off the lists from an instant on; the games stand."""
+        """Return the change that takes a player off the lists from an instant on; the games stay."""
         return self.add(PlayerChanged(player=player, effective_at=since, standing=Standing.CLOSED))
 
     def declare(self, player: int, rating: int, since: str) -> Change:
         """A player declares a rating, points, from an instant on; the standing stays."""
         self.ledger.level()
-        # the event tells rating and standing together: who declares the one must not change the other
+        # the event has rating and membership status together: a change of one must not change the other
         standing = Standing(initial_ratings.standing_at(self.ledger.views.connection, player, instant_ms(since)))
         return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
 
@@ -156,7 +156,7 @@ class Drafts:
         """A player who was merged is another person again.
 
         Raises:
-            UnknownNameError: the player is merged into nobody.
+            UnknownNameError: the player is not merged.
         """
         self.ledger.level()
         merges = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).decided.merges
@@ -169,7 +169,7 @@ class Drafts:
     def tournament(
         pool: str, tournament: str, *, restore: bool = False, since: str | None = None, until: str | None = None
     ) -> Change:
-        """All games of a tournament that ended between two instants are voided, or stand again."""
+        """Return the change that voids or restores all games of a tournament that ended between two instants."""
         verb = Verb.RESTORE_TOURNAMENT if restore else Verb.ANNUL_TOURNAMENT
         return Change(do=verb, pool=pool, tournament=tournament, since=since, until=until)
 
@@ -186,8 +186,8 @@ def _settings_in_full(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
         return {}  # of a scheme that is none the gate speaks
     settings = values.get("settings", {})
     adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
-    # As an adoption is recorded: in full, so that a new default never rates it anew, and with the versions, so that
-    # whoever cannot reproduce its numbers learns why.
+    # As an adoption is recorded: in full, so that a new default never changes it, and with the versions, which
+    # explain numbers that cannot be reproduced.
     whole = schemes.in_full(adoption)
     return {
         "settings": dict(whole.settings),

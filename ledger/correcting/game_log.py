@@ -1,7 +1,7 @@
 """All that the journal says about a game: its recording, what was added, the proposals that concern it, the decisions.
 
 A proposal concerns a game that it names; a game that is one of many, those of a player or tournament, which it
-annuls or restores; and the games that a merge gives to another person. It does so whatever became of it, and who
+annuls or restores; and the games that a merge gives to another person. It does so whatever was decided, and who
 undoes it concerns the game too.
 """
 
@@ -38,7 +38,7 @@ _MERGES = f"{_CHANGES} c.subject GLOB 'person:*'"
 
 
 class _Concern(NamedTuple):
-    """A change that somebody proposed, and whether it was approved."""
+    """A proposed change, and whether it was approved."""
 
     proposal: int
     number: int
@@ -49,10 +49,10 @@ class _Concern(NamedTuple):
 @checked_methods
 @attrs.frozen
 class GameLog:
-    """What is told of single games of one ledger.
+    """The log of single games of one ledger.
 
     Attributes:
-        ledger: of whose games it is told.
+        ledger: the ledger.
     """
 
     ledger: OpenLedger
@@ -108,7 +108,7 @@ class GameLog:
 
 
 def _concerns_it(entry: JournalEntry, concerning: Mapping[int, list[Change]]) -> bool:
-    """Whether it is a decision, or a part of a proposal that holds one of the changes that concern the game."""
+    """Return whether it is a decision, or a part of a proposal with one of the changes that concern the game."""
     if entry.kind == CorrectionDecided.KIND:
         return True
     if entry.kind != CorrectionProposed.KIND:
@@ -195,7 +195,7 @@ def _same_persons(merges: Iterable[_Concern], players: set[int]) -> set[int]:
 
 
 def _means(change: Change, white: set[int], black: set[int], facts: Mapping[str, set[Any]]) -> bool:
-    """Whether a change of many games means a game of these players, by any of the facts that it ever had."""
+    """Return whether a change of many games means a game of these players, by any of its present or former facts."""
     if change.do is not Verb.ANNUL_GAMES:
         return True
     # Such a change annuls rated games alone.

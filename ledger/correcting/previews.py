@@ -35,7 +35,7 @@ from ledger.runtime import sqlite
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
 _SOMEBODY, _ANOTHER = "somebody", "somebody else"
-_NO_REASON = "0" * 64  # the seal of a reason that nobody has given
+_NO_REASON = "0" * 64  # the commitment to a reason that was not given
 _OF_GAMES = {Verb.ANNUL_GAMES, Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
 _FACTS_OF_GAMES = ("game:", "opening:", "tournament:")  # how their keys begin
 KEPT = 16  # impacts of proposals that are remembered
@@ -49,7 +49,7 @@ _SECONDS_APIECE = 1.3  # an approval folds the read models, too, which takes abo
 
 @attrs.frozen(kw_only=True)
 class Move(RowChange[Figures]):
-    """A player who would stand otherwise in a pool: without a rated game and the rating of a list there is no row.
+    """A player whose row in a pool would change: without a rated game or a list rating there is no row.
 
     Attributes:
         pool: name of the pool.
@@ -68,16 +68,16 @@ class Move(RowChange[Figures]):
 
 @attrs.frozen
 class Impact:
-    """What the approval of a proposal would move.
+    """The impact of a proposal: the rows that its approval would change.
 
     Attributes:
         proposal: its number, or the one that the changes would get.
         seen: the number of entries that it was worked out for; ``decide`` takes it.
         recorded_since: how many facts and decisions were recorded after the proposal; other proposals do not count, for
-            they move nothing; 0 for changes that nobody has proposed.
+            they move nothing; 0 for changes that are not proposed.
         games: games that would be rated again.
         players: players whose games would be rated again, once for each pool.
-        moves: who would stand otherwise, by a game or by a scheme or a list alone: who would come or go first, then the
+        moves: the players whose rows would change, by a game, a scheme or a list: those who come or go first, then the
             largest moves.
         lists: the published lists that would say something else, as revised, by pool and instant.
         seconds: how long the approval would take, about; from what rating again took.
@@ -100,7 +100,7 @@ class Impact:
 
 
 class _Tried(NamedTuple):
-    """What is tried.
+    """The object of a dry run.
 
     Attributes:
         number: of the proposal, or the one that the changes would get.
@@ -119,7 +119,7 @@ class _Tried(NamedTuple):
 
 @attrs.frozen
 class Previews:
-    """What tells the impact of corrections of one ledger.
+    """The previews of one ledger: they compute the impact of corrections.
 
     Attributes:
         ledger: level, of which an approval is tried.
@@ -130,7 +130,7 @@ class Previews:
     def of(
         self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
     ) -> Impact:
-        """What the approval of an open proposal would move, or of changes if they were proposed and approved now.
+        """Return the impact of approving an open proposal, or changes if they were proposed and approved now.
 
         It takes and raises what ``Corrections.preview`` says.
 
@@ -156,7 +156,7 @@ class Previews:
         return impact
 
     def _what_comes(self, views: Views, proposal: int | Sequence[Change], now_ms: int) -> tuple[_Tried, Preview]:
-        """What is tried within views, and what would come of it."""
+        """Yield the object of a dry run within views, and its results."""
         tried = self._tried(views, proposal)
         # Corrections of games and of tournaments' days move those whose games are rated again; a scheme, a seed or a
         # merge may move anybody.
@@ -167,7 +167,7 @@ class Previews:
         return tried, preview
 
     def _remembered(self, proposal: int | Sequence[Change], now_ms: int) -> Impact | None:
-        """What was worked out for a proposal, where nothing is recorded since and time has changed nothing."""
+        """Return the stored impact of a proposal, if nothing was recorded since and time has changed nothing."""
         with self.ledger.moment() as position:
             kept = self.ledger.impacts.get((proposal, position)) if type(proposal) is int else None
             if kept is None:
@@ -175,7 +175,7 @@ class Previews:
             then_ms, impact = kept
             # The clock may have been set back since.
             (has_changed,) = self.ledger.views.connection.execute(_BETWEEN, sorted((then_ms, now_ms))).fetchone()
-            # Kept as an object: the room of the open ledger stands below this one and knows no class of it.
+            # Stored as an object: the handle is below this package and knows no class of it.
             return None if has_changed else cast("Impact", impact)
 
     @contextmanager
@@ -196,7 +196,7 @@ class Previews:
                     # Committed: another connection reads nothing else.
                     with sqlite.immediate(views.connection, views.path):
                         trials.fold_in(views, journal, tried.entries, views.kept())
-                    views.journal = journal  # with which they are level, whoever asks them now
+                    views.journal = journal  # they are up to date with it
                 else:
                     trials.fold_in(views, journal, tried.entries, views.kept())
                 yield views, journal
@@ -221,13 +221,13 @@ class Previews:
             number,
             Decision.APPROVED,
             "",
-            lambda proposal: broken_by(connection, seen + 1, proposal, Decision.APPROVED, _somebody_else(proposal)),
+            lambda proposal: broken_by(connection, seen + 1, proposal, Decision.APPROVED, _approver_for(proposal)),
         )
         if refusals:
             raise ProposalError(f"decision:{number}", refusals)
         proposal = gate.decided.proposal(number)
         assert proposal is not None  # else it was refused
-        approver = _somebody_else(proposal)
+        approver = _approver_for(proposal)
         issued = self._issued(number, seen, {approver.name: Role.APPROVER} if approver.proven else {})
         by_token = seen + len(issued) if issued else None
         events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
@@ -237,7 +237,7 @@ class Previews:
         return _Tried(number, seen, gate.decided.recorded_since(number, seen), changes, _further(seen, named))
 
     def _changes(self, views: Views, changes: Sequence[Change]) -> _Tried:
-        """The entries of changes that are proposed by somebody and approved by somebody else."""
+        """Return the entries of changes that one person proposes and another approves."""
         seen, gate = views.position(), self._gate(views)
         number, refusals = gate.decided.next_number(), gate.refusals(changes)
         if refusals:
@@ -252,15 +252,15 @@ class Previews:
         return _Tried(number, seen, 0, changes, _further(seen, named))
 
     def _gate(self, views: Views) -> ProposalGate:
-        # No further than the views know: what somebody records meanwhile is none of this trial's.
+        # No further than the views know: entries recorded meanwhile are not part of this dry run.
         journal = ScratchJournal(self.ledger.journal, views.position())
-        return ProposalGate(views.connection, journal, self.ledger.now_ms(), self.ledger.standing)
+        return ProposalGate(views.connection, journal, self.ledger.now_ms(), self.ledger.current_facts)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
         """Who issues a token to each of some persons of a trial; none where the journal has issued no tokens.
 
         Raises:
-            ProposalError: nobody holds the token of an approver.
+            ProposalError: no person has the token of an approver.
         """
         register = IssuedTokens(self.ledger.journal).now()
         if register.first is None or not persons:
@@ -271,7 +271,7 @@ class Previews:
             message = "nobody holds the token of an approver any more, so that nobody can approve; see 'token reset'"
             raise ProposalError(f"decision:{number}", [Refusal(0, "four-eyes", message)])
         by, by_token = ("", None) if issuer is None else (issuer.event.person, issuer.position)
-        # far from the numbers of tokens that somebody holds
+        # far from the numbers of issued tokens
         first = MAX_WHOLE - len(persons)
         return [
             (
@@ -319,7 +319,7 @@ def _further(seen: int, named: Sequence[tuple[str, Event]]) -> list[Entry]:
 
 
 def _concern_games_alone(decided: Decided, changes: Iterable[Change]) -> bool:
-    """Whether some changes, and those that they undo, are of games, or of tournaments' days, and of nothing else."""
+    """Return whether changes, and those that they undo, concern only games or the days of tournaments."""
     return all(
         change.do is Verb.UNDO or change.do in _OF_GAMES or (change.fact or "").startswith(_FACTS_OF_GAMES)
         for change in decided.with_undone(changes)
@@ -330,10 +330,10 @@ def _approval(number: int, *, proven: bool, by_token: int | None) -> CorrectionD
     return CorrectionDecided(proposal=number, decision=Decision.APPROVED, reason=None, proven=proven, by_token=by_token)
 
 
-def _somebody_else(proposal: Proposal) -> Party:
-    """Who may approve: not who proposed, and known as well as that one."""
+def _approver_for(proposal: Proposal) -> Party:
+    """Return a person who may approve: another one than the proposer, and authenticated as well."""
     name = "another person" if same_person(proposal.proposed_by, _ANOTHER) else _ANOTHER
-    # Of somebody proven and a mere word the word may be the same person's, which four eyes refuse
+    # Next to an authenticated person a bare name may be the same person's, which four eyes refuse
     # (``policies.breach``).
     return Party(name, bool(proposal.proposed_proven))
 

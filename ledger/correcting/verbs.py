@@ -3,9 +3,9 @@
 A verb is a row of ``VERBS``: the words that it needs and may have. Names are looked up, values are read by the schema
 of their field; the change itself is written by ``drafts``.
 
-In a file each row is a verb with its words; all faults are told at once, each with its line. It is CSV with a header,
-its cells parted by commas, semicolons or tabs; a column is called like the word that it holds, with ``verb`` for the
-verb. Blank rows are passed over.
+In a file each row is a verb with its words; all faults are reported at once, each with its line. It is CSV with a
+header, its cells separated by commas, semicolons or tabs; a column has the name of its word, and ``verb`` is the verb.
+Blank rows are skipped.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ _CHOICES: Mapping[str, type[StrEnum]] = {
     "brings": Brings,
 }
 RESULTS = ("1-0", "1/2-1/2", "0-1", "*")
-# Beside the result. Who played is for somebody to decide, and moves are no field of a correction.
+# Apart from the result. A person must decide who played, and moves are no field of a correction.
 FIELDS_OF_GAME = (
     "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "sequence", "rated", "pool",
     "white_rating", "black_rating",
@@ -232,7 +232,7 @@ WORDS = tuple(dict.fromkeys(w for verb in VERBS.values() for w in (*verb.needed,
 
 @attrs.frozen
 class Verbs:
-    """What reads the verbs of one ledger.
+    """The verbs of one ledger: they read changes from words.
 
     Attributes:
         drafts: what writes changes.
@@ -330,12 +330,12 @@ def _late(drafts: Drafts, words: Words) -> Change:
 def _late_key(drafts: Drafts, pool: str, players: tuple[int, int], facts: Sequence[str | None]) -> str:
     """The key of a late game that has none: of the players' identities, so that other ledgers give the same."""
     ledger = drafts.ledger
-    # Earlier releases made it of their numbers, which differ between ledgers; a game that stands so keeps its key.
+    # Earlier releases made it of their numbers, which differ between ledgers; such a game keeps its key.
     old = f"late:{_hash([pool, *players, *facts])[:16]}"
     if ledger.journal.find([f"game:{old}"]):
         return old
     persons = ledger.people.by_number(players)
-    # Who was erased has no identity left: the number stands for it.
+    # An erased player has no identity left: the number takes its place.
     identities = [persons[player].identity or player if player in persons else player for player in players]
     # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
     # 9).
@@ -545,7 +545,7 @@ def _hash(facts: Sequence[str | int | None]) -> str:
 
 
 def _ending(words: Words) -> tuple[Outcome, Termination | None, int | None]:
-    """Result, ending if one is told, and number of half-moves; all faults at once, that of the day of the end too."""
+    """Return result, ending if one is given, and half-moves; all faults at once, that of the last day included."""
     problems: list[str] = []
 
     def read(meaning: Callable[[], Read], begin: str = "") -> Read | None:
@@ -576,13 +576,13 @@ def _result_word(text: str) -> str:
 
 
 def _outcome_and_ending(word: str, text: str, termination: Termination | None) -> tuple[Outcome, Termination | None]:
-    """The outcome of a result, and how the game ended where that is told by *termination* or by the result."""
+    """Return the outcome of a result, and how the game ended if *termination* or the result says so."""
     if word in {"*", "-"}:
         return Outcome.NONE, termination
     outcome = Outcome(word.removeprefix("+"))
     if not word.startswith("+"):
         return outcome, termination
-    # A plus marks a forfeit, which is never rated (RULES 1.8): where nobody tells an ending it was not played.
+    # A plus marks a forfeit, which is never rated (RULES 1.8): without an ending the game was not played.
     if termination not in {None, Termination.UNKNOWN, Termination.UNPLAYED}:
         what = f"a forfeit, {text!r}, was never played"
         raise MalformedError([f"termination {termination}: {what}; correct one of the two"])
@@ -606,7 +606,7 @@ def _whole(words: Words, name: str) -> int | None:
 
 
 def _value(cls: type[Event], field: str, text: str) -> Any:
-    """What a text means as the value of a field; the empty text is a blank.
+    """Return the value of a field that a text means; the empty text is a blank.
 
     Raises:
         UnknownNameError: a fact of that kind has no such field.
@@ -669,12 +669,12 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[FileFault]
             problems = [f"no column {name!r}; {choice_of(name, COLUMNS)}" for name in header if name not in COLUMNS]
             twice = sorted({name for name in header if header.count(name) > 1})
             problems += [f"column {name!r} stands twice" for name in twice]
-        else:  # likely no file of corrections at all: to name each of its columns would help nobody
+        else:  # likely no file of corrections at all: a list of its columns would not help
             problems = [f"the header has no column 'verb'; the columns are {list(COLUMNS)}"]
         faults = [FileFault(1, problem) for problem in problems]
         filled = (cells for cells in reader if any(cell.strip() for cell in cells))
         for number, cells in enumerate(filled if not faults else (), 1):
-            if number > MOST_ROWS:  # with faults or without: to tell what is wrong with millions takes hours
+            if number > MOST_ROWS:  # with faults or without: to check millions takes hours
                 raise MalformedError([f"line {reader.line_num}: more than {MOST_ROWS:,} rows: part the file"])
             _read(verbs, reader.line_num, header, cells, rows, faults)
     except csv.Error as error:
@@ -699,9 +699,9 @@ def _read(
 
 
 def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]:
-    """A batch that would make games what a file tells of them, and the differences that no batch can settle.
+    """A batch that would change games to what a file says, and the differences that no batch can settle.
 
-    Of those somebody must find out first who played, or which moves were made; or a value begins as a formula of a
+    A person must first find out who played, or which moves were made; or a value begins as a formula of a
     spreadsheet does, in which a batch is likely to be looked through.
 
     Args:
@@ -729,7 +729,7 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
 
 
 def at_lines(rows: Sequence[Row], refusals: Sequence[Refusal]) -> list[FileFault]:
-    """What the gate refuses, by the lines of the file."""
+    """Return the judge's refusals, by the lines of the file."""
     return [
         # what is said of the whole proposal, number 0, has no line of its own
         FileFault(rows[refusal.number - 1].line if refusal.number else 1, f"{refusal.rule}: {refusal.message}")

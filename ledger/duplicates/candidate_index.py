@@ -1,37 +1,34 @@
-"""The index of all recorded games that the games of an import may repeat."""
+"""The recorded games that the games of an import may repeat: those that an index names, each read by itself.
+
+``candidate_index_columns`` reads the whole journal and gives the same answers; a test holds both equal.
+"""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from ledger.duplicates.game_keys import MADE
+from ledger.duplicates.game_keys import is_made
 from ledger.duplicates.namesakes import SameNames
+from ledger.duplicates.reported_games import ReportedGames
+from ledger.duplicates.similar_games import (
+    DIGEST,
+    MOST_LOOKED_AT,
+    Sides,
+    days_of,
+    is_round,
+    long_text,
+)
 from ledger.errors import CorruptError, one_line
 from ledger.facts.words import moves_number
 from ledger.journal import Find, Journal
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.runtime.lazy import np, pl
-
-if TYPE_CHECKING:
-    from polars import DataFrame, Expr, Series
-from ledger.duplicates.similar_games import (
-    DAY_LETTERS,
-    Index,
-    Sides,
-    _meeting_so_far,
-    _meetings,
-    long_texts,
-    meeting,
-    moves_digest,
-    spans,
-    told_moves,
-)
 
 _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1","position":', b',"kind":"game-supplemented/1","position":'
 _END = -100  # they stand in the last bytes of a body
@@ -74,135 +71,46 @@ class GameIndex(Protocol):
         """
 
 
-class CandidateIndex:
-    """Games that a journal held when an import began: some 50 bytes each, and the names of their players."""
+def has_games(body: bytes) -> bool:
+    """Return whether an entry records or supplements a game; the body is canonical, so bytes are enough."""
+    return body.find(_GAME, _END) >= 0 or body.find(_SUPPLEMENT, _END) >= 0
 
-    def __init__(self, blocks: Iterable[list[bytes]], people: People, names: SameNames, claimed: Any) -> None:
-        """Look them through.
+
+def unreadable(error: Exception) -> CorruptError:
+    """Return the error for an entry that was damaged since it was sealed."""
+    return CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'")
+
+
+class Candidates(ABC):
+    """Games that a journal held when an import began, and the names of their players."""
+
+    def __init__(self, people: People, names: SameNames, claimed: bytearray) -> None:
+        """Take the players.
 
         Args:
-            blocks: bodies of entries, in order of their positions.
             people: who the players are.
             names: who is alike, among the players of these games and of those that will be asked about.
-            claimed: by entry, whether the file has told that game (Boolean array, one longer than the journal).
-
-        Raises:
-            CorruptError: an entry cannot be read.
+            claimed: by entry, 1 if the file has reported that game; one byte longer than the journal.
         """
         self._people = people
         self._names = names
         self._met: dict[str, tuple[int, int]] = {}  # by identity, the number of the player and of those alike
-        try:
-            games = [part for part in map(self._indexed, blocks) if len(part)]
-        except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed
-            raise CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'") from error
-        schema = {"position": pl.Int64, "pair": pl.UInt64, "place": pl.UInt64, "key": pl.UInt64}
-        self._of_moves, self._of_meetings = Index(games, "moves"), Index(_meetings(games), "meeting")
-        every = pl.concat(self._with_supplements(games)) if games else pl.DataFrame(schema=schema)
-        # A supplement names its game by the entry: one that was sealed past the rules may name any, which ``claimed``
-        # has not.
-        if len(every) and not every["position"].is_between(1, len(claimed) - 1).all():
-            raise CorruptError("journal", 0, "an entry tells of a game at no position of this journal; run 'audit'")
-        order = every.filter(pl.col("place").is_not_null()).sort("place", "position")  # a supplement may tell no day
-        self._places, self._positions = order["place"].to_numpy(), order["position"].to_numpy()
-        own = every.filter(pl.col("key").is_not_null()).sort("key")
-        self._keys, self._own = own["key"].to_numpy(), own["position"].to_numpy()
         self.claimed = claimed
 
-    @classmethod
-    def every(cls, journal: Journal, people: People, claimed: Any) -> CandidateIndex:
-        """All games of the first entries of a journal, as many as can be claimed."""
-        return cls(journal.read(0, len(claimed) - 1), people, SameNames.of_everybody(people), claimed)
-
-    @classmethod
-    def of_frame(
-        cls, frame: DataFrame, journal: Journal, find: Find, people: People, claimed: Any, index: GameIndex
-    ) -> CandidateIndex | None:
-        """Those that the games of one frame may be; None where there is no index.
-
-        Args:
-            frame: columns of ``SourceGame``.
-            journal: where they stand, among the first entries, as many as can be claimed.
-            find: what looks up keys in it.
-            people: who the players are.
-            claimed: as above.
-            index: which entries to read, of those up to some position; later ones are all read.
-        """
-        size = len(claimed) - 1
-        sides = [
-            frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
-            for side in ("white", "black")
-        ]
-        called = dict(pl.concat(sides).unique("id", keep="first").iter_rows())
-        persons = people.by_identity(list(called))
-        names = SameNames.of_some(people, persons, called)
-        answer = index.entries(_sought(frame, called, persons, names))
-        if answer is None:
-            return None
-        reached, positions = answer
-        later = [body for bodies in journal.read(reached, size) for body in bodies] if reached < size else []
-        # Those of their own keys, too: a row whose key is known is never held back, so that it must be known here.
-        positions.update(entry.position for entry in find([f"game:{key}" for key in frame["key"].to_list()]).values())
-        try:
-            # A supplement that came after the index may give a game a day by which the index does not know it.
-            positions.update(int(orjson.loads(body)["facts"]["entry"]) for body in later if _SUPPLEMENT in body[_END:])
-            bodies = _with_their_supplements(journal, find, sorted(entry for entry in positions if 0 < entry <= size))
-        except (ValueError, KeyError) as error:
-            raise CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'") from error
-        bodies.update(zip(range(size - len(later) + 1, size + 1), later, strict=True))
-        return cls([[bodies[position] for position in sorted(bodies) if position <= size]], people, names, claimed)
-
-    def look(self, frame: DataFrame) -> Iterator[Asked]:
-        """The rows whose key is not known, but whose players and day are.
+    @abstractmethod
+    def look(self, games: ReportedGames) -> Iterator[Asked]:
+        """Yield the rows whose key is not known, but whose players and day are.
 
         So are rows whose key was made of facts, where the players met more than once that day, as far as the journal or
-        the frame knows: their order in the file may be another one. The games of all other rows are claimed.
-
-        Args:
-            frame: columns of ``SourceGame``.
+        the file knows: their order in the file may be another one. The games of all other rows are claimed.
         """
-        tellings = frame.select(
-            *(self._alike(frame, side) for side in ("white", "black")),
-            *_days(),
-            pl.col("key").hash().alias("key"),
-        ).with_columns(pair=_pair())
-        # by row the entry that recorded its key, 0 where there is none
-        own = np.zeros(len(frame), np.int64)
-        if len(self._keys):
-            keys = tellings["key"].to_numpy()
-            place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-            own = np.where(self._keys[place] == keys, self._own[place], 0)
-        # By row the games of the same moves, and those of the same event, round and players; which rows have any.
-        others: list[tuple[Callable[[int], list[int]], Any]] = []
-        if len(self._of_moves) and frame["text"].null_count() < len(frame):
-            others.append(self._of_moves.entries(told_moves(frame)))
-        if len(self._of_meetings) and frame["round"].null_count() < len(frame):
-            met = tellings.select("white", "black").with_columns(frame["tournament"], frame["round"])
-            others.append(self._of_meetings.entries(met.select(meeting()).to_series()))
-        # For each row the first and one after the last of the games between its players on that day.
-        have_numbers = (pl.col("white") >= 0) & (pl.col("black") >= 0)
-        places = tellings.select(pl.when(have_numbers).then(_place(day)).alias(day) for day in ("ended", "started"))
-        of_days = [spans(self._places, column) for column in places]
-        alike = sum(last - first for first, last in of_days)
-        made = frame["key"].str.contains(f"^{MADE}$").to_numpy()
-        crowded = tellings.select(_place("ended")).to_series().is_duplicated().to_numpy()
-        is_asked = (alike > 0) & ((own == 0) | (made & ((alike > 1) | crowded)))
-        # Entry 0 is none: what is marked there, by rows that have no entry of their own, claims no game.
-        self.claimed[own[~is_asked]] = True
-        for _, asked in others:
-            # A game under its own key is that game, whatever others have its moves or its place in a round.
-            is_asked |= asked & (own == 0)
-        for row in np.flatnonzero(is_asked).tolist():
-            here = {entry for first, last in of_days for entry in self._positions[first[row] : last[row]].tolist()}
-            further = {entry for entries, _ in others for entry in entries(row)} - here
-            yield Asked(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
 
     def number(self, identity: str) -> int:
-        """The number of a player who was asked about; ``NOBODY`` where there is none."""
+        """Return the number of a player who was asked about; ``NOBODY`` if there is none."""
         return self._met[identity][0]
 
     def sides(self, ids: tuple[str, str], numbers: tuple[int, int]) -> Sides:
-        """Who of two players, White and Black, is who in a game between two numbers."""
+        """Return who of two players, White and Black, is who in a game between two numbers."""
         (white, black), (known_white, known_black) = ids, map(self._names.lowest, numbers)
         own_white, own_black = self._met[white][1], self._met[black][1]
         return Sides(
@@ -210,71 +118,168 @@ class CandidateIndex:
         )
 
     def name(self, number: int) -> str:
-        """The name of a player, empty where nobody knows it."""
+        """Return the name of a player, empty if nobody knows it."""
         person = self._people.by_number([number]).get(number)
         return (person.name or "") if person is not None else ""
 
-    def _indexed(self, bodies: list[bytes]) -> DataFrame:
-        """A block of entries: the players and days of its games."""
-        games = [body for body in bodies if body.find(_GAME, _END) >= 0 or body.find(_SUPPLEMENT, _END) >= 0]
-        if not games:
-            return pl.DataFrame()
-        numbers, texts = ("white", "black", "entry"), ("ended_at", "started_at", "tournament", "round", "text")
-        facts = {**dict.fromkeys(numbers, pl.Int64), **dict.fromkeys(texts, pl.String)}
-        schema: dict[str, Any] = {"facts": pl.Struct(facts), "key": pl.String, "position": pl.Int64}
-        frame = pl.read_ndjson(io.BytesIO(b"\n".join(games)), schema=schema).unnest("facts")
-        sides = [self._names.column(frame[side]).alias(side) for side in ("white", "black")]
-        # The facts of a supplement alone name an entry; its key is that of no game.
-        key = pl.when(pl.col("entry").is_null()).then(pl.col("key").str.slice(len("game:")).hash())
-        position = pl.coalesce("entry", "position").alias("position")
-        columns = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
-        pair = pl.when(pl.col("white").is_not_null()).then(_pair()).alias("pair")
-        return columns.select("position", "key", "ended", "started", pair, "moves", *_meeting_so_far())
+    def _meet(self, named: Mapping[str, str]) -> None:
+        """Look up the players of the next games, by identity and name."""
+        fresh = [identity for identity in named if identity not in self._met]
+        persons = self._people.by_identity(fresh) if fresh else {}
+        for identity in fresh:
+            self._met[identity] = self._names.of_person(persons.get(identity), named[identity])
 
-    def _with_supplements(self, parts: list[DataFrame]) -> Iterator[DataFrame]:
-        """Each game by its day and, where that is another, by the day of its beginning."""
-        games = pl.concat(part.drop("moves", "meeting", "lacks") for part in parts)
-        if games["pair"].null_count():  # a supplement names no players
-            pairs = games.filter(pl.col("pair").is_not_null()).select("position", pl.col("pair").alias("of_game"))
-            games = games.join(pairs, on="position", how="left", maintain_order="left")
-            games = games.with_columns(pair=pl.coalesce("pair", "of_game")).drop("of_game")
-        columns = ("position", "pair", "place", "key")
-        ended = games.with_columns(_place("ended"))
-        yield ended.select(columns)
-        started = games.with_columns(_place("started"), key=pl.lit(None, pl.UInt64))
-        yield started.filter(pl.col("place").is_not_null()).select(columns)
-
-    def _alike(self, frame: DataFrame, side: str) -> Series:
-        """The players of one side, each by the lowest number of those alike."""
-        ids = frame[f"{side}_id"]
-        met = frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
-        met = met.unique("id", keep="first")
-        fresh = {identity: name for identity, name in met.iter_rows() if identity not in self._met}
-        if fresh:
-            persons = self._people.by_identity(list(fresh))
-            for identity, name in fresh.items():
-                self._met[identity] = self._names.of_person(persons.get(identity), name)
-        values: list[Any] = [self._met[identity][1] for identity in ids.to_list()]
-        return pl.Series(side, values, dtype=pl.Int64)
+    def _refuse_strays(self, lowest: int, highest: int) -> None:
+        # A supplement names its game by the entry: one that was sealed past the rules may name any, which ``claimed``
+        # has not.
+        if lowest < 1 or highest >= len(self.claimed):
+            raise CorruptError("journal", 0, "an entry tells of a game at no position of this journal; run 'audit'")
 
 
-def _sought(frame: DataFrame, called: Mapping[str, str], persons: Mapping[str, Person], names: SameNames) -> Sought:
-    """What the games of a frame are told with, under all numbers that their players may have."""
+class CandidateIndex(Candidates):
+    """A few such games, each looked up by players and day, by its moves and by event, round and players."""
+
+    def __init__(self, bodies: Iterable[bytes], people: People, names: SameNames, claimed: bytearray) -> None:
+        """Read entries; people, names and claims are those of ``Candidates``.
+
+        Raises:
+            CorruptError: an entry cannot be read.
+        """
+        super().__init__(people, names, claimed)
+        self._own: dict[str, int] = {}
+        self._days: dict[tuple[int, int, str], list[int]] = defaultdict(list)
+        self._moves: dict[str, list[int]] = defaultdict(list)
+        self._meetings: dict[tuple[int, int, str, str], list[int]] = defaultdict(list)
+        try:
+            self._read([orjson.loads(body) for body in bodies if has_games(body)])
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise unreadable(error) from error
+        for index in (self._days, self._moves, self._meetings):
+            for entries in index.values():
+                entries.sort()
+
+    @classmethod
+    def every(cls, journal: Journal, people: People, claimed: bytearray) -> CandidateIndex:
+        """Return the games of the first entries of a journal, as many as can be claimed."""
+        bodies = (body for block in journal.read(0, len(claimed) - 1) for body in block)
+        return cls(bodies, people, SameNames.of_everybody(people), claimed)
+
+    @classmethod
+    def of_games(
+        cls, games: ReportedGames, journal: Journal, find: Find, people: People, claimed: bytearray, index: GameIndex
+    ) -> CandidateIndex | None:
+        """Return those that some games may be; None if there is no index.
+
+        Args:
+            games: in the fields of ``SourceGame``.
+            journal: where they stand, among the first entries, as many as can be claimed.
+            find: what looks up keys in it.
+            people: who the players are.
+            claimed: as above.
+            index: which entries to read, of those up to some position; later ones are all read.
+        """
+        size = len(claimed) - 1
+        called = games.players()
+        persons = people.by_identity(list(called))
+        names = SameNames.of_some(people, persons, called)
+        answer = index.entries(_sought(games, called, persons, names))
+        if answer is None:
+            return None
+        reached, positions = answer
+        later = [body for bodies in journal.read(reached, size) for body in bodies] if reached < size else []
+        # Those of their own keys, too: a row whose key is known is never held back, so that it must be known here.
+        positions.update(entry.position for entry in find([f"game:{key}" for key in games.column("key")]).values())
+        try:
+            # A supplement that came after the index may give a game a day by which the index does not know it.
+            positions.update(int(orjson.loads(body)["facts"]["entry"]) for body in later if _SUPPLEMENT in body[_END:])
+            bodies = _with_their_supplements(journal, find, sorted(entry for entry in positions if 0 < entry <= size))
+        except (ValueError, KeyError) as error:
+            raise unreadable(error) from error
+        bodies.update(zip(range(size - len(later) + 1, size + 1), later, strict=True))
+        return cls([bodies[position] for position in sorted(bodies) if position <= size], people, names, claimed)
+
+    def _read(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        pairs: dict[int, tuple[int, int]] = {}
+        events: dict[int, dict[str, str]] = {}
+        positions: list[int] = []
+        for entry in entries:
+            facts = entry["facts"]
+            position = facts.get("entry", entry["position"])
+            positions.append(position)
+            if "entry" not in facts:  # the key of a supplement is that of no game
+                pairs[position] = self._names.lowest(facts["white"]), self._names.lowest(facts["black"])
+                self._own[entry["key"].removeprefix("game:")] = position
+            if "text" in facts:
+                self._moves[facts["text"][:DIGEST]].append(position)
+            event = events.setdefault(position, {})
+            event.update((name, facts[name]) for name in ("tournament", "round") if name in facts)
+        self._refuse_strays(min(positions, default=1), max(positions, default=1))
+        for entry, position in zip(entries, positions, strict=True):
+            if position in pairs:
+                for day in days_of(entry["facts"].get("ended_at"), entry["facts"].get("started_at")):
+                    self._days[(*pairs[position], day)].append(position)
+        for position, pair in pairs.items():
+            meeting = _meeting(pair, events[position].get("tournament"), events[position].get("round"))
+            if meeting is not None:
+                self._meetings[meeting].append(position)
+
+    def look(self, games: ReportedGames) -> Iterator[Asked]:
+        """Yield the rows to compare, as of ``Candidates``."""
+        self._meet(games.players())
+        rows = list(games.rows())
+        pairs = [(self._met[row["white_id"]][1], self._met[row["black_id"]][1]) for row in rows]
+        days = [days_of(row["ended_at"], row["started_at"]) for row in rows]
+        met = Counter((pair, ended) for pair, (ended, *_) in zip(pairs, days, strict=True))
+        asked: list[Asked] = []
+        for place, (row, pair, of_row) in enumerate(zip(rows, pairs, days, strict=True)):
+            own = self._own.get(row["key"], 0)
+            alike = [entry for day in of_row for entry in self._days.get((*pair, day), ())]
+            crowded = len(alike) > 1 or met[pair, of_row[0]] > 1
+            is_asked = bool(alike) and (not own or (is_made(row["key"]) and crowded))
+            if not is_asked:
+                # Entry 0 is none: what is marked there, by rows that have no entry of their own, claims no game.
+                self.claimed[own] = 1
+            others = set() if own else self._told_otherwise(row, pair)
+            # A game under its own key is that game, whatever others have its moves or its place in a round.
+            if is_asked or others:
+                asked.append(Asked(place, own, sorted(set(alike)), sorted(others.difference(alike))))
+        return iter(asked)
+
+    def _told_otherwise(self, row: Mapping[str, Any], pair: tuple[int, int]) -> set[int]:
+        """Return the games of the same moves, and those of the same event, round and players."""
+        moves = self._moves.get(long_text(row["half_moves"], row["text"]) or "", [])
+        meeting = _meeting(pair, row["tournament"], row["round"])
+        met = [] if meeting is None else self._meetings.get(meeting, [])
+        return {*moves[:MOST_LOOKED_AT], *met[:MOST_LOOKED_AT]}
+
+
+def _meeting(pair: tuple[int, int], tournament: str | None, round_: str | None) -> tuple[int, int, str, str] | None:
+    """Return the players, the lower number first, event and round; None if one of them is not known."""
+    if tournament is None or round_ is None or not is_round(round_) or min(pair) < 0:
+        return None
+    return min(pair), max(pair), tournament, round_
+
+
+def _sought(games: ReportedGames, called: Mapping[str, str], persons: Mapping[str, Person], names: SameNames) -> Sought:
+    """Return what games are told with, under all numbers that their players may have."""
     numbers = {identity: names.numbers(persons.get(identity), name) for identity, name in called.items()}
-    columns = frame.select("white_id", "black_id", *_days(), "tournament", "round")
     days: dict[tuple[int, int, str], None] = {}
     meetings: dict[tuple[int, int, str, str], None] = {}
-    for white_id, black_id, ended, started, tournament, round_ in columns.iter_rows():
-        for pair in ((white, black) for white in numbers[white_id] for black in numbers[black_id]):
-            days.update(((*pair, day), None) for day in (ended, started) if day is not None)
+    moves: set[int] = set()
+    for row in games.rows():
+        tournament, round_ = row["tournament"], row["round"]
+        text = long_text(row["half_moves"], row["text"])
+        if text is not None:
+            moves.add(moves_number(text))
+        for pair in ((white, black) for white in numbers[row["white_id"]] for black in numbers[row["black_id"]]):
+            days.update(((*pair, day), None) for day in days_of(row["ended_at"], row["started_at"]))
             if tournament is not None and round_ is not None:
                 meetings.update(((*both, tournament, round_), None) for both in (pair, pair[::-1]))
-    moves = {moves_number(text) for text in long_texts(frame) if text is not None}
     return Sought(list(days), list(meetings), list(moves))
 
 
 def _with_their_supplements(journal: Journal, find: Find, positions: Sequence[int]) -> dict[int, bytes]:
-    """The bodies of games by position, and those of what supplements them."""
+    """Return the bodies of games by position, and those of what supplements them."""
     bodies: dict[int, bytes] = {}
     breaks = [place for place, (before, after) in enumerate(pairwise(positions), 1) if after != before + 1]
     # Neighbours at one time: each reading is a question to the store, which may be on another machine.
@@ -292,18 +297,3 @@ def _with_their_supplements(journal: Journal, find: Find, positions: Sequence[in
         waiting = [game for game in waiting if f"supplement:{game}@{number}" in stored]
         number += 1
     return bodies
-
-
-def _days() -> list[Expr]:
-    """The day of the end; that of the beginning where it is another."""
-    ended, started = (pl.col(name).str.slice(0, DAY_LETTERS) for name in ("ended_at", "started_at"))
-    return [ended.alias("ended"), pl.when(started != ended).then(started).alias("started")]
-
-
-def _pair() -> Expr:
-    return (pl.col("white") * 2**32 + pl.col("black")).hash()
-
-
-def _place(day: str) -> Expr:
-    """Players and day as a number; null where the day is."""
-    return pl.when(pl.col(day).is_not_null()).then(pl.col("pair") ^ pl.col(day).hash()).alias("place")

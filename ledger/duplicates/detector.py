@@ -11,32 +11,32 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from ledger.duplicates.candidate_index import Asked, CandidateIndex, GameIndex
+from ledger.duplicates.candidate_index import Asked, CandidateIndex, Candidates, GameIndex
+from ledger.duplicates.candidate_index_columns import CandidateColumns
 from ledger.duplicates.candidates import KnownGame, load_games
-from ledger.duplicates.game_keys import MADE
+from ledger.duplicates.game_keys import MADE, is_made
 from ledger.duplicates.namesakes import NOBODY
+from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.duplicates.similar_games import DAY_LETTERS, contradictions
 from ledger.errors import CorruptError
 from ledger.facts.instants import is_before
 from ledger.facts.submissions import compared
 from ledger.journal import Find, Journal, Stored
 from ledger.players.people import People
-from ledger.runtime.lazy import np, pl
 
-if TYPE_CHECKING:
-    from polars import DataFrame
-
+Block = TypeVar("Block", bound=ReportedGames)
 SERVERS = ("chesscom", "fics", "lichess")  # whose identifiers are of one game each, for ever
-_MADE = re.compile(MADE, re.ASCII)
-SIDES = ("white", "black")
+_OF_SERVER = re.compile(f"(?!{MADE}$)(?:{'|'.join(SERVERS)}):", re.ASCII)
 _SECOND = 20  # characters of an instant that is known to the second
 # To look a game up costs about as much as to read so many entries: where a file has more games than this part of the
 # journal, the whole is read. Measured at 1 million entries: 5 µs to read one, 100 µs for a game of 1,000.
 _READ_FOR_ONE = 20
+# Games and entries that are compared as rows if the whole journal is read: they take 20 ms, and to load Polars 200.
+_AS_ROWS = 2_000
 UNDER_ANOTHER_KEY = "under another key"
 _OF_A_GAME = (
     "pool",
@@ -70,11 +70,6 @@ class Alike(NamedTuple):
         return f"{game} is probably {self.known!r} of entry {self.entry}, told {self.how}: held back"
 
 
-def is_made(key: str) -> bool:
-    """True for a key that an importer made of the facts of a game whose source gave none."""
-    return _MADE.fullmatch(key) is not None
-
-
 def may_be_one(key: str, other: str) -> bool:
     """False for two keys that cannot be of one game, whatever else is known."""
     if is_made(key) or is_made(other):
@@ -103,16 +98,16 @@ class DuplicateDetector:
         self._index = index
         self._size = 0  # of the journal when the import began
         self._before: str | None = None  # what it held then
-        self._known: CandidateIndex | None = None
-        self._is_whole = False  # whether that knows all games, or those alone that the games of one frame may be
+        self._known: Candidates | None = None
+        self._is_whole = False  # whether that knows all games, or those alone that the games of one block may be
         self._read = 0  # entries that could have been read for what was looked up so far
-        self._claimed: Any = None  # by entry, whether the file has told that game
+        self._claimed = bytearray()  # by entry, 1 if the file has reported that game
 
-    def split_off_duplicates(self, frame: DataFrame, find: Find, size: int) -> tuple[DataFrame, list[Alike]]:
-        """The frame without the games that are held back; those that are known bear the keys that they are known by.
+    def split_off_duplicates(self, games: Block, find: Find, size: int) -> tuple[Block, list[Alike]]:
+        """Return the games without those that are held back; known ones bear the keys that they are known by.
 
         Args:
-            frame: columns of ``SourceGame``, and ``pool``.
+            games: in the fields of ``SourceGame``, and ``pool``.
             find: what looks up keys in the journal.
             size: entries of the journal so far.
         """
@@ -121,23 +116,24 @@ class DuplicateDetector:
             # day are two.
             self._before = _before(self._journal)
             self._size = size
-            self._claimed = np.zeros(size + 1, np.bool_)
+            self._claimed = bytearray(size + 1)
         # Two identifiers of servers are never of one game: where both sides have nothing else, no entry need be read.
         if self._known is None and (
-            self._before == "nothing" or (self._before == "servers" and _are_of_servers(frame))
+            self._before == "nothing" or (self._before == "servers" and all(map(_OF_SERVER.match, games.column("key"))))
         ):
-            return frame, []
+            return games, []
         if not self._is_whole:
-            self._known = self._few(frame, find)
+            self._known = self._few(games, find)
         if self._known is None:
-            self._known = CandidateIndex.every(self._journal, self._people, self._claimed)
+            index = CandidateIndex if len(games) + self._size <= _AS_ROWS else CandidateColumns
+            self._known = index.every(self._journal, self._people, self._claimed)
             self._is_whole = True
-        rows = list(self._known.look(frame))
+        rows = list(self._known.look(games))
         if not rows:
-            return frame, []
+            return games, []
         repeats: list[tuple[int, Alike]] = []
         renamed: dict[int, str] = {}
-        tellings = [(asked, _Telling(frame.row(asked.row, named=True), self._known)) for asked in rows]
+        tellings = [(asked, _Telling(games.row(asked.row), self._known)) for asked in rows]
         tellings.sort(key=lambda pair: (-pair[1].said, pair[0].row))  # who says most finds the very game
         for asked, telling in tellings:
             game = self._match(telling, asked, find)
@@ -146,25 +142,25 @@ class DuplicateDetector:
             elif game is not None:
                 repeats.append((asked.row, Alike(telling.line, telling.key, game.key, game.entry, game.how)))
         if renamed:
-            keys = frame["key"].to_list()
+            keys = games.column("key")
             for row, key in renamed.items():
                 keys[row] = key
-            frame = frame.with_columns(key=pl.Series(keys, dtype=pl.String))
+            games = games.with_column("key", keys)
         if repeats:
             away = {row for row, _ in repeats}
-            frame = frame.filter(pl.Series([row not in away for row in range(len(frame))]))
-        return frame, [alike for _, alike in sorted(repeats)]
+            games = games.keep([row not in away for row in range(len(games))])
+        return games, [alike for _, alike in sorted(repeats)]
 
-    def _few(self, frame: DataFrame, find: Find) -> CandidateIndex | None:
-        """The games that those of a frame may be; None where it is cheaper, or the only way, to read all."""
+    def _few(self, games: ReportedGames, find: Find) -> CandidateIndex | None:
+        """Return the games that those of a block may be; None if it is cheaper, or the only way, to read all."""
         reached = None if self._index is None else self._index.reached()
         if self._index is None or reached is None:
             return None
-        # Entries behind the index are read anew for each frame, and so they count each time.
-        self._read += _READ_FOR_ONE * len(frame) + max(self._size - reached, 0)
+        # Entries behind the index are read again for each block, and so they count each time.
+        self._read += _READ_FOR_ONE * len(games) + max(self._size - reached, 0)
         if self._read > self._size:
             return None
-        return CandidateIndex.of_frame(frame, self._journal, find, self._people, self._claimed, self._index)
+        return CandidateIndex.of_games(games, self._journal, find, self._people, self._claimed, self._index)
 
     def _match(self, telling: _Telling, asked: Asked, find: Find) -> _Candidate | None:
         """The known game that a telling is of, or looks like; no other telling of the file is of it then."""
@@ -237,7 +233,7 @@ class _Candidate(NamedTuple):
 class _Telling:
     """A game as a file tells it."""
 
-    def __init__(self, row: Mapping[str, Any], games: CandidateIndex) -> None:
+    def __init__(self, row: Mapping[str, Any], games: Candidates) -> None:
         self.line: int = row["line"]
         self.key: str = row["key"]
         self.facts = {name: row[name] for name in _OF_A_GAME if row[name] is not None}
@@ -308,12 +304,6 @@ def _before(journal: Journal) -> str:
     edges = ["game:", *(edge for server in SERVERS for edge in (f"game:{server}:", f"game:{server};")), "game;"]
     between = zip(edges[::2], edges[1::2], strict=True)
     return "others" if any(_holds(journal, first, last) for first, last in between) else "servers"
-
-
-def _are_of_servers(frame: DataFrame) -> bool:
-    """True for games of which a server has given each key."""
-    has_prefix = frame["key"].str.contains(f"^(?:{'|'.join(SERVERS)}):")
-    return bool((has_prefix & ~frame["key"].str.contains(f"^{MADE}$")).all())
 
 
 def _holds(journal: Journal, first: str, last: str) -> bool:

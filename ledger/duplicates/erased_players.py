@@ -9,20 +9,19 @@ named, and is not registered. Nothing says which name was the right one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import compress, count
+from typing import Any, TypeVar
 
+from ledger.duplicates.detector import Alike, looks_like, may_be_one
 from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.reported_games import SIDES, ReportedGames
+from ledger.duplicates.similar_games import days_of
 from ledger.facts.person_names import spelt
 from ledger.journal import Find, rules
 from ledger.players.people import People
 from ledger.players.sealed_names import registration_key
-from ledger.runtime.lazy import pl
 
-if TYPE_CHECKING:
-    from polars import DataFrame
-from ledger.duplicates.detector import SIDES, Alike, looks_like, may_be_one
-from ledger.duplicates.similar_games import DAY_LETTERS
-
+Block = TypeVar("Block", bound=ReportedGames)
 HOW = "with another name"
 _COMPARED = ("outcome", "half_moves", "started_at", "ended_at", "tournament", "round")
 
@@ -60,58 +59,59 @@ class ErasedPlayerMatcher:
         """Ask anew who is nameless, at the next question: others have written since."""
         self._players = None
 
-    def split_off_duplicates(self, frame: DataFrame, find: Find) -> tuple[DataFrame, list[Alike]]:
-        """The frame without the games that are held back.
+    def split_off_duplicates(self, games: Block, find: Find) -> tuple[Block, list[Alike]]:
+        """Return the games without those that are held back.
 
         Args:
-            frame: columns of ``SourceGame``, with the keys of the ledger and what these are made from.
+            games: in the fields of ``SourceGame``, with the keys of the ledger and what these are made from.
             find: what looks up keys in the journal.
         """
         if self._players is None:
             self._players = frozenset(self._people.nameless())
-        if not len(frame) or not self._players:
-            return frame, []
-        # by identity its number; None for who is unknown
-        ids = pl.concat([frame["white_id"], frame["black_id"]]).unique().to_list()
+        if not len(games) or not self._players:
+            return games, []
+        # by identity its number; None for an unknown player
+        sides = list(zip(*(games.column(f"{side}_id") for side in SIDES), strict=True))
+        ids = list({identity for pair in sides for identity in pair})
         persons = self._people.by_identity(ids)
         numbers = {identity: persons[identity].player if identity in persons else None for identity in ids}
         # Who has a lower number was registered before any of the nameless, and is none of them.
         first = min(self._players)
-        doubtful = [identity for identity, number in numbers.items() if number is None or number > first]
-        is_doubtful = pl.col("white_id").is_in(doubtful) | pl.col("black_id").is_in(doubtful)
-        rows = frame.with_row_index("row").filter(is_doubtful)
-        stored = find([f"game:{key}" for key in rows["key"].to_list()])
+        doubtful = {identity for identity, number in numbers.items() if number is None or number > first}
+        flags = [not doubtful.isdisjoint(pair) for pair in sides]
+        rows = games.keep(flags)
+        stored = find([f"game:{key}" for key in rows.column("key")])
         repeats: dict[int, Alike] = {}
-        for row in rows.iter_rows(named=True):
+        for place, row in zip(compress(count(), flags), rows.rows(), strict=True):
             entry = stored.get(f"game:{row['key']}")
-            sides = {side: numbers[row[f"{side}_id"]] for side in SIDES}
+            players = {side: numbers[row[f"{side}_id"]] for side in SIDES}
             if entry is not None:
                 facts = rules.facts_of(entry)
-                if not any(self.is_nameless(facts[side]) and facts[side] != sides[side] for side in SIDES):
+                if not any(self.is_nameless(facts[side]) and facts[side] != players[side] for side in SIDES):
                     continue
                 # somebody may have had the game recorded as another one than that of the erased side
                 further = self._keys.further(row["plain"], find) if row["plain"] is not None else ()
-                if any({side: rules.facts_of(other)[side] for side in SIDES} == sides for other in further):
+                if any({side: rules.facts_of(other)[side] for side in SIDES} == players for other in further):
                     continue
                 game: tuple[str, int] | None = row["key"], entry.position
             else:
-                game = self._met(row, sides, find)
+                game = self._met(row, players, find)
             if game is not None:
-                repeats[row["row"]] = Alike(row["line"], "", *game, HOW)
+                repeats[place] = Alike(row["line"], "", *game, HOW)
                 # Each known game stands for one row: the next one of that day that is told alike may be another game.
                 self._told.add(game[1])
-        kept = pl.Series([row not in repeats for row in range(len(frame))], dtype=pl.Boolean)
-        return (frame.filter(kept) if repeats else frame), list(repeats.values())
+        kept = games.keep([row not in repeats for row in range(len(games))]) if repeats else games
+        return kept, list(repeats.values())
 
     def _met(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> tuple[str, int] | None:
         """Key and entry of the first game of a nameless side that a telling may be of."""
         if self._by_day is None:  # the games of the nameless are read for the first telling that may be one of them
             self._by_day = {}
             for game in self._games_of(self._players or ()):
-                for played in _days(game):
+                for played in days_of(game["ended_at"], game["started_at"]):
                     self._by_day.setdefault(played, []).append(game)
         telling = {name: row[name] for name in _COMPARED if row[name] is not None}
-        for game in (game for day in _days(row) for game in self._by_day.get(day, ())):
+        for game in (game for day in days_of(row["ended_at"], row["started_at"]) for game in self._by_day.get(day, ())):
             if game["position"] in self._told:  # by an earlier row of the file
                 continue
             facts = {name: game[name] for name in _COMPARED if game[name] is not None}
@@ -142,9 +142,3 @@ class ErasedPlayerMatcher:
             person = self._people.by_number([player]).get(player)
             self._names[player] = spelt(f"name:{person.name}") if person is not None and person.name else ""
         return self._names[player] == spelt(f"name:{name}")
-
-
-def _days(game: Mapping[str, Any]) -> list[str]:
-    """The day of a game's end, and that of its beginning where it is another."""
-    days = [game[name][:DAY_LETTERS] for name in ("ended_at", "started_at") if game[name] is not None]
-    return list(dict.fromkeys(days))

@@ -15,23 +15,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
+from ledger.duplicates.reported_games import ReportedGames
 from ledger.facts.source_games import PLAIN_KEY, SourceGame, plain_key
 from ledger.journal import Find, Journal, Stored
-from ledger.runtime.lazy import pl
-
-if TYPE_CHECKING:
-    from polars import DataFrame
 
 # The game that somebody means: by its key, its number in the journal, its server's id, or its web address. Keys are
 # looked up in the index of the journal; no entry is read but the one that is meant.
 
-
+Block = TypeVar("Block", bound=ReportedGames)
 MOST_OF_ONE_KEY = 64  # games of one made key
 # A letter that is no hexadecimal digit, in place of the first one, tells keyed hashes from the plain ones of old.
 KEYED = r"[A-Za-z0-9._-]{1,32}:k[0-9a-f]{23}"
 MADE = r"[A-Za-z0-9._-]{1,32}:[0-9a-fk][0-9a-f]{23}"
+_MADE = re.compile(MADE, re.ASCII)
 _BLOCK = 64  # bytes of a block of SHA-256
 _KEYED_DIGITS = 23
 _PLAIN = re.compile(PLAIN_KEY, re.ASCII)
@@ -59,6 +57,11 @@ def numbered_key(made: str, number: int) -> str:
     """What the key of the *number*-th game is made from, from 2 on, of those to whose facts *made* belongs."""
     source = made.partition(":")[0]
     return plain_key(source, f"{made} {number}")
+
+
+def is_made(key: str) -> bool:
+    """Return whether an importer made the key of the facts of a game whose source gave none."""
+    return _MADE.fullmatch(key) is not None
 
 
 def is_plain(key: str) -> bool:
@@ -95,34 +98,34 @@ class MadeKeys:
         """The key by which the ledger knows a game that an importer read, if it is the only one of its facts."""
         return self.keys([game.key], self._journal.find)[0] if game.is_made else game.key
 
-    def with_keys(self, frame: DataFrame, find: Find) -> DataFrame:
-        """Source games with the keys that they are recorded under; what these are made from is column ``plain``.
+    def with_keys(self, games: Block, find: Find) -> Block:
+        """Return games with the keys that they are recorded under; what these are made from is field ``plain``.
 
-        Where a source gave the key, ``plain`` is null. The frame need not tell which keys are made; none is then.
+        If a source gave the key, ``plain`` is null.
 
         Args:
-            frame: columns of ``SourceGame``.
+            games: in the fields of ``SourceGame``.
             find: what looks up keys in the journal.
         """
-        if "is_made" not in frame.columns or not frame["is_made"].any():
-            return frame.with_columns(plain=pl.lit(None, pl.String))
-        frame = frame.with_columns(plain=pl.when("is_made").then("key"))
-        made = frame["plain"].drop_nulls().to_list()
-        keys = pl.Series("made", self.keys(made, find), pl.String)
-        if len(keys) < len(frame):
-            places = frame["is_made"].arg_true()
-            keys = frame["key"].scatter(places, keys)
-        return frame.with_columns(key=keys)
+        keys, is_made = games.column("key"), games.column("is_made")
+        plain = [key if made else None for key, made in zip(keys, is_made, strict=True)]
+        games = games.with_column("plain", plain)
+        if not any(is_made):
+            return games
+        made_keys = iter(self.keys([key for key in plain if key is not None], find))
+        return games.with_column(
+            "key", [next(made_keys) if made else key for key, made in zip(keys, is_made, strict=True)]
+        )
 
-    def with_next_keys(self, games: DataFrame, number: int, find: Find) -> DataFrame:
-        """Games, in the columns of events, with the *number*-th key of their made ones.
+    def with_next_keys(self, games: Block, number: int, find: Find) -> Block:
+        """Return games, in the fields of events, with the *number*-th key of their made ones.
 
         Whoever finds a key to be another game's asks for the next number, so that a file that comes again ends at the
         same key and tells nothing new.
         """
-        games = games.with_columns(plain=pl.coalesce("plain", "game"))
-        plain = [numbered_key(made, number) for made in games["plain"].to_list()]
-        return games.with_columns(game=pl.Series(self.keys(plain, find), dtype=pl.String))
+        plain = [made or key for made, key in zip(games.column("plain"), games.column("game"), strict=True)]
+        keys = self.keys([numbered_key(made, number) for made in plain], find)
+        return games.with_column("plain", plain).with_column("game", keys)
 
     def further(self, made: str, find: Find) -> Iterator[Stored]:
         """The second game of some facts, and those after it, in the order in which they were recorded.

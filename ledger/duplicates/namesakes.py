@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import MalformedError
@@ -154,8 +155,6 @@ class SameNames:
         """
         self._bearers = bearers
         self._lowest = {number: numbers[0] for numbers in bearers.values() for number in numbers}
-        self._known = np.array(sorted(self._lowest), np.int64)
-        self._alike = np.array([self._lowest[number] for number in self._known.tolist()], np.int64)
 
     @classmethod
     def of_everybody(cls, people: People) -> SameNames:
@@ -198,11 +197,17 @@ class SameNames:
         bearers = self._bearers.get(fold(called), [])
         return bearers if person is None or person.player in bearers else [person.player]
 
+    @cached_property
+    def _columns(self) -> tuple[Any, Any]:
+        numbers = sorted(self._lowest)
+        return np.array(numbers, np.int64), np.array([self._lowest[number] for number in numbers], np.int64)
+
     def column(self, players: Series) -> Series:
         """The same of a column of numbers; null stays null."""
         numbers = players.fill_null(0).to_numpy()
         alike: Any = numbers
-        if len(self._known):
-            place = np.minimum(np.searchsorted(self._known, numbers), len(self._known) - 1)
-            alike = np.where(self._known[place] == numbers, self._alike[place], numbers)
+        named, lowest = self._columns
+        if len(named):
+            place = np.minimum(np.searchsorted(named, numbers), len(named) - 1)
+            alike = np.where(named[place] == numbers, lowest[place], numbers)
         return pl.select(pl.when(players.is_not_null()).then(pl.Series(alike))).to_series()

@@ -6,26 +6,20 @@ The most are told again word for word, which texts show; only the others are rea
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
 from ledger.duplicates.candidates import KnownGame, load_games
-from ledger.duplicates.detector import is_made
+from ledger.duplicates.game_keys import is_made
+from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.errors import ConflictError, RejectedError
-from ledger.facts import codec_columns
 from ledger.facts.events import GameRecorded, GameSupplemented
 from ledger.facts.submissions import compared, contradictions
 from ledger.facts.words import becomes_drawn_by_time, rules_itself_out
 from ledger.journal import Find, Stored, rules
-from ledger.runtime.lazy import pl
-
-if TYPE_CHECKING:
-    from polars import DataFrame, Series
-
 
 _ENDING = frozenset({"termination", "half_moves"})
-_SIDES = ("white", "black")
 ERASED = "{!r} was recorded with a player who was erased since, and stays as it is: leave the game out"
 
 
@@ -78,7 +72,7 @@ class ToldEntries:
 
 
 class RepeatMatches(NamedTuple):
-    """What the games of a frame are to those that are known.
+    """What the games of a block are to those that are known.
 
     Attributes:
         known: the rows whose key is known (Boolean), in the journal or by an earlier row.
@@ -88,7 +82,7 @@ class RepeatMatches(NamedTuple):
         others: rows of other games, to which the key does not belong that was made for them, with line and message.
     """
 
-    known: Series
+    known: list[bool]
     supplements: list[tuple[int, GameSupplemented]]
     faults: list[tuple[int, str]]
     differences: list[Difference]
@@ -97,7 +91,7 @@ class RepeatMatches(NamedTuple):
 
 def match_repeats(
     find: Find,
-    games: DataFrame,
+    games: ReportedGames,
     first: int,
     pools: Container[str],
     now_ms: int,
@@ -109,7 +103,7 @@ def match_repeats(
 
     Args:
         find: what looks up keys in the journal.
-        games: columns named as the fields of ``GameRecorded``, and ``line``; the rows make events.
+        games: in the fields of ``GameRecorded``; each makes an event.
         first: position of the next entry: there each pool that is new with these games adopts its scheme, one entry
             after another, and the rows that are new follow.
         pools: those that adopted one before.
@@ -118,15 +112,14 @@ def match_repeats(
         corrected_games: how a game stands after its corrections.
         is_nameless: whether a player was erased: that a game is told with another number there, says no number.
     """
-    stored = find([f"game:{name}" for name in games["game"].to_list()])
+    stored = find([f"game:{name}" for name in games.column("game")])
     texts = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
     fresh: dict[str, int] = {}  # by key of a game that is new, its place among them
     new_pools: set[str] = set()
     flags: list[bool] = []
     different: list[tuple[int, str, dict[str, Any], int]] = []
     # As text: two tellings that are the same to the byte need not be read, and most are.
-    offered = games.select("game", codec_columns.facts(games), "line", "pool", "is_numbered")
-    for row, (name, telling_text, line, pool, is_numbered) in enumerate(offered.iter_rows()):
+    for row, (name, telling_text, line, pool, is_numbered) in enumerate(games.reports()):
         is_known = name in texts
         flags.append(is_known)
         if not is_known:
@@ -143,7 +136,7 @@ def match_repeats(
     recorded_games = load_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
         recorded_games[name] = KnownGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
-    again = RepeatMatches(pl.Series(flags, dtype=pl.Boolean), [], [], [], [])
+    again = RepeatMatches(flags, [], [], [], [])
     conflicts: list[_Conflict] = []
     for row, name, telling, line in different:
         try:
@@ -185,7 +178,7 @@ def _judge(
     """Whether a row that contradicts a known game is of another one, or says something false of it."""
     row, line, game, game_before, telling, words = conflict
     recorded = game_before.facts
-    is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in _SIDES)
+    is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in SIDES)
     if is_erased:
         words = ERASED.format(game)
     if is_made(game) and (is_erased or game_before.entry in tellings or _is_another(recorded, telling)):

@@ -6,6 +6,7 @@ Whether one of them resembles the report is judged here, and the importer decide
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from hashlib import sha256
@@ -22,7 +23,8 @@ DAY_LETTERS = 10  # characters of an instant that name its day, or less where le
 LONG = 30  # half-moves from which the same moves are the same game; two players have shorter ones by heart
 # Each is read from the journal: of moves that many have played after each other, all would be read for one telling.
 MOST_LOOKED_AT = 32  # games that are looked at for one telling
-_DIGEST = 16  # characters of a SHA-256 that are indexed
+_NUMBER = r"\d"  # what a round has that is one
+DIGEST = 16  # characters of a SHA-256 that are indexed
 _MIRRORED = {"white": "black", "black": "white", "draw": "draw"}
 
 
@@ -82,21 +84,31 @@ def spans(ascending: Any, places: Any) -> tuple[Any, Any]:
 def moves_digest() -> Expr:
     """The number of a movetext by its SHA-256, column ``text``."""
     # Polars promises no stable hashes from one version to the next: none of these numbers outlives the process.
-    return pl.col("text").str.slice(0, _DIGEST).hash().alias("moves")
+    return pl.col("text").str.slice(0, DIGEST).hash().alias("moves")
 
 
-def long_texts(frame: DataFrame) -> list[str | None]:
-    """The first digits of the SHA-256 of the movetexts, column ``text``, of a frame's games; None for short games."""
-    long = frame["half_moves"].fill_null(0) >= LONG
-    return [
-        sha256(text.encode()).hexdigest()[:_DIGEST] if is_long and text is not None else None
-        for text, is_long in zip(frame["text"].to_list(), long.to_list(), strict=True)
-    ]
+def long_text(half_moves: int | None, text: str | None) -> str | None:
+    """Return the first digits of the SHA-256 of a game's movetext; None for short games."""
+    return None if text is None or (half_moves or 0) < LONG else sha256(text.encode()).hexdigest()[:DIGEST]
+
+
+def is_round(text: str) -> bool:
+    """Return whether a text names a round: it has a number."""
+    return re.search(_NUMBER, text) is not None
+
+
+def days_of(ended_at: str | None, started_at: str | None) -> list[str]:
+    """Return the day on which a game ended, and that on which it began if it is another one."""
+    if ended_at is None:
+        return []
+    days = [ended_at[:DAY_LETTERS], (started_at or ended_at)[:DAY_LETTERS]]
+    return list(dict.fromkeys(days))
 
 
 def told_moves(frame: DataFrame) -> Any:
     """The numbers of the movetexts of a frame's games, as of ``moves_digest``; null for short games."""
-    digests = pl.Series("text", long_texts(frame), dtype=pl.String)
+    columns = (frame[name].to_list() for name in ("half_moves", "text"))
+    digests = pl.Series("text", list(map(long_text, *columns)), dtype=pl.String)
     return pl.DataFrame({"text": digests}).select(moves_digest()).to_series()
 
 
@@ -119,7 +131,7 @@ def _meeting_so_far() -> tuple[Expr, Expr]:
     pair = pl.min_horizontal("white", "black") * 2**32 + pl.max_horizontal("white", "black")
     parts = (
         (_NO_EVENT, pl.col("tournament").is_not_null(), pl.col("tournament")),
-        (_NO_ROUND, pl.col("round").str.contains(r"\d"), pl.col("round")),
+        (_NO_ROUND, pl.col("round").str.contains(_NUMBER), pl.col("round")),
         (_NO_PLAYERS, pl.min_horizontal("white", "black") >= 0, pair),
     )
     number, lacks = pl.lit(0, pl.UInt64), pl.lit(0, pl.UInt8)

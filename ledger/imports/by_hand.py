@@ -107,13 +107,12 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         problems.append("--termination unterminated: a game is recorded when it is over")
     if problems or ended is None:
         raise MalformedError(problems or ["--ended: say when the game ended, as 2024-05-03"])
+    key = words.key or made_key(ended, white[0], black[0])
     return SourceGame(
-        line=1,
-        key=words.key or made_key(ended, white[0], black[0]),
-        white_id=white[0],
-        white_name=white[1],
-        black_id=black[0],
-        black_name=black[1],
+        1,
+        key,
+        *white,
+        *black,
         outcome=outcome,
         termination=termination,
         half_moves=length,
@@ -122,7 +121,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         round=round_,
         rated=words.rated,
         text=with_clocks(moves, []),
-        is_made=not words.key or _OUR_PLAIN.fullmatch(words.key) is not None,
+        is_made=_OUR_PLAIN.fullmatch(key) is not None,
     )
 
 

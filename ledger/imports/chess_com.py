@@ -78,9 +78,9 @@ def games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) 
 def _game(line: int, members: Mapping[str, Any], reading: Reading, *, by_clock: bool) -> SourceGame:
     key = _key(members)
     sides = [needed_field(members, colour, dict) for colour in ("white", "black")]
-    (white_id, white), (black_id, black) = _player(sides[0], "white"), _player(sides[1], "black")
-    if white_id == black_id:
-        raise BadGameError(f"white and black are both {white!r}")
+    white, black = _player(sides[0], "white"), _player(sides[1], "black")
+    if white[0] == black[0]:
+        raise BadGameError(f"white and black are both {white[1]!r}")
     outcome, termination = _result(*(needed_field(side, "result", str) for side in sides))
     played = _played(members, reading.name)
     ended = _instant(members, "end_time")
@@ -88,12 +88,10 @@ def _game(line: int, members: Mapping[str, Any], reading: Reading, *, by_clock: 
         raise BadGameError("end_time is missing: a game needs a whole number of seconds there")
     started = _instant(members, "start_time") or (played.started_at if played else None)
     return SourceGame(
-        line=line,
-        key=key,
-        white_id=white_id,
-        white_name=white,
-        black_id=black_id,
-        black_name=black,
+        line,
+        key,
+        *white,
+        *black,
         outcome=outcome,
         termination=termination,
         half_moves=played.half_moves if played else None,

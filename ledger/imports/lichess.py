@@ -166,12 +166,10 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
     if not VARIANT.fullmatch(variant):
         raise BadGameError(f"variant must be a word such as crazyhouse, got {short_repr(variant)}")
     return SourceGame(
-        line=line,
-        key=f"lichess:{identifier[:8]}",
-        white_id=white[0],
-        white_name=white[1],
-        black_id=black[0],
-        black_name=black[1],
+        line,
+        f"lichess:{identifier[:8]}",
+        *white,
+        *black,
         outcome=_outcome(members, status),
         termination=_STATUS[status],
         half_moves=half_moves,

@@ -235,9 +235,9 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
                 reading.skipped[OF_NO_TOURNAMENT] += 1
                 continue
             place = (game.tournament, edition or game.ended_at[:_DAY], round_number(game.round))
-            identity, brought = game.white_id if is_white else game.black_id, brings(game.outcome, is_white=is_white)
+            identity, worth = game.white_id if is_white else game.black_id, brings(game.outcome, is_white=is_white)
             reading.without_game(
-                SourceRound(game.line, identity, player, *place, brought, None, game.speed, game.variant)
+                SourceRound(game.line, identity, player, *place, worth, None, game.speed, game.variant)
             )
 
 

@@ -33,14 +33,14 @@ _BEGINNING = "the beginning"
 
 
 def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = None) -> int:
-    """The latest time that anything was recorded under, but for entries of which it was said that a clock was wrong.
+    """Return the latest time of an entry, but for entries whose clock was accepted as wrong.
 
-    Whoever sets a clock back, and has it accepted, says so of the last entry alone: those before it keep their day.
+    The acceptance of a clock concerns the last entry alone: those before it keep their day.
 
     Args:
-        journal: what was recorded.
+        journal: the recorded entries.
         now_ms: when the next transaction is recorded, milliseconds since 1970.
-        accepted: the acceptance of a clock that it begins with, if any; the journal has it not yet.
+        accepted: the acceptance of a clock with which that transaction begins, if any.
     """
     entries = [int(key.partition(":")[2]) for key in journal.keys(*ACCEPTED)]
     entries += [] if accepted is None else [accepted.entry]
@@ -49,7 +49,7 @@ def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = No
 
 
 def reaches_back_to(event: Event, now_ms: int) -> str | None:
-    """From when a fact rates again what was before today; None of one that does not."""
+    """Return from when a fact changes ratings of before today; None if it does not."""
     today_ms = now_ms - now_ms % DAY_MS
     match event:
         case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
@@ -69,14 +69,14 @@ def reaches_back_to(event: Event, now_ms: int) -> str | None:
 
 
 def are_four_eyes_on(find: Find) -> bool:
-    """Whether the journal's last setting of four eyes has them on."""
+    """Return whether the journal's last setting of four eyes has them on."""
     settings = policy_entries(find, FOUR_EYES)
     last = max(settings, key=lambda stored: stored.position, default=None)
     return last is not None and facts_of(last)["settings"].get("on") is True
 
 
 def policy_entries(find: Find, policy: str) -> list[Stored]:
-    """What was set of a policy; its settings are numbered without gaps."""
+    """Return the settings of a policy, which are numbered without gaps."""
     stored: dict[str, Stored] = {}
     while True:
         first = len(stored) + 1
@@ -87,5 +87,5 @@ def policy_entries(find: Find, policy: str) -> list[Stored]:
 
 
 def next_number(find: Find, policy: str) -> int:
-    """The number of the next setting of a policy."""
+    """Return the number of the next setting of a policy."""
     return len(policy_entries(find, policy)) + 1

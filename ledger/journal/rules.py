@@ -33,9 +33,9 @@ VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by whi
 
 
 def compared_adoptions(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two adoptions as far as they can contradict each other: of their settings those that differ in value.
+    """Return two adoptions as far as they can contradict each other: of their settings those that differ in value.
 
-    With which versions of the program they were made is no part of what they say.
+    The versions of the program that made them are no part of them.
     """
     plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, telling)]
     if stored["scheme"] == telling["scheme"]:
@@ -54,7 +54,7 @@ def compared_adoptions(stored: Mapping[str, Any], telling: Mapping[str, Any]) ->
 
 
 def are_same_adoption(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> bool:
-    """Whether two adoptions say the same: nothing of what ``compared_adoptions`` leaves of them differs."""
+    """Return whether two adoptions say the same, as ``compared_adoptions`` compares them."""
     before, now = compared_adoptions(stored, telling)
     return before == now
 
@@ -64,7 +64,7 @@ def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _is_same(setting: object, other: object) -> bool:
-    """True for one value in two spellings, 32 and ``"32.0"``; a switch is no number."""
+    """Return whether two settings are one value in two spellings, 32 and ``"32.0"``; a switch is no number."""
     if setting is None or other is None or isinstance(setting, bool) or isinstance(other, bool):
         return setting is other
     return Decimal(str(setting)) == Decimal(str(other))
@@ -78,7 +78,7 @@ ACCEPTED = ("clock:", "clock;")  # likewise, that a clock was accepted
 
 
 def facts_of(stored: Stored) -> dict[str, Any]:
-    """The stored facts of an entry, as plain values.
+    """Return the stored facts of an entry, as plain values.
 
     Raises:
         CorruptError: its bytes are not what was sealed.
@@ -91,29 +91,29 @@ def facts_of(stored: Stored) -> dict[str, Any]:
 
 
 def unreadable(position: int, error: Exception) -> CorruptError:
-    """What to say of an entry that was sealed whole and cannot be read."""
+    """Return the error of an entry whose hash is right and whose bytes cannot be read."""
     return CorruptError("journal", position, f"cannot be read ({error}); run 'audit'")
 
 
 def refuses_new_key(error: Exception) -> CorruptError:
-    """What to say of a journal that takes no key that it does not find."""
+    """Return the error of a journal that refuses a key as taken and does not find it."""
     return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
 
 
 def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling: Mapping[str, Any]) -> dict[str, Any]:
-    """The key is known: the same fact again is success, another one is refused.
+    """Refuse an event with a recorded key, unless it is the same fact.
 
-    A source may leave blank what another one told (``events.BLANKS``): what is stored stays, and nothing is refused.
-    A game may be told with less and with more, as ``facts.submissions`` says.
+    A source may leave blank what another one filled (``events.BLANKS``): the stored value stays. A game may be
+    submitted with fewer and with more details, as ``facts.submissions`` says.
 
     Args:
         kind: class of the event.
         key: its key.
-        stored: what is known of the fact, as plain values without the key field.
+        stored: the recorded fact, as plain values without the key field.
         telling: the facts of the event, likewise.
 
     Returns:
-        The fields of a game of which more is known now; empty where the event says nothing new.
+        The new fields of a game; empty if the event says nothing new.
 
     Raises:
         ConflictError: naming the first field, in alphabetical order, that contradicts.
@@ -144,7 +144,7 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling
 
 
 def check_supplemented(game: GameRecorded, now_ms: int) -> None:
-    """A game as it is known with what a further telling adds.
+    """Refuse a game that a supplement would make impossible.
 
     Raises:
         RejectedError: it ended before it began, or in the future.
@@ -183,7 +183,7 @@ def day(number: int) -> str:
 
 
 def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
-    """The time to record under: now, or that of the last entry where the clock is a little behind it.
+    """Return the time to record under: now, or that of the last entry if the clock is a little behind it.
 
     Raises:
         RejectedError: ``clock-behind``, by more than a minute.
@@ -203,7 +203,7 @@ def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
 
 
 def check_acceptance(event: ClockAccepted, now_ms: int, size: int, last_recorded_at: str | None) -> int:
-    """May this clock be accepted, as the next entry? The time to record it under is that of this machine.
+    """Refuse the acceptance of a clock that is not the last entry's or not wrong; return the time to record under.
 
     Args:
         event: the acceptance, not yet recorded.
@@ -228,12 +228,12 @@ def check_acceptance(event: ClockAccepted, now_ms: int, size: int, last_recorded
 
 
 def recorded_ms(text: str) -> int:
-    """Milliseconds since 1970 of a ``recorded_at``, which always shows its milliseconds."""
+    """Return the milliseconds since 1970 of a ``recorded_at``, which always shows its milliseconds."""
     return instant_ms(text[:19] + "Z") + int(text[20:23])
 
 
 def recorded_text(ms: int) -> str:
-    """A ``recorded_at``: an instant with its milliseconds, zero or not."""
+    """Return a ``recorded_at``: an instant with its milliseconds, zero or not."""
     return f"{_second(ms // 1000)}.{ms % 1000:03}Z"
 
 
@@ -243,7 +243,7 @@ def _second(number: int) -> str:
 
 
 def stranger(key: str, player: int) -> RejectedError:
-    """What to say of the fact *key* about a player whom nobody registered."""
+    """Return the refusal of the fact *key* of a player who was never registered."""
     message = f"player {player} was never registered; register the player first"
     return RejectedError("unknown-player", key, message)
 

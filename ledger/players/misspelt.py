@@ -1,12 +1,15 @@
 """Names of which one may be the other with one letter wrong: missing, too much, another one, or two exchanged.
 
 Nobody is compared with everybody: two such names share a half, and what is left of them without one letter. Names with
-digits and those of a server's users are no names of people, and of short names too many are like each other.
+digits and those of a server's users are no names of people, and of short names too many are like each other. A few
+names are compared one with another, many as columns; a test holds both equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ledger.facts.person_names import PLAIN_LETTERS, WITHOUT_CASE, are_apart, folded
@@ -17,43 +20,32 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST = 7, 40  # letters of a name that is compared
 MOST_NAMES = 200_000  # new players; the notes about more of them would not be read
+# Pairs of names: compared one by one these take 0.05 s; to load Polars takes four times as long.
+_AS_ROWS = 10_000
 _SLICE = 20_000  # players whose names are compared at once
 _SERVERS = tuple(f"{server}:" for server in sorted(WITHOUT_CASE - {"name"}))
 _LETTERS = {"ß": "ss", **PLAIN_LETTERS}
+_PLAIN = str.maketrans(_LETTERS)
+_SURNAME_FIRST = re.compile(r"([^,]*),(.*)")
+_DIGIT = re.compile(r"\d")
+
+Player = tuple[str, str]
+"""Identity and name."""
 
 
-def resembling(
-    new_names: Sequence[tuple[str, str]], everybody: Sequence[tuple[str, str]]
-) -> list[tuple[int, str, str]]:
+def resembling(new_players: Sequence[Player], everybody: Sequence[Player]) -> list[tuple[int, str, str]]:
     """Return for some of the players asked about, by place, another player's identity and name that resemble theirs.
 
     Args:
-        new_names: identity and name of new players.
-        everybody: the same of all players who came before them, and perhaps of themselves.
+        new_players: new players.
+        everybody: all players who came before them, and perhaps themselves.
     """
-    if not new_names or len(new_names) > MOST_NAMES:
+    if not new_players or len(new_players) > MOST_NAMES:
         return []
-    words = {"identity": pl.String, "name": pl.String}
-    new = _compared(pl.DataFrame(new_names, words, orient="row").with_row_index("place"))
-    if not len(new):
-        return []
-    every = _compared(
-        pl.DataFrame(everybody, words, orient="row").unique("identity", keep="first", maintain_order=True)
-    )
-    halves = pl.concat([new.select(half.alias("half")) for half in _halves()])["half"].unique().implode()
-    every = every.filter(pl.any_horizontal(*(half.is_in(halves) for half in _halves()))).with_row_index("row")
-    shorter = _without_a_letter(new.select("place", "spelling"), "place")
-    parts = [
-        shorter.join(_without_a_letter(part.select("row", "spelling"), "row"), on="hash")
-        .select("place", "row")
-        .unique()
-        for part in every.iter_slices(_SLICE)
-    ]
-    pairs = pl.concat(parts).sort("place", "row") if parts else pl.DataFrame({"place": [], "row": []})
-    rows = every.select("identity", "name").rows()
+    pairs = row_pairs if len(new_players) * len(everybody) <= _AS_ROWS else column_pairs
     resemblances: list[tuple[int, str, str]] = []
-    for place, row in pairs.iter_rows():
-        (identity, name), (other, called) = new_names[place], rows[row]
+    for place, (other, called) in pairs(new_players, everybody):
+        identity, name = new_players[place]
         if identity != other and not are_apart(identity, other) and is_misspelt(name, called):
             resemblances.append((place, other, called))
     return resemblances
@@ -87,6 +79,67 @@ def _is_one_letter_apart(word: str, other: str) -> bool:
         return long[:start] + long[start + 1 :] == short
     is_exchanged = short[start : start + 2] == long[start : start + 2][::-1] and short[start + 2 :] == long[start + 2 :]
     return is_exchanged or short[start + 1 :] == long[start + 1 :]
+
+
+def row_pairs(new_players: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
+    """Yield the place of a player asked about and another one whose name may resemble; compared one by one."""
+    players: dict[str, str] = {}
+    for identity, name in everybody:
+        players.setdefault(identity, name)
+    spellings = {player: spelling for player in players.items() if (spelling := _spelling(*player)) is not None}
+    for place, player in enumerate(new_players):
+        spelling = _spelling(*player)
+        if spelling is None:
+            continue
+        halves, shorter = _spelling_halves(spelling), _shorter_spellings(spelling)
+        for other, other_spelling in spellings.items():
+            if abs(len(other_spelling) - len(spelling)) > 1 or halves.isdisjoint(_spelling_halves(other_spelling)):
+                continue
+            if not shorter.isdisjoint(_shorter_spellings(other_spelling)):
+                yield place, other
+
+
+def _spelling(identity: str, name: str) -> str | None:
+    """Return the letters of a name, the forenames before the surname; None if it is not compared."""
+    if identity.startswith(_SERVERS) or _DIGIT.search(name):
+        return None
+    text = _SURNAME_FIRST.sub(r"\2 \1", name, count=1) if "," in name else name
+    text = unicodedata.normalize("NFKD", text.lower()).translate(_PLAIN)
+    spelling = "".join(letter for letter in text if unicodedata.category(letter)[0] in "LN")
+    return spelling if SHORTEST <= len(spelling) <= LONGEST else None
+
+
+def _spelling_halves(spelling: str) -> set[str]:
+    halves = {len(spelling) // 2, (len(spelling) - 1) // 2}
+    return {part for half in halves for part in (f"<{spelling[:half]}", f">{spelling[len(spelling) - half :]}")}
+
+
+def _shorter_spellings(spelling: str) -> set[str]:
+    return {spelling, *(spelling[:at] + spelling[at + 1 :] for at in range(len(spelling)))}
+
+
+def column_pairs(new_players: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
+    """Yield the same pairs; nobody is compared with everybody, for two such names share a half and a shorter form."""
+    words = {"identity": pl.String, "name": pl.String}
+    new = _compared(pl.DataFrame(new_players, words, orient="row").with_row_index("place"))
+    if not len(new):
+        return
+    every = _compared(
+        pl.DataFrame(everybody, words, orient="row").unique("identity", keep="first", maintain_order=True)
+    )
+    halves = pl.concat([new.select(half.alias("half")) for half in _halves()])["half"].unique().implode()
+    every = every.filter(pl.any_horizontal(*(half.is_in(halves) for half in _halves()))).with_row_index("row")
+    shorter = _without_a_letter(new.select("place", "spelling"), "place")
+    parts = [
+        shorter.join(_without_a_letter(part.select("row", "spelling"), "row"), on="hash")
+        .select("place", "row")
+        .unique()
+        for part in every.iter_slices(_SLICE)
+    ]
+    pairs = pl.concat(parts).sort("place", "row") if parts else pl.DataFrame({"place": [], "row": []})
+    rows = every.select("identity", "name").rows()
+    for place, row in pairs.iter_rows():
+        yield place, rows[row]
 
 
 def _compared(players: DataFrame) -> DataFrame:

@@ -134,7 +134,7 @@ class People(ABC):
                 if self.version() != version:  # another process may have been faster
                     persons = self.by_identity(list(named))
                     fresh = [identity for identity in named if identity not in persons]
-                first = self._highest() + 1
+                first = self.highest() + 1
                 # several spellings of one identity are one newcomer, under the name that comes first
                 names: dict[str, str] = {}
                 for identity in fresh:
@@ -182,16 +182,20 @@ class People(ABC):
         """Add rows within the write transaction; how many it took."""
 
     @abstractmethod
-    def _highest(self) -> int:
-        """Return the highest number that has a row, within the write transaction; 0 if there is none."""
-
-    @abstractmethod
     def counts(self) -> tuple[int, int]:
         """Return the number of rows and the highest number, in one read snapshot. Everything is read.
 
         Raises:
             CorruptError: rows and the index on identities do not belong together.
         """
+
+    @abstractmethod
+    def highest(self) -> int:
+        """Return the highest number that has a row; 0 if there is none. One look-up."""
+
+    @abstractmethod
+    def rows_between(self, first: int, last: int) -> int:
+        """Return how many of the numbers from one to another have a row, and stand in the index on identities."""
 
     @abstractmethod
     def numbers(self) -> set[int]:

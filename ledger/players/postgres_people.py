@@ -262,8 +262,14 @@ class PostgresPeople(People):
     def _take_in(self, persons: Sequence[Person]) -> int:
         return self._database.copy("people", _COLUMNS, ("int8", "text", "text", "bytea", "text"), persons)
 
-    def _highest(self) -> int:
+    def highest(self) -> int:
+        """Return the highest number that has a row; 0 if there is none."""
         return int(self._database.rows("SELECT coalesce(max(player), 0) FROM {s}.people")[0][0])
+
+    def rows_between(self, first: int, last: int) -> int:
+        """Return how many of these numbers have a row."""
+        query = "SELECT count(*) FROM {s}.people WHERE player BETWEEN %(first)s AND %(last)s"
+        return int(self._database.rows(query, first=first, last=last)[0][0])
 
     def counts(self) -> tuple[int, int]:
         """Return number of rows and highest number. The server puts rows and indexes together: no program can."""

@@ -50,6 +50,10 @@ _COUNTS = (
     f"SELECT * FROM (SELECT count(*), coalesce(max(player), 0), {_SUMS} FROM main.people NOT INDEXED), "
     f"(SELECT {_SUMS} FROM main.people INDEXED BY sqlite_autoindex_people_1 WHERE identity IS NOT NULL)"
 )
+_BETWEEN = (
+    "SELECT count(*) FROM main.people AS p NOT INDEXED WHERE p.player BETWEEN ? AND ? AND (p.identity IS NULL "
+    "OR p.player = (SELECT player FROM main.people INDEXED BY sqlite_autoindex_people_1 WHERE identity = p.identity))"
+)
 # People whose name can be compared with the journal, from one end of the numbers or from the other.
 _LOWEST = f"SELECT {_COLUMNS} FROM people WHERE player > ? AND salt IS NOT NULL ORDER BY player LIMIT ?"
 _HIGHEST = f"SELECT {_COLUMNS} FROM people WHERE player < ? AND salt IS NOT NULL ORDER BY player DESC LIMIT ?"
@@ -242,9 +246,6 @@ class SqlitePeople(People):
         with sqlite.storage_errors(self.path):
             self._connection.execute(_EMPTY_LOG).fetchone()
 
-    def _highest(self) -> int:
-        return int(self._connection.execute("SELECT coalesce(max(player), 0) FROM main.people").fetchone()[0])
-
     def version(self) -> int:
         """Return a number that changes when another process has written the file since the last call."""
         with sqlite.storage_errors(self.path):
@@ -266,6 +267,16 @@ class SqlitePeople(People):
                 f"copies, or damaged; {sqlite.RESTORE}",
             )
         return int(rows), int(highest)
+
+    def highest(self) -> int:
+        """Return the highest number that has a row; 0 if there is none."""
+        with sqlite.storage_errors(self.path):
+            return int(self._connection.execute("SELECT coalesce(max(player), 0) FROM main.people").fetchone()[0])
+
+    def rows_between(self, first: int, last: int) -> int:
+        """Return how many of these numbers have a row that the index on identities names, too."""
+        with sqlite.storage_errors(self.path):
+            return int(self._connection.execute(_BETWEEN, (first, last)).fetchone()[0])
 
     def numbers(self) -> set[int]:
         """Return every number that has a row, erased or not."""

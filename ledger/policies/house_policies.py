@@ -76,7 +76,7 @@ class HousePolicies:
         """
         check_settings(policy, settings, effective_from)
         self.ledger.level()  # what is long is done before the lock
-        self.ledger.standing.refuse_unknown_models(policy, settings)
+        self.ledger.current_facts.refuse_unknown_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             # Once more under the lock: what others recorded since may have revoked the token, or set the same policy.
@@ -93,7 +93,7 @@ class HousePolicies:
         """Return the fact that a proposal to set a policy carries: numbered, with every setting; record nothing."""
         check_settings(policy, settings, effective_from)
         self.ledger.level()
-        self.ledger.standing.refuse_unknown_models(policy, settings)
+        self.ledger.current_facts.refuse_unknown_models(policy, settings)
         number = next_number(self.ledger.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
 

@@ -1,4 +1,4 @@
-"""Building the views anew, aside, or one read model: fold the journal into games, rate them, write rows, in steps.
+"""A build of all views in another file: it folds the journal into games, rates them, and writes rows, in steps.
 
 Each step commits. A build that was stopped goes on where it was, unless it is of another journal, of other projectors,
 or damaged. Putting it in place is ``views``'s business.
@@ -26,7 +26,7 @@ from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import keeping, side_rows, views_file
 from ledger.ratings.carried_states import CarriedStates
-from ledger.ratings.fact_folds import tell_all
+from ledger.ratings.fact_folds import fold_everything
 from ledger.ratings.fact_projector import ReadModel, of_facts
 from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT, RAISE_BOUND, WRITE_CURRENT, listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS
@@ -66,9 +66,10 @@ STATE = "state "  # before the name of a field of the scheme's state, which may 
 
 
 class _PlayersOfPool(CarriedStates):
-    """Players of a pool stand by their numbers or, if numbers are far apart, by places of their own.
+    """The places of a pool's players: their numbers or, if numbers are far apart, places of their own.
 
-    Numbers are given one after another, but whoever appends registrations may give others, up to 2,147,483,647.
+    Numbers are given one after another, but a program that appends registrations may give others, up to
+    2,147,483,647.
     """
 
     def __init__(self, pool: Pool, roster: Roster) -> None:
@@ -83,7 +84,7 @@ class _PlayersOfPool(CarriedStates):
             if last < FAR_APART:
                 self._make_room(last + 1)
                 return players
-            self._numbers = self._places = np.flatnonzero(self.n)  # as they stood so far
+            self._numbers = self._places = np.flatnonzero(self.n)  # as they were so far
         new = np.setdiff1d(players, self._numbers, assume_unique=True)
         if len(new):
             first = int(self._places.max()) + 1 if len(self._places) else 0
@@ -120,15 +121,15 @@ class PoolBuild:
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
 
     def __enter__(self) -> PoolBuild:
-        """Nothing to prepare."""
+        """Enter; nothing is to be prepared."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove what was put aside."""
+        """Remove the temporary files."""
         self._sides.clear()
 
     def rate(self, blocks: Iterable[DataFrame], after_player: int) -> None:
-        """Rate all games, and put aside the sides of players above *after_player*.
+        """Rate all games, and store the sides of players above *after_player* in temporary files.
 
         Args:
             blocks: the games in rating order, in the columns ``RATED_COLUMNS``; no batch in two blocks.
@@ -236,7 +237,7 @@ class PoolBuild:
 
 
 def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFold:
-    # Polars gives arrays that may not be written, which are of another type to Numba: the step would be compiled anew.
+    # Polars gives arrays that may not be written, which are of another type to Numba: the step would be compiled again.
     taken = {name: sides[name].to_numpy().copy() for name in table.fold.reads}
     return side_rows.fold(MANY, table.fold, run, taken, state, side_rows.game_of(sides))
 
@@ -261,7 +262,7 @@ _HOW_FAR = "SELECT target, folded, pool, player FROM build"
 
 
 class Build:
-    """A build aside: fold the journal into games, rate them, write the rows; resumable after each step."""
+    """A build: it folds the journal into games, rates them and writes the rows; resumable after each step."""
 
     def __init__(self, path: Path, projectors: Sequence[ReadModel], journal: Journal) -> None:
         """Say where it is made, what it holds, and which journal it follows from."""
@@ -276,8 +277,8 @@ class Build:
 
         Args:
             until: how many entries are folded.
-            progress: told what is being done.
-            missing: names of read models that the ledger keeps and nobody can fold here.
+            progress: receives the progress.
+            missing: names of read models that the ledger keeps and this process cannot fold.
         """
         with sqlite.storage_errors(self._path), collector_paused():
             self._run(until, progress, missing)
@@ -300,23 +301,23 @@ class Build:
                     writers.own()  # what was written can be read
                 book.roster.gather(pasts=pasts, shown=shown)
                 for statement in views_file.index_statements("games("):
-                    writers.aside().run(statement)  # while the games are rated
+                    writers.concurrent().run(statement)  # while the games are rated
                 parts = (part for block in games.blocks(GAMES_A_BLOCK) for part in block.partition_by("pool"))
                 for number, blocks in groupby(parts, lambda part: int(part["pool"][0])):
                     # Pools come in order, and this one was written whole before the build was stopped.
                     if number < written_pool:
                         continue
                     pool = next(pool for pool in book.pools.values() if pool.pool == number)
-                    # Its games are all rated again, for no state was kept; rows of its first players stand.
+                    # Its games are all rated again, for no state was stored; rows of its first players stay.
                     after = written_player if number == written_pool else 0
                     build = PoolBuild(pool, book.roster, self._projectors, self._path.parent)
                     with build:
                         build.rate(blocks, after)
-                        self._write(writers.aside(), number, build.write(writers.aside(), progress))
+                        self._write(writers.concurrent(), number, build.write(writers.concurrent(), progress))
             with sqlite.immediate(connection, self._path):
                 views_file.create_indexes(connection, self._projectors)
                 if listeners := of_facts(self._projectors):
-                    tell_all(book, listeners, target, progress)
+                    fold_everything(book, listeners, target, progress)
                 views_file.count_distribution(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
                 keeping.remember(connection, missing)
@@ -342,7 +343,7 @@ class Build:
         return connection
 
     def _resumable(self, connection: sqlite3.Connection) -> bool:
-        """True for a build by the same projectors of the same journal; any other, or a damaged one, is begun anew."""
+        """Return whether a build is of the same projectors and journal; any other or damaged one restarts."""
         try:
             with views_file.reading(self._path):
                 ((target, folded, root),) = connection.execute("SELECT target, folded, root FROM build").fetchall()
@@ -376,7 +377,7 @@ class Build:
             fresh = Changes()
             # What is more than players and games changes rows that the game book reads: it is written by the book's
             # own connection, in one transaction with the note that it was folded in.
-            writer = writers.together() if block.reaches_back else writers.aside()
+            writer = writers.together() if block.reaches_back else writers.concurrent()
             counting = fold_columns(book, block, fresh, writer.insert, self._columns)
             views_file.note_schemes(connection, fresh.adopted)
             folded += len(bodies)
@@ -434,7 +435,7 @@ class _Writers:
         self._aside: TableWriter | None = None
 
     def __enter__(self) -> _Writers:
-        """Nothing is started yet."""
+        """Enter; no writer is started yet."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
@@ -462,8 +463,8 @@ class _Writers:
         self._own.begin()
         return writer
 
-    def aside(self) -> TableWriter:
-        """What writes while this process goes on."""
+    def concurrent(self) -> TableWriter:
+        """Return the writer that works while this process goes on."""
         if self._aside is None:
             much = self._entries >= OWN_PROCESS_FROM
             self._aside = table_writer(self._path, self._connection) if much else self._own
@@ -475,6 +476,6 @@ class _Writers:
 
 
 def _compact(frame: DataFrame) -> DataFrame:
-    """The same columns in as few bytes as they need."""
+    """Return the same columns in as few bytes as they need."""
     small = {"pool": pl.Int16, "white": pl.Int32, "black": pl.Int32, "half_points": pl.Int8, "time_loss": pl.Int8}
     return frame.with_columns(pl.col(name).cast(kind) for name, kind in small.items())

@@ -1,6 +1,6 @@
 """The folds of projectors of facts: the ledger gives them the new and changed facts, or all of them.
 
-Each is told once a fold, after all corrections have taken effect: the fact before the fold, and the fact now.
+Each receives a fact once a fold, after all corrections have taken effect: before the fold, and now.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ledger.ratings.fact_projector import DeclaredFactProjector, FactRows
 from ledger.runtime.long_work import Progress, silent
 
 _COLUMNS = ("position", "pool", "key", *FACTS)
-# A voided game stands no more, and neither does one between two numbers of one person.
+# Voided games do not count, nor do games between two numbers of one person.
 _STAND = f"SELECT {', '.join(_COLUMNS)} FROM games WHERE voided_by IS NULL AND white <> black AND "
 _NEW = f"{_STAND} position > ? AND position <= ? ORDER BY position"
 _SOME = f"{_STAND} position IN (SELECT value FROM json_each(?))"
@@ -29,19 +29,21 @@ _BLOCK = 10_000  # rows that are read at one time, and entries between two signs
 
 
 class _FactAtPosition(NamedTuple):
-    """A fact of the entry at a position: how it stood, and how it stands; never alike."""
+    """A changed fact of the entry at a position: before and now, which differ."""
 
     position: int
     before: Event | None
     now: Event | None
 
 
-def tell(book: BookState, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Changes) -> None:
-    """Tell of the entries that were folded in, and of what stands otherwise by them.
+def fold_changes(
+    book: BookState, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Changes
+) -> None:
+    """Pass the new entries, and the facts that they changed, to projectors.
 
     Args:
         book: in which they take effect, level with the last one.
-        projectors: whose tables stand as after the entry *after*.
+        projectors: their tables are those after the entry *after*.
         after: the last entry that was known before.
         until: the last one that is known now.
         fresh: what the fold has noted: rows of games before, positions of other corrected facts.
@@ -49,39 +51,39 @@ def tell(book: BookState, projectors: Sequence[DeclaredFactProjector], after: in
     kinds = {kind for projector in projectors for kind in projector.kinds}
     facts = [_new(book, kinds, after, until), _corrected(book, kinds, after, fresh.other_facts)]
     if GameRecorded in kinds:
-        facts.append(_games_restood(book, after, fresh.former_games or {}))
+        facts.append(_changed_games(book, after, fresh.former_games or {}))
     tables = [(frozenset(projector.kinds), FactRows(book.connection, projector)) for projector in projectors]
     for fact in chain.from_iterable(facts):
         kind = type(fact.before if fact.now is None else fact.now)
         for kinds_told, rows in tables:
             if kind in kinds_told:
-                rows.stand(*fact)
+                rows.apply(*fact)
     for _, rows in tables:
         rows.write()
 
 
-def tell_all(
+def fold_everything(
     book: BookState, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = silent
 ) -> None:
-    """Tell projectors whose tables are empty of all that stands at an entry; in the caller's transaction."""
+    """Pass all current facts of an entry to projectors with empty tables; in the caller's transaction."""
     names = ", ".join(projector.name for projector in projectors)
     for last in range(0, until, _BLOCK):
-        tell(book, projectors, last, min(last + _BLOCK, until), Changes())
+        fold_changes(book, projectors, last, min(last + _BLOCK, until), Changes())
         progress(f"table {names}", min(last + _BLOCK, until), until)
 
 
 def _new(book: BookState, kinds: set[type[Event]], after: int, until: int) -> Iterator[_FactAtPosition]:
-    """The facts of new entries, as they stand."""
+    """Yield the current facts of new entries."""
     if GameRecorded in kinds:
         for position, now in _games(book, _NEW, (after, until)):
             yield _FactAtPosition(position, None, now)
     if others := kinds - {GameRecorded}:
         for body in listing.chosen(book.journal, after, until, listing.marks(others)):
             entry = codec.decode(body)
-            # while nothing was ever approved each fact stands as it was told, and nothing need be looked up
-            stands = book.counted(entry.event) if book.decided.any_approved else entry.event
-            if stands is not None:
-                yield _FactAtPosition(entry.position, None, stands)
+            # while nothing was ever approved, each fact is as it was recorded, and nothing need be looked up
+            current = book.counted(entry.event) if book.decided.any_approved else entry.event
+            if current is not None:
+                yield _FactAtPosition(entry.position, None, current)
 
 
 def _games(book: BookState, query: str, arguments: Sequence[object]) -> Iterator[tuple[int, Event]]:
@@ -97,16 +99,16 @@ def _game(row: Mapping[str, Any], pool: str) -> Event:
     return codec.structure_event(GameRecorded.KIND, facts_of(row, pool))
 
 
-def _games_restood(book: BookState, after: int, stood: Mapping[int, Mapping[str, Any]]) -> Iterator[_FactAtPosition]:
-    """Games of earlier entries that a fold made stand otherwise, from their rows before."""
+def _changed_games(book: BookState, after: int, former: Mapping[int, Mapping[str, Any]]) -> Iterator[_FactAtPosition]:
+    """Yield games of earlier entries that a fold changed, from their former rows."""
     names = {pool.pool: name for name, pool in book.pools.items()}
-    earlier = sorted(position for position in stood if position <= after)
+    earlier = sorted(position for position in former if position <= after)
     now_by_position = dict(_games(book, _SOME, (orjson.dumps(earlier).decode(),)))
     for position in earlier:
-        row = stood[position]
+        row = former[position]
         is_none = row["voided_by"] is not None or row["white"] == row["black"]
         before = None if is_none else _game(row, names[row["pool"]])
-        # a game that was only judged again has the same facts: nobody is told
+        # a game that was only judged again has the same facts: no projector receives it
         if before != now_by_position.get(position):
             yield _FactAtPosition(position, before, now_by_position.get(position))
 

@@ -29,7 +29,7 @@ from ledger.ratings.projector import DeclaredProjector, Kept, Projector, source_
 _COLUMN = "column"  # in the metadata of a field of such a class: its type in SQL, and what it means
 FACTS = "facts"  # the first word about its columns in the identity of such a projector
 TYPES = ("INTEGER", "REAL", "TEXT")
-NO_FACTS = (GameSupplemented, CorrectionProposed, CorrectionDecided)  # they say how other facts stand
+NO_FACTS = (GameSupplemented, CorrectionProposed, CorrectionDecided)  # they change other facts
 WAITING = 20_000  # keys that are changed in memory before they are written
 
 Value = int | float | str | None
@@ -44,9 +44,9 @@ _TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT
 
 
 class FactProjector:
-    """A projector of facts makes rows of the facts as they stand.
+    """A projector of facts makes rows of the current facts.
 
-    A class of attrs: its fields are the columns of the table, those that tell rows apart first (``key_column``, then
+    A class of attrs: its fields are the columns of the table, those of the key first (``key_column``, then
     ``value_column``). ``declare_facts`` says the rest.
     """
 
@@ -55,9 +55,9 @@ class FactProjector:
     # ``Any`` for the two facts: a class may name its kinds alone (``GameRecorded | None``)
     @staticmethod
     def on_change(rows: FactRows, position: int, before: Any, now: Any) -> None:
-        """Take in that the fact of the entry at *position*, which stood as *before*, stands as *now*.
+        """Take in that the fact of the entry at *position*, which was *before*, is *now*.
 
-        One of the two may be None, and they are never alike.
+        One of the two may be None, and they always differ.
         """
         raise NotImplementedError
 
@@ -68,7 +68,7 @@ def key_column(kind: str, doc: str, *, unit: str = "") -> Any:
 
 
 def value_column(kind: str, doc: str, *, unit: str = "") -> Any:
-    """Return a field that is a column beside the key."""
+    """Return a field that is a column outside the key."""
     return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": False})
 
 
@@ -87,8 +87,8 @@ def declare_facts(
         made: the class.
         name: also the name of its table.
         version: to be raised with every change that alters a row.
-        kinds: the classes of events that it is told of.
-        sums: whether its columns are whole numbers that facts add to and take from: a row stands while one of them is
+        kinds: the classes of events that it receives.
+        sums: whether its columns are whole numbers that facts add to and take from: a row exists while one of them is
             other than 0. Otherwise facts put rows in and take them out.
         settings: constants that its rows depend on; part of its identity.
 
@@ -117,7 +117,7 @@ def declare_facts(
         kinds=kinds,
         key=tuple(by_key[True]),
         columns=tuple(by_key[False]),
-        stand=vars(made)["on_change"].__func__,
+        on_change=vars(made)["on_change"].__func__,
         made=made,
         sums=sums,
         settings=dict(settings or {}),
@@ -126,14 +126,14 @@ def declare_facts(
 
 @attrs.frozen(kw_only=True)
 class DeclaredFactProjector:
-    """A read model of facts, see ``declare_facts``; *stand* is the ``on_change`` of its class *made*."""
+    """A read model of facts, see ``declare_facts``; *on_change* is that of its class *made*."""
 
     name: str
     version: int
     kinds: tuple[type[Event], ...]
     key: tuple[Kept, ...]
     columns: tuple[Kept, ...] = ()
-    stand: Callable[[FactRows, int, Any, Any], None]
+    on_change: Callable[[FactRows, int, Any, Any], None]
     made: type = FactProjector
     sums: bool = False
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
@@ -203,7 +203,7 @@ class DeclaredFactProjector:
 
     @cached_property
     def identity(self) -> str:
-        """Name, version, settings, kinds and columns: when this changes, the table is built anew."""
+        """Name, version, settings, kinds and columns: if this changes, the table is built again."""
         columns = [FACTS, *(kind.KIND for kind in self.kinds), "sums" if self.sums else ""]
         columns += [
             *(f"{column.name} {column.type}" for column in self.every_column),
@@ -217,12 +217,12 @@ ReadModel = DeclaredProjector | DeclaredFactProjector
 
 
 def of_facts(read_models: Iterable[ReadModel]) -> list[DeclaredFactProjector]:
-    """Those that are told facts."""
+    """Return the projectors of facts among read models."""
     return [made for made in read_models if isinstance(made, DeclaredFactProjector)]
 
 
 def is_of_facts(identity: str) -> bool:
-    """Whether the projector of this identity is one of facts."""
+    """Return whether the projector of this identity is one of facts."""
     # Told by what the views have stored, for its plug-in may be missing here.
     try:
         _, _, _, columns = orjson.loads(identity)
@@ -241,7 +241,7 @@ class FactRows:
         self._sums: dict[tuple[Value, ...], tuple[int, ...]] = {}
 
     def put(self, key: Sequence[Value], values: Sequence[Value] = ()) -> None:
-        """A row stands under a key, in the place of one that stood there.
+        """Put a row under a key, in the place of a former one.
 
         Raises:
             ReadModelError: the table has sums, or other columns.
@@ -250,7 +250,7 @@ class FactRows:
         self._rows[tuple(key)] = tuple(values)
 
     def take_out(self, key: Sequence[Value]) -> None:
-        """The row of a key stands no longer.
+        """Remove the row of a key.
 
         Raises:
             ReadModelError: the table has sums, or another key.
@@ -286,17 +286,17 @@ class FactRows:
                 message = f"column {column.name!r} takes {_TAKES[column.type]}, got {value!r}"
                 raise ReadModelError(made.name, message)
 
-    def stand(self, position: int, before: Event | None, now: Event | None) -> None:
-        """Tell the projector of a fact.
+    def apply(self, position: int, before: Event | None, now: Event | None) -> None:
+        """Pass a fact to the projector.
 
         Raises:
-            ReadModelError: it failed; nothing of the fold stands then.
+            ReadModelError: it failed; the fold is rolled back.
         """
         try:
-            self._projector.stand(self, position, before, now)
+            self._projector.on_change(self, position, before, now)
         except LedgerError:
             raise
-        except Exception as error:  # whatever somebody else's function does
+        except Exception as error:  # a plug-in's function may raise anything
             message = f"cannot take entry {position} ({type(error).__name__}: {one_line(error)}); correct the plug-in"
             raise ReadModelError(self._projector.name, message) from error
         if len(self._rows) + len(self._sums) >= WAITING:

@@ -1,6 +1,6 @@
-"""Read models: which a ledger keeps, whose tables were left behind, and how projectors of facts are told of facts.
+"""The read models that a ledger keeps, and which of their tables are stale.
 
-What is kept is a rule of the ledger, not of whoever opens it: the built-in read models, those that the policy
+The rule is the ledger's, not the process's: the built-in read models, those that the policy
 ``read-models`` names, and those that have a table already. Entry points are only at hand. Opening a ledger takes no
 table away; a process that has not the projector of one goes on without it, and notes from which place in rating order
 on its rows may be others. Until a process that has it brings it level, the table refuses to answer.
@@ -42,7 +42,7 @@ EVERYWHERE = -1  # that of a table of facts
 
 
 class Rule(NamedTuple):
-    """What the policy says of read models: by name, whether one is kept; of others nothing was said."""
+    """The policy of read models: by name, whether one is kept; others are not named."""
 
     said: Mapping[str, bool]
 
@@ -52,14 +52,14 @@ class Rule(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is to be done so that views keep what they should.
+    """The steps to make the views keep the right read models.
 
     Attributes:
         drop: names of tables that the rule does not keep.
         make: projectors whose tables are to be folded from the beginning.
         mend: projectors whose tables were left behind.
         kept: the projectors whose tables are level after that, and are kept level here.
-        others: names of tables that stand and that this process cannot fold.
+        others: names of present tables that this process cannot fold.
     """
 
     drop: Sequence[str]
@@ -70,7 +70,7 @@ class Plan(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """Whether there is nothing to do."""
+        """True if there is nothing to do."""
         return not (self.drop or self.make or self.mend)
 
 
@@ -79,7 +79,7 @@ class InstalledProjectors:
 
     Attributes:
         making: those whose tables it makes where there are none.
-        further: those that it makes only where the ledger keeps them: by its rule, or because their tables stand.
+        further: those that it makes only if the ledger keeps them: by its rule, or because their tables exist.
         broken: by name, why one cannot be loaded, or failed.
 
     Raises:
@@ -113,7 +113,7 @@ class InstalledProjectors:
         warnings.warn(f"left out: {error}", ReadModelWarning, stacklevel=2)
 
     def to_keep(self, rule: Rule, present: Iterable[str]) -> list[ReadModel]:
-        """Those that views should keep here.
+        """Return the projectors that views should keep here.
 
         Args:
             rule: what the ledger says.
@@ -130,7 +130,7 @@ class InstalledProjectors:
         ]
 
     def plan(self, connection: sqlite3.Connection) -> Plan:
-        """What is to be done with the tables of these views."""
+        """Return the steps for the tables of these views."""
         rule, stored, left = rule_in(connection), views_file.stored_projectors(connection), left_behind(connection)
         drop = [name for name in (stored.keys() | left) if rule.keeps(name) is False]
         make, mend, kept = list[ReadModel](), list[ReadModel](), list[ReadModel]()
@@ -158,17 +158,17 @@ class InstalledProjectors:
         self._held |= {projector.name for projector in plan.kept}
 
     def _takes_over(self, projector: ReadModel, identity: str) -> bool:
-        """Whether a table that another version of the projector made is made anew."""
+        """Return whether a table of another version of the projector is made again."""
         version = version_of(identity)
         if version is None or version == projector.version:
             # Of one version with other settings the one that came last is kept: who has had the table gives way, or
-            # two processes would make it anew by turns for ever.
+            # two processes would make it again by turns for ever.
             return projector.name not in self._held
         return version < projector.version
 
 
 def version_of(identity: str) -> int | None:
-    """The version that a projector's identity tells; None where it tells none."""
+    """Return the version in a projector's identity; None if it has none."""
     try:
         _, version, _, _ = orjson.loads(identity)
     except (ValueError, TypeError):
@@ -196,8 +196,8 @@ def rule_position(connection: sqlite3.Connection) -> int:
 
 
 def rule_of(journal: Journal) -> Rule:
-    """The rule as a journal tells it, for views that are to be made."""
-    # As of four eyes the entry decides, not an instant: a table is kept or not, whatever day is asked about.
+    """Return the rule of a journal, for views that are to be made."""
+    # As with four eyes the entry decides, not an instant: a table is kept or not, for questions about any day.
     last = max(policy_entries(journal.find, READ_MODELS), key=lambda entry: entry.position, default=None)
     event = None if last is None else decode(last.body).event
     return _rule(event.settings if isinstance(event, PolicySet) else {})
@@ -232,7 +232,7 @@ def leave(connection: sqlite3.Connection, names: Collection[str], position: int,
 
 
 def remember(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Note read models that the ledger keeps and that have no table in views that were made anew without them."""
+    """Note read models that the ledger keeps and that have no table in views that were built without them."""
     connection.executemany(_LEAVE, [(name, NOWHERE, 0, None) for name in names])
 
 

@@ -15,7 +15,7 @@ import orjson
 from ledger.book.book_state import BookState
 from ledger.book.timeline import Pool
 from ledger.ratings import engine, keeping, side_rows, views_file
-from ledger.ratings.fact_folds import tell_all
+from ledger.ratings.fact_folds import fold_everything
 from ledger.ratings.fact_projector import of_facts
 from ledger.ratings.keeping import Plan
 from ledger.ratings.player_rows import listed_flags
@@ -37,7 +37,7 @@ from ledger.ratings.building import STATE
 
 BLOCK = 100_000  # rows that are Python objects at one time
 
-# Where the rows that stand keep what is known of a side: *own* is its row, *other* the opponent's, *games* the game's.
+# The columns of a side in the stored rows: *own* is its row, *other* the opponent's, *games* the game's.
 _KEPT_IN: Mapping[str, str] = {
     **{name: f"own.{name}" for name in ("n", *HISTORY.stores)},
     "opponent_rating": "other.rating",
@@ -58,7 +58,7 @@ def fit(book: BookState, plan: Plan, until: int, progress: Progress = silent) ->
         book: the game book of the views, which are rated as this program rates.
         plan: what is to be done.
         until: the last entry that is folded into them.
-        progress: told how many rows of the history, or entries, are folded into each table.
+        progress: receives how many rows of the history, or entries, are folded into each table.
     """
     connection, pools = book.connection, list(book.pools.values())
     stored = views_file.stored_projectors(connection)
@@ -66,15 +66,15 @@ def fit(book: BookState, plan: Plan, until: int, progress: Progress = silent) ->
         if name in stored:
             views_file.drop_table(connection, name)
         keeping.level_again(connection, name)
-    anew = of_facts((*plan.make, *plan.mend))
-    # one that was left behind, too: what it makes of each fact is told anew in little time
-    for made in anew:
+    refolded = of_facts((*plan.make, *plan.mend))
+    # a stale one, too: its facts are passed again in little time
+    for made in refolded:
         if made.name in stored:
             views_file.drop_table(connection, made.name)
         views_file.add_table(connection, made, made.create)
         keeping.level_again(connection, made.name)
-    if anew:
-        tell_all(book, anew, until, progress)
+    if refolded:
+        fold_everything(book, refolded, until, progress)
     for projector in plan.make:
         if isinstance(projector, DeclaredProjector):
             if projector.name in stored:
@@ -87,8 +87,8 @@ def fit(book: BookState, plan: Plan, until: int, progress: Progress = silent) ->
             keeping.level_again(connection, projector.name)
 
 
-# Who has a game from a place on, and who has rows of games that are no longer there; whole players are folded anew,
-# for a fold goes on from its own rows, and a player's games are few beside those of a pool.
+# Players with a game from a place on, and players with rows of games that are gone; whole players are folded again,
+# for a fold goes on from its own rows, and a player's games are few next to those of a pool.
 _FROM_THERE = """
 SELECT white FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2
 UNION SELECT black FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms >= ?2
@@ -106,7 +106,7 @@ SELECT player FROM known WHERE player IS NOT NULL AND EXISTS (
 
 
 def _mend(connection: sqlite3.Connection, table: SideTable, pools: Sequence[Pool], progress: Progress) -> None:
-    """Fold the players anew whose rows were left behind."""
+    """Fold the players with stale rows again."""
     count = _RowCount(f"table {table.name}", connection, progress)
     since = keeping.places(connection, table.name)
     for pool in pools:
@@ -128,7 +128,7 @@ def _mend(connection: sqlite3.Connection, table: SideTable, pools: Sequence[Pool
 def _make(
     connection: sqlite3.Connection, projector: DeclaredProjector, pools: Sequence[Pool], progress: Progress
 ) -> None:
-    """Fold all rows that stand into a new table."""
+    """Fold all stored rows into a new table."""
     table = SideTable(projector)
     views_file.add_table(connection, projector, table.create)
     count = _RowCount(f"table {projector.name}", connection, progress)
@@ -140,7 +140,7 @@ def _make(
 
 
 class _RowCount:
-    """How far the folding of one table is, in rows of the history; of a table by tournament not all of them count."""
+    """The progress of folding one table, in rows of the history; in a table by tournament not all of them count."""
 
     def __init__(self, what: str, connection: sqlite3.Connection, progress: Progress) -> None:
         self._what, self._progress, self._done = what, progress, 0

@@ -85,7 +85,7 @@ class LiveBook:
         views_file.note_schemes(self.connection, changes.adopted)
         self.projections.update(changes, done)
         if self.of_facts:
-            fact_folds.tell(self.book, self.of_facts, done, size, changes)
+            fact_folds.fold_changes(self.book, self.of_facts, done, size, changes)
         keeping.leave(self.connection, self.plan.others, done, changes.start_ms)
         views_file.set_checkpoint(self.connection, size, journal.root_at(size))
         self.position = size

@@ -30,14 +30,14 @@ from ledger.schemes.scheme import Scheme, Seed, always
 if TYPE_CHECKING:
     import sqlite3
 
-# Who a rating list shows: what the scheme says, for one state or for many, and whose account is not closed then.
+# The players that a rating list shows: those whom the scheme lists, for one state or for many, with an open account.
 #
 # No other place decides it. The scheme's answer for each player's last state is stored with the current ratings, so
-# that a ranking is one look at an index; who is closed depends on the instant of the list, is nearly nobody, and is
-# asked for. What time or a later scheme makes of a state is the business of ``player_states``.
+# that a ranking is one look at an index. Closed accounts depend on the instant of the list; they are few, and are read
+# for it. ``player_states`` says what time or a later scheme makes of a state.
 
-# Instead of the scheme's answer where a later list says the rating, at once or from its day on: such a row says nothing
-# by itself of ``now``, and no index of those who are listed has it.
+# Instead of the scheme's answer if a later list gives the rating, at once or from its day on: such a row alone does not
+# say ``now``, and the index of listed players does not have it.
 BY_LATER_LIST = 2
 
 # Names that ``scheme_loop`` gives to the loop below, each time to something else.
@@ -63,7 +63,7 @@ def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
 
 
 def is_listed(era: Era, state: Sequence[float]) -> bool:
-    """Whether the scheme of an era lists a player with this state; who is not listed has no rating to show."""
+    """Return whether the scheme of an era lists a player with this state; an unlisted one has no rating to show."""
     return era.scheme.lists(state, era.numbers)
 
 
@@ -167,7 +167,7 @@ _RESTORE_CURRENT = (
 
 
 class Carried(NamedTuple):
-    """What a player brings to the next rated game.
+    """The states with which a player enters the next rated game.
 
     Attributes:
         held: the scheme's state, its era, and how many games were rated; None for a newcomer.
@@ -184,7 +184,7 @@ class Carried(NamedTuple):
 
 
 def as_read(fold: DeclaredProjector, values: Sequence[float | None]) -> list[float]:
-    """A running state as it comes back from the table, where NaN stands as NULL: as it starts."""
+    """Return a running state from the table, where NULL is NaN: as it starts."""
     # Not strict: of a fold that keeps nothing the question gives one NULL (``_quoted``).
     return [
         kept.start if value is None or value != value else value  # noqa: PLR0124  # NaN; a call would take twice as long
@@ -244,7 +244,7 @@ class PlayerRows:
         self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
 
     def last_place(self, player: int) -> tuple[int, int]:
-        """How many rated games the player has, and when the last one took its place in rating order, milliseconds."""
+        """Return the player's number of rated games, and the place of the last one in rating order, milliseconds."""
         row = self._connection.execute(_LAST_PLACE, (self._number, player)).fetchone()
         return (0, NEVER) if row is None else row
 
@@ -267,11 +267,11 @@ class PlayerRows:
         return later_lists.lists_in_state(self._connection, self._pool, player, n)
 
     def is_last(self, position: int, rated_ms: int) -> bool:
-        """True when the rated game at this position and place has no other beside or after it in rating order."""
+        """Return whether the rated game at this position and place is the last in rating order."""
         return self._connection.execute(_LATER, (self._number, rated_ms, position)).fetchone() is None
 
     def carried(self, player: int, n: int) -> Carried:
-        """What the player brings to the game after the *n*-th.
+        """Return the states with which the player enters the game after the *n*-th.
 
         Raises:
             ProjectionError: there is no such row.
@@ -311,7 +311,7 @@ class PlayerRows:
         return states
 
     def at_games(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
-        """Of a table, by player, what the row of the given game keeps: in the history the game and the state first.
+        """Return, by player, the stored part of a table's row of a game: in the history the game and the state first.
 
         Of a table with rows of changes it is the last row up to that game; who has none is left out.
 
@@ -331,7 +331,7 @@ class PlayerRows:
         return by_player
 
     def states_at(self, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
-        """By player, what follows ratings and stands after the given game: the game, the scheme's state, the folds'.
+        """Return, by player, the part that follows ratings after a game: the game, the scheme's state, the folds'.
 
         Of each of ``tables_of_states`` the running state; NULLs of a table that has no row up to that game.
 
@@ -362,12 +362,12 @@ class PlayerRows:
         return [self._pool.era_at(places[game]) for game in games]
 
     def _kept_names(self, table: SideTable, of: str) -> list[str]:
-        """What a row keeps for the next game, as columns of the table under a name; of the history more."""
+        """Return the columns that a row stores for the next game; more in the history."""
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
         return [f'{of}."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
 
     def begun(self, seed: Seed | None) -> Carried:
-        """What a player with this past brings to the first rated game, but for the scheme's state."""
+        """Return the states with which a player with this past enters the first rated game, without the scheme's."""
         return Carried(None, [[] if table.by_tournament else begun(table.fold, seed) for table in self.tables])
 
     def _row(self, table: str, query: str, player: int, n: int) -> Any:
@@ -383,7 +383,7 @@ class PlayerRows:
         """
         if table.fold is HISTORY:
             rows = list(rows)
-            # Who stands best at an instant is looked for among the highest bounds: none may be lower than a rating was.
+            # The best at an instant are looked up among the highest bounds: none may be lower than a rating was.
             highest: dict[int, float] = {}
             for row in rows:
                 if row[_RATING] > highest.get(row[1], -inf):
@@ -392,7 +392,7 @@ class PlayerRows:
         self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
 
     def is_filled(self, table: SideTable) -> bool:
-        """Whether a table has rows of the pool."""
+        """Return whether a table has rows of the pool."""
         query = f'SELECT EXISTS(SELECT 1 FROM "{table.name}" WHERE pool = ?)'
         return bool(self._connection.execute(query, (self._number,)).fetchone()[0])
 
@@ -428,7 +428,7 @@ class PlayerRows:
         self._connection.executemany(WRITE_CURRENT, rows)
 
     def note_converged(self, players: Iterable[int]) -> None:
-        """Take note of players who were rated again and whose later rows, the last one too, stand as they are."""
+        """Note players who were rated again and whose later rows, the last one too, stay as they are."""
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
         """Make the given row of each player the last one; number 0 leaves none."""

@@ -1,4 +1,4 @@
-"""What projectors are: folds over each player's rated games, and, further down, tables of the facts as they stand.
+"""Projectors of games: folds over each player's rated games, and the tables that they fill.
 
 A projector of games goes over one player's rated games, in rating order, and keeps its state after each. Its table has
 a row for each side of each rated game, keyed ``(pool, player, n)``: n is the player's n-th rated game in the pool. The
@@ -6,8 +6,8 @@ rows are the snapshots: any earlier state is a row, and after a correction the e
 rows of the players concerned, takes up the state of the last row before, and folds on. A projector knows nothing of
 that. Two things may be otherwise. Where ``rows`` is ``CHANGES`` only those rows are kept in which the state is another
 than before the game: the state after game n is the last row up to n. Where ``by`` is ``TOURNAMENT`` the fold begins
-anew with each tournament of a player: the state after game n is the last row of that player and tournament up to n,
-and a game without a tournament has no row. What is no such fold is no projector: it is asked of the rows when somebody
+again with each tournament of a player: the state after game n is the last row of that player and tournament up to n,
+and a game without a tournament has no row. Anything that is no such fold is no projector: the rows answer it when a
 wants it, in ``answers``. No projector lives here (see ``ratings.projectors``).
 """
 
@@ -33,14 +33,14 @@ PLAYER, TOURNAMENT = "player", "tournament"  # what a fold goes over: all games 
 
 
 class SideColumn(NamedTuple):
-    """What can be known of one side of a rated game: SQL type, meaning, and the column of ``games`` that it is from."""
+    """A column of one side of a rated game: SQL type, meaning, and the column of ``games`` that it is from."""
 
     type: str
     doc: str
     fact: str = ""
 
 
-# By name. A kernel takes numbers; texts can be stored, and stand beside a number that a kernel can take.
+# By name. A kernel takes numbers; texts can be stored, and each has a number that a kernel can take.
 SIDE_COLUMNS: Mapping[str, SideColumn] = {
     "n": SideColumn("INTEGER", "the player's n-th rated game in the pool, from 1"),
     "game": SideColumn("INTEGER", "position of the game in the journal"),
@@ -98,7 +98,7 @@ FOLLOW_RATINGS = frozenset(
 class Largest(NamedTuple):
     """Rows that are asked for by size, the largest first: by which column of the state, and from which value on.
 
-    The table has an index of those alone, for most rows of most tables are small ones that nobody asks for.
+    The table has an index of those alone, for most rows of most tables are small ones that no query needs.
     """
 
     column: str
@@ -148,7 +148,7 @@ class Projector:
     """
 
     def __init__(self, **named: object) -> None:
-        # attrs gives each class its own: whoever comes here calls this one, as plug-ins of an earlier form did.
+        # attrs gives each class its own: a call here is of this class, as plug-ins of an earlier form did.
         words = f"a projector is a class now, got {sorted(named)}: see 'Plug-ins' in the README of the package 'ledger'"
         raise ProjectionError(str(named.get("name", "a projector")), words)
 
@@ -279,7 +279,7 @@ class DeclaredProjector:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """The columns that tell its rows apart, and their order in it."""
+        """The columns of its key, in order."""
         return ("pool", "player", "n", "tournament") if self.by == TOURNAMENT else ("pool", "player", "n")
 
     @cached_property
@@ -289,12 +289,12 @@ class DeclaredProjector:
 
     @cached_property
     def follows_ratings(self) -> bool:
-        """Whether a player's rows may be others after a correction that changes none of the player's own games."""
+        """True if a player's rows may change by a correction that changes none of the player's own games."""
         return not self.wants.isdisjoint(FOLLOW_RATINGS)
 
     @cached_property
     def identity(self) -> str:
-        """Name, version, settings, columns and the source of a plug-in: when this changes, the table is built anew."""
+        """Name, version, settings, columns and the source of a plug-in: if this changes, the table is built again."""
         columns = [*self.reads, "", *self.stores, *(f"{kept.name} {kept.type} {kept.start}" for kept in self.state)]
         columns += [word for word in (self.rows, self.by) if word not in {EACH_GAME, PLAYER}]
         columns += source_of_plugin(self.made, "step")

@@ -1,4 +1,4 @@
-"""What would be: entries that nobody has recorded, folded into the views as ever, in a transaction that is rolled back.
+"""Dry runs: entries that are not recorded, folded into the views as ever, in a transaction that is rolled back.
 
 Whatever is asked within a trial is asked of the real tables by the ordinary questions, so what it answers is what the
 entries would bring. The journal is not touched; the writing lock of the views is held meanwhile, so that others read on
@@ -53,7 +53,7 @@ def trial(views: Views, at_most: float | None = None, *, apart: bool = False) ->
     Args:
         views: level.
         at_most: seconds that the block may take; None: any.
-        apart: on a copy in any case, so that nobody who writes waits.
+        apart: on a copy in any case, so that no writer waits.
 
     Raises:
         StorageError: the disk refuses.
@@ -85,7 +85,7 @@ def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[N
         is_over = is_over or time.monotonic() > until
         return is_over
 
-    # SQLite asks between its own steps, so that a long calculation beside it is given up at its next statement.
+    # SQLite checks between its own steps, so that a long calculation outside it is given up at its next statement.
     connection.set_progress_handler(look, _STEPS)
     try:
         yield
@@ -99,7 +99,7 @@ def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[N
 
 @contextmanager
 def _held(views: Views, *, apart: bool) -> Iterator[Views]:
-    """The views by a connection of its own that has their writing lock, or a copy where nobody here can have it."""
+    """Open the views by a connection of its own with their write lock, or a copy if the lock cannot be had."""
     if views.is_of_a_trial:  # one within another
         with undone(views.connection):
             yield views
@@ -149,7 +149,7 @@ def undone(connection: sqlite3.Connection) -> Iterator[None]:
 
 @attrs.frozen
 class RatedAgain:
-    """What entries let rate again in a pool.
+    """The games of a pool that entries cause to be rated again.
 
     Attributes:
         start_ms: the first place in rating order of a game that was rated again, milliseconds.
@@ -169,7 +169,7 @@ class TrialViews:
     Attributes:
         book: the game book.
         again: by number of a pool, what was rated again.
-        seeded: pool and player of each rating of a list that was told, or stands otherwise.
+        seeded: pool and player of each list rating that is new or changed.
         merged: players who are other persons now, and those who these are and were.
     """
 
@@ -188,7 +188,7 @@ def fold_in(
         views: in a trial.
         journal: the entries that the views know, and those that are tried.
         entries: these, with the next positions.
-        read_models: which tables follow, beside the history.
+        read_models: the tables that follow, apart from the history.
 
     Raises:
         CorruptError: the entries do not follow from what is there.
@@ -211,7 +211,7 @@ def fold_in(
         only = Changes({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
-    fact_folds.tell(book, listeners, seen, seen + len(entries), fresh)
+    fact_folds.fold_changes(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
     facts = chain((entry.event for entry in entries), fresh.other_facts.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
@@ -237,7 +237,7 @@ class _WatchedRows(PlayerRows):
             yield row
 
     def note_converged(self, players: Iterable[int]) -> None:
-        """Note who was rated again and stands as before."""
+        """Note the players who were rated again and converged."""
         self.players.update(players)
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:

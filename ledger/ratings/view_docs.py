@@ -90,7 +90,7 @@ _ROWS = {
 
 
 def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
-    """What is told of each table, the games and the history first.
+    """Return the description of each table, the games and the history first.
 
     Args:
         projectors: those that have a table.
@@ -127,7 +127,7 @@ def _side_columns(fold: DeclaredProjector, scheme_state: Sequence[str]) -> dict[
 
 
 def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:
-    """What is told of the tables that these views have, in the order of ``described``; columns as they are stored."""
+    """Return the descriptions of these views' tables, in the order of ``described``; columns as they are stored."""
     stored_names = {column for _, column in _columns(connection, HISTORY.name)}
     fixed = described()[HISTORY.name].columns
     everything = described(projectors, [name for name in stored_names if name not in fixed])

@@ -1,6 +1,6 @@
 """The tables of the views: those of the sides of rated games, and what every table says.
 
-Here stands what columns they have; the statements are in ``player_rows``, the rows come from ``side_rows``.
+Here are their columns; the statements are in ``player_rows``, the rows come from ``side_rows``.
 Every ledger has the history, with the scheme's whole state and the counts that a summary or a graph needs. HERA is the
 "Highest Ever Rating Achieved" of the ChessWorld FAQ: "based upon your achievement after completing 50 rated games".
 """
@@ -49,22 +49,22 @@ class SideTable:
 
     @cached_property
     def by_tournament(self) -> bool:
-        """Whether the fold begins anew with each tournament of a player."""
+        """True if the fold restarts with each tournament of a player."""
         return self.fold.by == TOURNAMENT
 
     @cached_property
     def is_sparse(self) -> bool:
-        """Whether a game may be without a row."""
+        """True if a game may have no row."""
         return self.fold.rows == CHANGES
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether it has a row for each side of each rated game."""
+        """True if it has a row for each side of each rated game."""
         return not self.is_sparse and not self.by_tournament
 
     @cached_property
     def is_asked_by_state(self) -> bool:
-        """Whether only its last row up to a game tells a player's state, which other people's games may change."""
+        """True if its last row up to a game has a player's state, which other players' games may change."""
         return self.is_sparse and not self.by_tournament and not self.is_of_facts
 
     @cached_property
@@ -79,7 +79,7 @@ class SideTable:
 
     @cached_property
     def values(self) -> tuple[tuple[str, str], ...]:
-        """The same without pool, player and number of the game."""
+        """The columns without pool, player and number of the game."""
         return (
             *([("tournament", "TEXT NOT NULL")] if self.by_tournament else []),
             *((name, SIDE_COLUMNS[name].type) for name in self.fold.stores),

@@ -1,8 +1,8 @@
-"""Keeping the views level with the journal: folding in what is new, or building the lot aside and putting it in place.
+"""The views of a journal, kept up to date: new entries are folded in, or all is built in another file and swapped in.
 
-One process projects at a time (a lock file). A large backlog is built aside in steps that each commit, so a build that
-was stopped goes on where it was; readers see the old views until the new ones are whole. Everything else is one
-transaction: rows and checkpoint together.
+One process projects at a time (a lock file). A large backlog is built in another file in steps that each commit, so
+that a stopped build goes on where it was; readers see the old views until the new ones are complete. Everything else is
+one transaction: rows and checkpoint together.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 FEW_ENTRIES = 2_000  # up to here entries are folded one by one, without loading Polars
-BUILD_FROM = 50_000  # a backlog of this many entries that is larger than what is folded in is built aside
+BUILD_FROM = 50_000  # a backlog of this many entries that is larger than the folded ones is built in another file
 
 
 @attrs.frozen
@@ -110,30 +110,30 @@ class Views:
         return tried
 
     def for_trials(self) -> Views:
-        """The same views by a connection that is kept for trials, so that this one answers as they stand meanwhile."""
+        """Open the same views by a connection for dry runs, so that this one answers from the current state."""
         tried = self.elsewhere(self.path)
         tried._file = self.trials.file(self.path)
         return tried
 
     def close_for_good(self) -> None:
-        """Release the file, and take away what was built aside."""
+        """Release the file, and remove an unfinished build."""
         self.close()
         self._file.discard()
 
     def pools(self) -> list[Pool]:
-        """The pools as they stand here: what judges a fact holds a transaction of the journal by then."""
+        """Return the pools of these views; the judge of a fact holds a transaction of the journal by then."""
         if self._position_of_snapshot is None:
             if self.connection.in_transaction:
                 # Not kept: a rollback takes no change out of the count by which versions differ.
                 return read_pools(self.connection, self.path)
-            # Kept until somebody writes, for facts are judged by the thousand between two writings.
+            # Stored until the next write, for facts are judged by the thousand between two writes.
             self._forget_other_versions()
         return self._reads.pools(self.connection, self.path)
 
     def states(self, pool: Pool) -> PlayerStates:
-        """The states of a pool's players as they stand here; within a moment one answer asks what another one asked.
+        """Return the states of a pool's players; within a read snapshot one answer reuses the reads of another.
 
-        What they have read is kept until somebody writes: from moment to moment it stays what it is.
+        Their reads are stored until the next write: from snapshot to snapshot they stay the same.
         """
         if self._position_of_snapshot is None:
             return PlayerStates(self.connection, pool)
@@ -157,7 +157,7 @@ class Views:
         return None if snapshot is None or snapshot.connection is not self._file.connection else snapshot.position
 
     def position(self) -> int:
-        """How far the journal is folded in; 0 where there are no views yet."""
+        """Return the last entry that is folded in; 0 if there are no views yet."""
         if (position := self._position_of_snapshot) is not None:
             return position
         return views_file.position(self.connection) if self.path.exists() else 0
@@ -167,7 +167,7 @@ class Views:
         if not self._file.is_there():
             return False
         connection = self.connection
-        # What made the rows takes half a millisecond to compare: it is asked again only after somebody has written.
+        # The origin of the rows takes half a millisecond to compare: it is compared again only after a write.
         written = self.written()
         if written != self._compared:
             if not views_file.are_rated_alike(connection):
@@ -180,21 +180,21 @@ class Views:
         return views_file.position(connection) == self.journal.size()
 
     def written(self) -> Version:
-        """What is another one after anybody has written."""
+        """Return a value that changes with every write."""
         return version_of(self.connection)
 
     def build(self) -> str:
-        """Which build of the views this is: another word once they were built anew, and the same to every process."""
+        """Return the word of this build of the views: another one after each build, the same in every process."""
         return self._file.build(self.connection)
 
     @property
     def is_read(self) -> bool:
-        """Whether what is read now is of one moment: a transaction is under way on the open views."""
+        """True if reads now are of one snapshot: a transaction is under way on the open views."""
         return self._file.in_transaction
 
     @contextmanager
     def moment(self) -> Iterator[int]:
-        """Read everything within the block in one transaction, whoever writes meanwhile; gives the journal's position.
+        """Read everything within the block in one transaction, whatever is written meanwhile; yield the position.
 
         A moment within another one, or within a trial that is rolled back, is that one. As long as it lasts, the log of
         the views grows with what others write: what is long to work out or to print follows after the block.
@@ -217,14 +217,14 @@ class Views:
         finally:
             self._snapshot = None
             if self._file.connection is connection:  # else it was closed within the block
-                # not ROLLBACK, which would end the rows that somebody still reads
+                # not ROLLBACK, which would end the rows that a caller still reads
                 connection.execute("COMMIT")
 
     def level(self, progress: Progress = silent) -> None:
         """Make sure that they are level with the journal before questions are asked.
 
-        Where they are behind and cannot be written (a read-only folder, another user's files) they are built aside,
-        until they are closed for good. Views that do not follow stay as they are.
+        If they are behind and cannot be written (a read-only folder, foreign files) they are built in a temporary
+        file, until they are closed for good. Views that do not follow stay as they are.
 
         Raises:
             CorruptError: they are damaged, or are not of this journal.
@@ -258,9 +258,9 @@ class Views:
                     return reached
             builds = WholeBuilds(self.path)
             with builds.alone():
-                # Asked again under the lock: somebody else may have built them while this process waited for it.
-                stands = self._file.is_there() and views_file.are_rated_alike(self.connection)
-                if not stands or self._is_built_sooner(
+                # Checked again under the lock: another process may have built them while this one waited for it.
+                is_present = self._file.is_there() and views_file.are_rated_alike(self.connection)
+                if not is_present or self._is_built_sooner(
                     self.at_hand.plan(self.connection), views_file.position(self.connection)
                 ):
                     self._build(builds, progress)
@@ -271,7 +271,7 @@ class Views:
             self._file.refuse_foreign(self.connection, self.journal)
 
     def rebuild(self, progress: Progress = silent) -> int:
-        """Build the views anew from the journal alone; returns the position reached."""
+        """Build the views again from the journal alone; return the position reached."""
         self._refuse_within_a_moment()
         builds = WholeBuilds(self.path)
         with builds.alone():
@@ -280,7 +280,7 @@ class Views:
         return self.catch_up(progress)
 
     def build_until(self, until: int, progress: Progress = silent) -> None:
-        """Build the views anew as they stood when the journal had *until* entries, and leave them there."""
+        """Build the views of a journal with *until* entries, and leave them there."""
         builds = WholeBuilds(self.path)
         with builds.alone():
             builds.discard()
@@ -304,13 +304,13 @@ class Views:
         return tuple(projector for projector in plan.kept if projector.name not in made)
 
     def can_be_written(self) -> bool:
-        """Whether the folder, and the file where there is one, may be written."""
+        """Return whether the folder, and the file if there is one, may be written."""
         return self._file.can_be_written()
 
     def _fold_in(self, progress: Progress) -> int | None:
         """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
 
-        Returns the position reached, or None, and does nothing, where building aside is cheaper or must be.
+        Returns the position reached, or None, and does nothing, if a build in another file is cheaper or needed.
         """
         connection = self.connection
         try:
@@ -380,14 +380,14 @@ class Views:
     def _build(self, builds: WholeBuilds, progress: Progress, until: int | None = None) -> None:
         target = self.journal.size() if until is None else until
         if until is None and target <= FEW_ENTRIES and not _is_far_behind(0, target):
-            # Made empty, and folded by whoever brings views level: building by columns loads what takes a second.
+            # Made empty, and folded by the caller: a build by columns loads libraries for a second.
             target = 0
         builds.make(self.journal, self.at_hand, target, progress)
         self.close()
         builds.put_in_place()
 
     def _is_built_sooner(self, plan: Plan, done: int) -> bool:
-        """True when building all of the views aside takes less time than going on with those that stand."""
+        """Return whether a build of all views takes less time than going on with the present ones."""
         if _is_far_behind(done, self.journal.size()):
             return True
         # A table that is made late asks the games of each player one by one, where a build has them in order: of a
@@ -401,5 +401,5 @@ class Views:
 
 
 def _is_far_behind(done: int, size: int) -> bool:
-    """True when building aside is cheaper than folding in."""
+    """Return whether a build in another file is cheaper than folding in."""
     return size - done >= BUILD_FROM and size - done > done

@@ -119,5 +119,5 @@ class ViewsConnection:
 
 def version_of(connection: sqlite3.Connection) -> Version:
     """Return a value that differs after anybody has written the views."""
-    # The data version tells of others' commits alone, the changes of one's own; both are counted by connection.
+    # The data version counts others' commits alone, the changes one's own; both are counted by connection.
     return connection, views_file.data_version(connection), connection.total_changes

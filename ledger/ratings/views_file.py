@@ -2,7 +2,7 @@
 
 Tables are plain and typed, for SQL, Datasette or pandas to read:
 
-* ``games``: one row a game as it now stands; ``reason`` says why one does not count, NULL for those that do;
+* ``games``: one row a game in its current form; ``reason`` says why one does not count, NULL for those that do;
 * ``history`` and one table for each projector: a row for each side of each rated game;
 * ``tournament_performance``: the same of tournaments, a view over ``history`` and ``games``;
 * ``current``: the last row of each player in each pool, and whether the scheme lists a player with that state;
@@ -58,7 +58,7 @@ def _band(rating: str) -> str:
 
 _OLD, _NEW = _band("old.rating"), _band("new.rating")
 _COMES = f"INSERT INTO distribution VALUES (new.pool, {_NEW}, 1) ON CONFLICT DO UPDATE SET players = players + 1;"
-_GOES = (  # there is no row of nobody
+_GOES = (  # there is no row without a player
     f"DELETE FROM distribution WHERE pool = old.pool AND points = {_OLD} AND players = 1; "
     f"UPDATE distribution SET players = players - 1 WHERE pool = old.pool AND points = {_OLD};"
 )
@@ -108,7 +108,7 @@ def highest(points: int) -> float:
 BOUNDS = "rating_bounds"
 
 APPLICATION_ID = sqlite.VIEWS_ID
-# Another number for each table, index or trigger that is another one: earlier files are built anew, nothing is read.
+# Another number for each change of a table, index or trigger: earlier files are built again, nothing is read.
 LAYOUT = 13
 _SCHEME = "scheme "
 PACKAGE = "package "  # of a plug-in that brought a scheme
@@ -150,7 +150,7 @@ OWN_TABLES = frozenset(statement.split("(")[0].split()[2] for statement in _SCHE
 
 
 def create(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite3.Connection:
-    """Make an empty views file without its indexes, in rollback mode, for a build aside."""
+    """Make an empty views file without its indexes, in rollback mode, for a build."""
     connection = sqlite.connect(path)
     with sqlite.storage_errors(path):
         connection.execute("PRAGMA synchronous=NORMAL")
@@ -214,7 +214,7 @@ def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connecti
     with sqlite.storage_errors(path, REBUILD):
         # NORMAL: a power cut may take the last commits, never tear one; they are derived again.
         connection.execute("PRAGMA synchronous=NORMAL")
-        # KiB. A large correction changes some 100 MB of pages and comes back to them; reading them anew costs a tenth.
+        # KiB. A large correction changes some 100 MB of pages and comes back to them; reading them again costs a tenth.
         connection.execute(f"PRAGMA cache_size=-{65_536 if read_only else 262_144}")
         connection.execute("PRAGMA wal_autocheckpoint=8192")  # 32 MB: a live game touches many pages
         if read_only:
@@ -237,7 +237,7 @@ def check_layout(connection: sqlite3.Connection, path: str | Path) -> None:
 
 
 def is_outdated(path: str | Path) -> bool:
-    """True for views of an earlier layout: nothing is read from them, they are built anew."""
+    """Return whether views have an earlier layout: nothing is read from them, they are built again."""
     with sqlite.storage_errors(path, REBUILD), closing(sqlite.connect(path)) as connection:  # may roll a journal back
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         layout = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -247,7 +247,7 @@ def is_outdated(path: str | Path) -> bool:
 def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
     """Refuse views in which a table, index or trigger is missing or altered, or a trigger is not of this program.
 
-    Tables and indexes that somebody added for questions of their own change no answer: the audit names them.
+    Tables and indexes that users added for their own queries change no answer: the audit names them.
     """
     with sqlite.storage_errors(path, REBUILD):
         rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
@@ -318,7 +318,7 @@ def _needed(name: str, stored: Mapping[str, str]) -> Scheme:
 
 
 def _made_by(connection: sqlite3.Connection) -> dict[str, str]:
-    """What made the rows: the identity of each table's fold, the versions of the schemes and of the arithmetic."""
+    """Return the origin of the rows: the identity of each table's fold, the versions of schemes and arithmetic."""
     return dict(connection.execute("SELECT name, identity FROM projections"))
 
 
@@ -383,21 +383,21 @@ def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
         CorruptError: it is damaged, or a value is not of its column's type.
     """
     with sqlite.storage_errors(path, REBUILD):
-        # one fault is enough: all of them are mended alike
+        # one fault is enough: all of them have one remedy
         (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise CorruptError(str(path), 0, f"{verdict}; {REBUILD}")
 
 
 class ViewsHead(NamedTuple):
-    """How far the journal is folded in, and its Merkle root at that position."""
+    """The last entry that is folded in, and the Merkle root at that position."""
 
     position: int
     root: bytes
 
 
 def checkpoint(connection: sqlite3.Connection) -> ViewsHead:
-    """How far the journal is folded in, and which journal.
+    """Return the last entry that is folded in, and its journal.
 
     Raises:
         CorruptError: that is not said, or said twice.
@@ -412,7 +412,7 @@ def checkpoint(connection: sqlite3.Connection) -> ViewsHead:
 
 
 def position(connection: sqlite3.Connection) -> int:
-    """How far the journal is folded in."""
+    """Return the last entry that is folded in."""
     return checkpoint(connection).position
 
 

@@ -40,7 +40,7 @@ class AskedList(NamedTuple):
 
 
 class ListMove(NamedTuple):
-    """What would become of a published list, as revised.
+    """The effect of entries on a published list, as revised.
 
     Attributes:
         name: of the list.
@@ -91,7 +91,7 @@ MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each
 
 
 class Figures(NamedTuple):
-    """What a player stands at in a pool after all rated games; without one, what the rating of a list gives.
+    """A player's figures in a pool after all rated games; without one, those of a list rating.
 
     Attributes:
         rating: as ``PlayerStates.now`` says it: a period that is not over counts as if it closed now; points.
@@ -115,17 +115,17 @@ class Figures(NamedTuple):
 
     @property
     def has_place(self) -> bool:
-        """Whether a ranking of those who have played shows the player."""
+        """True if a ranking of players with games shows the player."""
         return self.listed and not self.closed
 
 
 class Preview(NamedTuple):
-    """What would become of the pools in which games are rated again, and of the lists that would differ.
+    """The effects of entries on pools with rerated games, and on the lists that would differ.
 
     Attributes:
         games: games rated again.
         players: players whose games are rated again, once for each pool.
-        changes: by name of a pool, who would stand otherwise: those, and whoever would without another rated game.
+        changes: by name of a pool, the players whose rows would change, by games or without.
         lists: the lists that would say something else.
         seconds: what rating again took, without the figures and lists that are worked out to be compared.
     """
@@ -146,7 +146,7 @@ def preview(
     everybody: bool,
     now_ms: int,
 ) -> Preview:
-    """What the pools, and some lists, would be if these entries came next.
+    """Return the pools, and some lists, as they would be if these entries came next.
 
     Args:
         views: in a trial; they are afterwards as they were.
@@ -167,7 +167,7 @@ def preview(
         began = time.perf_counter()
         folded = fold_in(views, journal, entries)
         seconds = time.perf_counter() - began
-        # Who may stand otherwise: who was rated again, and whose account is closed or opened without any game.
+        # Players who may change: rerated ones, and those whose account is closed or opened without any game.
         players_reached = {number: set(again.players) for number, again in folded.again.items()}
         for number in today.by_pool.keys() | players_reached.keys():
             if changed := closed_at(connection, today.ms(number)) ^ today.closed.get(number, frozenset()):
@@ -179,7 +179,7 @@ def preview(
         after = _figures(connection, {pool.pool: pool for pool in folded.book.pools.values()}, today, reached)
         lists = _asked(connection, asked, folded, everybody=everybody)
         lists_after = _lists(connection, folded.book.pools, lists)
-    # What stands now is asked second: only what was tried tells of whom and which lists to ask.
+    # The present state is read second: only the dry run says which players and lists to read.
     pools = {pool.pool: pool for pool in stored_pools(connection)}
     before = _figures(connection, pools, today, reached)
     lists_before = _lists(connection, {pool.name: pool for pool in pools.values()}, lists)
@@ -214,7 +214,7 @@ class _Terms(NamedTuple):
 
 
 def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: TrialViews, before: _Terms | None) -> set[int]:
-    """Who may stand otherwise in a pool though no game is rated again: by a list, a merge, or another scheme."""
+    """Return players of a pool who may change without a rerated game: by a list, a merge, or another scheme."""
     players = {player for name, player in folded.seeded if name == pool.name} | folded.merged
     now = _Terms.of(connection, pool)
     if before is not None and before.eras != now.eras:

@@ -1,4 +1,4 @@
-"""Builds of all views beside the file that they replace, by one process at a time.
+"""Builds of all views in a file next to the one that they replace, by one process at a time.
 
 A build that was stopped goes on where it was. Readers see the old views until the new ones are complete.
 """
@@ -27,7 +27,7 @@ class WholeBuilds:
     """The builds of one file of views."""
 
     def __init__(self, path: Path) -> None:
-        """Name the views; their builds are made beside them."""
+        """Name the views; their builds are made next to them."""
         self.path = path
         self._building = path.with_name(path.name + ".building")
 
@@ -82,7 +82,7 @@ class WholeBuilds:
         """Return the names of the read models that the present views have or had, whatever their layout."""
         if not self.path.exists():
             return set()
-        # whoever only reads a file with a log leaves files of its log behind
+        # a mere reader of a file with a log leaves files of its log behind
         read_only = not os.access(self.path, os.W_OK)
         try:
             with (
@@ -93,5 +93,5 @@ class WholeBuilds:
                 names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
                 tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9
                 return names | (keeping.left_behind(connection) if connection.execute(tells).fetchone() else set())
-        except LedgerError:  # damaged, or of a layout that does not tell
+        except LedgerError:  # damaged, or of an unknown layout
             return set()

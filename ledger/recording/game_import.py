@@ -1,8 +1,7 @@
-"""Many games into the journal: frames of source games to numbered players, judged, sealed and appended as columns.
+"""The one way of source games into the journal: players numbered, games compared with known ones, judged, appended.
 
-A frame is a transaction, or all of a file are one. Columns say which games to look at; what these are and whether they
-may follow is judged game by game, as anywhere. What is refused comes back as faults with the line of the file. No file
-format is known here.
+A block of games is a transaction, or all blocks of a file are one. A few games are rows, many are columns. What is
+refused comes back as faults with the line of the file. No file format is known here.
 """
 
 from __future__ import annotations
@@ -11,9 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from hashlib import sha256
 from itertools import chain, repeat
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -25,69 +22,26 @@ from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
 from ledger.duplicates.game_keys import MadeKeys
 from ledger.duplicates.repeats import CorrectedGames, Difference, ToldEntries, match_repeats
 from ledger.errors import MalformedError, RejectedError
-from ledger.facts import codec, codec_columns
+from ledger.facts import codec
 from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
-from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, short_repr
 from ledger.facts.words import Brings
-from ledger.imports.csv.games import Tally
 from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
 from ledger.players.sealed_names import VerifiedNames
+from ledger.recording.game_columns import GameColumns
+from ledger.recording.game_rows import GameRows, Judged
 from ledger.recording.new_players import register
-from ledger.runtime.lazy import pl
-from ledger.runtime.long_work import ahead, collector_paused
+from ledger.recording.pool_choice import PoolChoice
+from ledger.runtime.long_work import collector_paused
 
-if TYPE_CHECKING:
-    from polars import DataFrame, Series
-
-
-_TO_THE_SECOND = 19  # characters of an instant before its fraction and its Z
-_LAST_MS = instant_ms("9999-12-31T23:59:59Z")
-
-
-def suspects(games: DataFrame, now_ms: int) -> Series:
-    """Which games ``judge.check`` may refuse (Boolean): all that it refuses, and perhaps others.
-
-    Pools and players that are not known are not looked for: an import makes them known before.
-
-    Args:
-        games: columns named as the fields of ``GameRecorded``; rows that make no event get any answer.
-        now_ms: the recording machine's clock, milliseconds since 1970.
-    """
-    ended, started = pl.col("ended_at"), pl.col("started_at")
-    # Instants sort as text, as far as both are known; within a second, 00Z sorts behind 00.001Z.
-    common_length = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes(), pl.lit(_TO_THE_SECOND))
-    ended_known, started_known = ended.str.slice(0, common_length), started.str.slice(0, common_length)
-    in_one_second = (common_length == _TO_THE_SECOND) & (ended_known == started_known) & (ended != started)
-    latest = instant_text(min(now_ms + rules.FUTURE_SLACK_MS, _LAST_MS), Precision.SECOND)[:_TO_THE_SECOND]
-    doubts = [pl.col("white") == pl.col("black"), ended > latest]
-    if games["started_at"].null_count() < len(games):
-        doubts += [ended_known < started_known, in_one_second]
-    return games.select(pl.any_horizontal(doubts).fill_null(value=False).alias("suspect"))["suspect"]
-
-
-BY_SPEED = "by-speed"
+GameBlock = GameRows | GameColumns
 MAX_DIFFERENCES = 50_000  # of one import that are kept: one batch of corrections has 100,000 rows
 MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
 MAX_REASONS = 40  # reasons to leave games out that are named one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
-JUDGED = 2_048  # games that are judged one by one at a time: the event class and the rules read each instant once
 _NAME = re.compile(NAME_PATTERN, re.ASCII)
-
-
-@attrs.frozen(kw_only=True)
-class PoolChoice:
-    """Which pool an imported game goes to.
-
-    Attributes:
-        pool: the pool of standard chess; ``by-speed`` cuts by variant and speed class, as Lichess does.
-        variants: pool by variant name; games of other variants are left out and counted.
-    """
-
-    pool: str
-    variants: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.define
@@ -184,7 +138,7 @@ class GameImport:
         actor: str,
         clock_ms: Callable[[], int],
         alike: DuplicateDetector | None,
-        notes_of: Callable[[DataFrame], list[FileFault]],
+        notes_of: Callable[[GameBlock], list[FileFault]],
         corrected_games: CorrectedGames,
         keep_differences: bool,
         erased: ErasedPlayerMatcher,
@@ -200,7 +154,7 @@ class GameImport:
             actor: who imports.
             clock_ms: milliseconds since 1970, read once a transaction.
             alike: what games under new keys are to those that are known; None: all are new.
-            notes_of: what should be looked at of games that were recorded, in the columns of ``GameRecorded``.
+            notes_of: what should be looked at of games that were recorded.
             corrected_games: how a game stands after its corrections.
             keep_differences: a game that is told otherwise than it stands is no fault but kept in the report.
             erased: what games are to known ones of erased players.
@@ -227,15 +181,15 @@ class GameImport:
         self._taken = _Taken()
         self.report = ImportReport()
 
-    def take(self, frame: DataFrame, writer: Writer) -> None:
-        """Append the games of one frame (columns of ``SourceGame``) within the writer's transaction.
+    def take(self, games: GameBlock, writer: Writer) -> None:
+        """Append games within the writer's transaction.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
         with collector_paused():
-            self._take(frame, writer)
+            self._take(games, writer)
 
     def take_rounds(self, rounds: Sequence[SourceRound], writer: Writer) -> None:
         """Append rounds without a game within the writer's transaction; players who have no game yet are registered.
@@ -246,9 +200,8 @@ class GameImport:
         """
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
-        columns = {name: [getattr(telling, name) for telling in rounds] for name in ("line", "speed", "variant")}
-        frame = self._with_pools(pl.DataFrame(columns, {"line": pl.Int64, "speed": pl.String, "variant": pl.String}))
-        pools = dict(self._housed(writer, frame).select("line", "pool").iter_rows())
+        housed = self._housed(writer, self._with_pools(GameRows([telling._asdict() for telling in rounds])))
+        pools = {row["line"]: row["pool"] for row in housed.rows()}
         kept = [telling for telling in rounds if telling.line in pools]
         self._meet(writer, {telling.player_id: telling.player_name for telling in kept}, stamp)
         events: dict[SourceRound, RoundWithoutGame] = {}
@@ -316,7 +269,7 @@ class GameImport:
         self.report.note(self._taken.notes)
         self._taken = _Taken()
 
-    def _take(self, frame: DataFrame, writer: Writer) -> None:
+    def _take(self, games: GameBlock, writer: Writer) -> None:
         now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
         stamp = rules.recorded_text(now)
         # An import may take an hour, in which somebody is erased: a number that was learnt before is nobody's by then.
@@ -324,41 +277,36 @@ class GameImport:
             self._version = version
             self._numbers.clear()
             self._erased.forget()
-        frame = self._keys.with_keys(self._with_pools(frame), writer.find)
+        games = self._keys.with_keys(self._with_pools(games), writer.find)
         # Before pools are made and players registered: a game that is held back brings neither.
-        if self._alike is not None and len(frame):
-            frame, repeats = self._alike.split_off_duplicates(frame, writer.find, writer.size)
-            frame, nameless = self._erased.split_off_duplicates(frame, writer.find)
+        if self._alike is not None and len(games):
+            games, repeats = self._alike.split_off_duplicates(games, writer.find, writer.size)
+            games, nameless = self._erased.split_off_duplicates(games, writer.find)
             self.report.hold_back(sorted([*repeats, *nameless]))
-        frame = self._housed(writer, frame)
-        if not len(frame):
+        games = self._housed(writer, games)
+        if not len(games):
             return
-        games = self._as_events(frame, self._register(writer, frame, stamp))
+        # In the order of the file, in which newcomers get their numbers: the same file gives the same numbers.
+        named = games.players()
+        self._meet(writer, named, stamp)
+        games = games.as_events({identity: self._numbers[identity] for identity in named})
         games = self._without_faults(writer, games, now)
-        for part in games.iter_slices(SLICE):
+        for part in games.slices(SLICE):
             self._append(writer, part, stamp, now)
 
-    def _with_pools(self, frame: DataFrame) -> DataFrame:
-        """Give each game its pool; games that have none are left out and counted."""
-        variant, speed = pl.col("variant"), pl.col("speed")
-        standard = variant == "standard"
-        own = pl.col("variant").replace_strict(dict(self._choice.variants), default=None, return_dtype=pl.String)
-        if self._choice.pool == BY_SPEED:
-            pool = pl.when(standard).then(speed).otherwise(pl.coalesce(own, variant))
-        else:
-            pool = pl.when(standard).then(pl.lit(self._choice.pool)).otherwise(own)
-        frame = frame.with_columns(pool=pool)
-        homeless = frame.filter(pl.col("pool").is_null())
-        for name, is_standard, count in homeless.group_by("variant", standard.alias("s")).len().iter_rows():
-            if is_standard:
+    def _with_pools(self, games: GameBlock) -> GameBlock:
+        """Return the games that have a pool, with it; others are left out and counted."""
+        games, homeless = games.with_pools(self._choice)
+        for variant, count in homeless.items():
+            if variant == "standard":
                 self.report.left_out["no time control"] += count
             else:
-                self.report.leave_out(name, count)
-        return frame.filter(pl.col("pool").is_not_null()) if len(homeless) else frame
+                self.report.leave_out(variant, count)
+        return games
 
-    def _housed(self, writer: Writer, frame: DataFrame) -> DataFrame:
-        """The games whose pool is there or can be made; the others are faults."""
-        met = set(frame["pool"].unique().to_list()) - self._pools
+    def _housed(self, writer: Writer, games: GameBlock) -> GameBlock:
+        """Return the games whose pool is there or can be made; the others are faults."""
+        met = set(games.column("pool")) - self._pools
         named = sorted(pool for pool in met if _NAME.fullmatch(pool))
         entries = writer.find([attrs.evolve(self._scheme, pool=pool).key for pool in named])
         self._pools.update(pool for pool in named if attrs.evolve(self._scheme, pool=pool).key in entries)
@@ -366,9 +314,10 @@ class GameImport:
         room = MAX_NEW_POOLS - len(self.report.new_pools) - len(self._taken.new_pools)
         without = met - self._pools - set(unmade[:room])
         if not without:
-            return frame
-        homeless = pl.col("pool").is_in(list(without))
-        for line, pool in frame.filter(homeless).select("line", "pool").iter_rows():
+            return games
+        for line, pool in zip(games.column("line"), games.column("pool"), strict=True):
+            if pool not in without:
+                continue
             fault = f"{short_repr(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
             if _NAME.fullmatch(pool):
                 fault = (
@@ -376,19 +325,7 @@ class GameImport:
                     "give the games of a variant a pool by --variant VARIANT=POOL"
                 )
             self.report.fault(line, fault)
-        return frame.filter(~homeless)
-
-    def _register(self, writer: Writer, frame: DataFrame, stamp: str) -> DataFrame:
-        """The frame's identities with their player numbers (id, player); new players are registered."""
-        sides = [
-            frame.select(pl.col(f"{side}_id").alias("id"), pl.col(f"{side}_name").alias("name"))
-            for side in ("white", "black")
-        ]
-        # In the order of the file, in which newcomers get their numbers: the same file gives the same numbers.
-        met = pl.concat(sides).unique("id", keep="first", maintain_order=True)
-        ids, names = met["id"].to_list(), met["name"].to_list()
-        self._meet(writer, dict(zip(ids, names, strict=True)), stamp)
-        return pl.DataFrame({"id": met["id"], "player": list(map(self._numbers.__getitem__, ids))})
+        return games.keep([pool not in without for pool in games.column("pool")])
 
     def _meet(self, writer: Writer, named: Mapping[str, str], stamp: str) -> None:
         """Learn the numbers of players by identity and name; new ones are registered."""
@@ -399,72 +336,38 @@ class GameImport:
             self._taken.kept_names += registration.kept_names
             self._numbers.update((identity, person.player) for identity, person in registration.persons.items())
 
-    def _as_events(self, frame: DataFrame, players: DataFrame) -> DataFrame:
-        """The frame in the columns of ``GameRecorded``, with its ``line`` and its movetext."""
-        for side in ("white", "black"):
-            ids = frame.select(pl.col(f"{side}_id").alias("id"))
-            # Polars keeps the order of rows through a join only where it is asked to.
-            joined = ids.join(players, on="id", how="left", maintain_order="left")
-            frame = frame.with_columns(joined["player"].alias(side))
-        if frame["text"].null_count() < len(frame):
-            frame = frame.with_columns(movetext=pl.col("text"))
-            hashes = [None if text is None else sha256(text.encode()).hexdigest() for text in frame["text"].to_list()]
-            frame = frame.with_columns(pl.Series("text", hashes, dtype=pl.String))
-        return frame.rename({"key": "game"})
+    def _without_faults(self, writer: Writer, games: GameBlock, now: int) -> GameBlock:
+        """Leave out the games that are no events or may not follow; each becomes a fault with its line."""
+        recorded, parts = games.doubtful(now)
+        faulty = {place for part in parts for place in self._refused(writer, part, recorded, now)}
+        return games.keep([place not in faulty for place in range(len(games))]) if faulty else games
 
-    def _without_faults(self, writer: Writer, games: DataFrame, now: int) -> DataFrame:
-        """Leave out the games that are no events or may not follow; each becomes a fault with its line.
-
-        Columns only say which games to look at; the event class and the rules judge these one by one.
-        """
-        suspected = codec_columns.suspects(games)
-        doubted = suspected | suspects(games, now)
-        if not doubted.any():
-            return games
-        rows = games.with_row_index("row").with_columns(suspected=suspected)
-        doubtful = rows.filter(doubted)
-        # ``implode``: a bare series of the column's own type is ambiguous to Polars, and no longer to be given
-        # (``Expr.is_in``).
-        recorded = dict(
-            rows.filter(~doubted & games["game"].is_in(doubtful["game"].unique().implode()))
-            .group_by("game")
-            .agg(pl.col("row").min())
-            .iter_rows()
-        )
-        faulty: list[int] = []
-        for part in doubtful.iter_slices(JUDGED):
-            faulty += self._judge(writer, part, recorded, now)
-        return games.filter(~rows["row"].is_in(pl.Series(faulty, dtype=pl.UInt32).implode()))
-
-    def _judge(self, writer: Writer, games: DataFrame, recorded: dict[str, int], now: int) -> list[int]:
-        """The rows of the games that cannot be taken; each becomes a fault.
+    def _refused(self, writer: Writer, games: Sequence[Judged], recorded: dict[str, int], now: int) -> Iterator[int]:
+        """Yield the places of the games that cannot be taken; each becomes a fault.
 
         Args:
             writer: the open transaction.
-            games: some games of a frame, each with its ``row`` there and whether it is ``suspected`` to be no event.
-            recorded: by key, the first row of the frame that is recorded under it; what is taken here joins it.
+            games: some games of a block.
+            recorded: by key, the first place of a game that is recorded under it; what is taken here joins it.
             now: the time to record under, milliseconds since 1970.
         """
-        judged = list(codec_columns.build_events(games, games["suspected"]))
-        keys = writer.find([event.key for event in judged if isinstance(event, GameRecorded)])
-        faulty: list[int] = []
+        keys = writer.find([event.key for _, _, event in games if isinstance(event, GameRecorded)])
         evidence = Evidence(Context.IMPORT, now)
-        for row, line, event in zip(games["row"].to_list(), games["line"].to_list(), judged, strict=True):
+        for place, line, event in games:
             if isinstance(event, str):
-                faulty.append(row)
                 self.report.fault(line, event)
+                yield place
                 continue
             try:
                 # A known key goes first: it is a repeat or says something else than before, whatever a rule would say.
-                if recorded.get(event.game, row) >= row and event.key not in keys:
+                if recorded.get(event.game, place) >= place and event.key not in keys:
                     judge.check(event, evidence)
-                    recorded[event.game] = row
+                    recorded[event.game] = place
             except RejectedError as error:
-                faulty.append(row)
                 self.report.fault(line, str(error))
-        return faulty
+                yield place
 
-    def _append(self, writer: Writer, games: DataFrame, stamp: str, now: int, number: int = 1) -> None:
+    def _append(self, writer: Writer, games: GameBlock, stamp: str, now: int, number: int = 1) -> None:
         """Append the games that are new. Looking keys up first costs as much as hashing: it is tried without.
 
         Games whose made key is another game's are tried again under the next one, the *number*-th.
@@ -484,7 +387,7 @@ class GameImport:
             self._erased.is_nameless,
         )
         # Where one block had repeats the next one is likely to: the attempt that would fail is spared.
-        self._met_repeats = bool(again.known.any()) or number > 1
+        self._met_repeats = any(again.known) or number > 1
         for fault in again.faults:
             self.report.fault(*fault)
         for difference in again.differences:
@@ -493,39 +396,39 @@ class GameImport:
             else:
                 self.report.fault(difference.line, difference.message)
         refused = len(again.faults) + len(again.differences)
-        self._taken.repeated += int(again.known.sum()) - refused - len(again.others) - len(again.supplements)
+        self._taken.repeated += sum(again.known) - refused - len(again.others) - len(again.supplements)
         try:
-            self._append_all(writer, games.filter(~again.known), stamp)
+            self._append_all(writer, games.keep([not is_known for is_known in again.known]), stamp)
             self._append_supplements(writer, games, again.supplements, stamp)
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
         if again.others and number < MOST:
-            others = games[[row for row, _, _ in again.others]]
-            others = self._keys.with_next_keys(others, number + 1, writer.find)
-            self._append(writer, others, stamp, now, number + 1)
+            rows = {row for row, _, _ in again.others}
+            others = games.keep([row in rows for row in range(len(games))])
+            self._append(writer, self._keys.with_next_keys(others, number + 1, writer.find), stamp, now, number + 1)
         elif again.others:
             for _, line, message in again.others:
                 self.report.fault(line, message)
 
-    def _append_all(self, writer: Writer, fresh: DataFrame, stamp: str) -> None:
+    def _append_all(self, writer: Writer, fresh: GameBlock, stamp: str) -> None:
         # A pool adopts the ledger's scheme with its first game, in one step: where no game is taken no pool is made.
-        pools = sorted(set(fresh["pool"].unique().to_list()) - self._pools)
+        pools = sorted(set(fresh.column("pool")) - self._pools)
         adopted = [attrs.evolve(self._scheme, pool=pool) for pool in pools]
         first = writer.size + 1
         bodies = [body_of(first + place, stamp, self._actor, event) for place, event in enumerate(adopted)]
-        bodies += codec_columns.bodies(fresh, first + len(adopted), stamp, self._actor)
-        keys = [event.key for event in adopted] + ("game:" + fresh["game"]).to_list()
+        bodies += fresh.bodies(first + len(adopted), stamp, self._actor)
+        keys = [event.key for event in adopted] + [f"game:{key}" for key in fresh.column("game")]
         kinds = chain(repeat(SchemeAdopted.KIND, len(adopted)), repeat(GameRecorded.KIND))
         self._taken.recorded += len(writer.append(kinds, keys, bodies)) - len(adopted)
         self._told.add(first + len(adopted), len(fresh))
         self._taken.new_pools += pools
         self._pools.update(pools)
         self._taken.notes += self._notes_of(fresh)
-        if "movetext" in fresh.columns:
-            writer.keep_texts(kept_texts.frames(fresh["movetext"].drop_nulls().to_list()))
+        if movetexts := fresh.movetexts():
+            writer.keep_texts(kept_texts.frames(movetexts))
 
     def _append_supplements(
-        self, writer: Writer, games: DataFrame, supplements: list[tuple[int, GameSupplemented]], stamp: str
+        self, writer: Writer, games: GameBlock, supplements: list[tuple[int, GameSupplemented]], stamp: str
     ) -> None:
         """Append what games that are known were told with now: rows of *games* and events."""
         if not supplements:
@@ -534,70 +437,47 @@ class GameImport:
         bodies = [body_of(first + place, stamp, self._actor, event) for place, (_, event) in enumerate(supplements)]
         keys = [event.key for _, event in supplements]
         self._taken.supplemented += len(writer.append(repeat(GameSupplemented.KIND), keys, bodies))
-        told_texts = [row for row, event in supplements if event.text is not None]
+        told_texts = {row for row, event in supplements if event.text is not None}
         if told_texts:
-            writer.keep_texts(kept_texts.frames(games["movetext"].gather(told_texts).to_list()))
+            movetexts = games.keep([row in told_texts for row in range(len(games))]).movetexts()
+            writer.keep_texts(kept_texts.frames(movetexts))
 
 
-def take_frames(
+def take_blocks(
     journal: Journal,
     job: GameImport,
-    frames: Iterable[DataFrame],
+    blocks: Iterable[GameBlock],
     *,
     strict: bool,
     faults_so_far: Callable[[], int],
     advance: Callable[[int], None],
     rounds: Callable[[], Sequence[SourceRound]] = tuple,
 ) -> None:
-    """Take frames in order.
+    """Take blocks of games in order.
 
     Args:
         journal: where they are recorded.
         job: what judges and records them; it keeps the report.
-        frames: frames in the columns of ``SourceGame``, read ahead of what is recorded.
+        blocks: the games of one file.
         strict: one transaction for all; any fault leaves the journal as it was.
         faults_so_far: how many faults the importer found; with *strict* they count.
-        advance: called with the number of games of each frame taken.
-        rounds: the rounds without a game that the frames' source told, asked when it was read to its end.
+        advance: called with the number of games of each block taken.
+        rounds: the rounds without a game that the games' source told, asked when it was read to its end.
     """
     with suppress(_NothingRecordedError):
         with journal.writing() if strict else nullcontext() as whole:
-            for frame in ahead(in_sequence(frames)):
+            for games in blocks:
                 with nullcontext(whole) if whole is not None else journal.writing() as writer:
-                    job.take(frame, writer)
+                    job.take(games, writer)
                 if whole is None:
                     job.committed()
-                advance(len(frame))
+                advance(len(games))
             if telling := rounds():
                 with nullcontext(whole) if whole is not None else journal.writing() as writer:
                     job.take_rounds(telling, writer)
             if strict and (job.report.fault_count or faults_so_far()):
                 raise _NothingRecordedError  # only an exception undoes the transaction
         job.committed()
-
-
-def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
-    """Yield the frames of one file with a ``sequence`` for games that nothing else orders within their day.
-
-    Those are the games of which the file tells the day alone, and further games of one instant under made keys, which
-    depend on the ledger's secret. Their places in the file serve, so that a file gives equal ratings in all ledgers;
-    ``is_numbered`` tells which games the file itself numbers.
-    """
-    tally = Tally()
-    for games in frames:
-        missing = {"sequence": pl.lit(None, pl.Int64), "is_made": pl.lit(value=False)}
-        frame = games.with_columns(**{name: value for name, value in missing.items() if name not in games.columns})
-        has_day_alone = frame["ended_at"].str.len_bytes() <= len("2024-05-01")
-        unordered = has_day_alone | frame["is_made"]
-        ends = frame["ended_at"].filter(unordered)
-        places = pl.Series("place", [None], pl.Int64).new_from_index(0, len(frame))
-        if len(ends):
-            places = places.scatter(unordered.arg_true(), tally.numbers(ends.hash().to_numpy()))
-        # A game without a sequence comes before those that have one: the first of an instant, or one alone, needs none.
-        needed = pl.when(places > 1).then(places)
-        yield frame.with_columns(
-            is_numbered=pl.col("sequence").is_not_null(), sequence=pl.coalesce(pl.col("sequence"), needed)
-        )
 
 
 class _NothingRecordedError(Exception):

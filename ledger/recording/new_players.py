@@ -5,11 +5,11 @@ Which players, and what is told of them, the caller says: an import of games, or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.facts import codec_columns
+from ledger.facts import codec, codec_columns
 from ledger.facts.events import Event, PlayerRegistered
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
@@ -20,6 +20,9 @@ from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import DataFrame
+
+
+_FEW = 200  # new players who are registered as rows: to load Polars takes as long as to write 10,000
 
 
 class PlayersOfFile(NamedTuple):
@@ -62,6 +65,9 @@ def register(
     persons, registered = numbered.persons, numbered.registered
     # Several spellings of an identity are one person, who is registered once.
     new = sorted({person for person in persons.values() if person.player not in registered})
+    if further is None and len(new) <= _FEW:
+        _append_persons(writer, new, stamp, actor)
+        return PlayersOfFile(persons, new, numbered.called_otherwise(named))
     rows = pl.DataFrame(
         {
             "player": [person.player for person in new],
@@ -79,6 +85,22 @@ def register(
         rows = rows.join(by_player, on="player", how="left", maintain_order="left")
     append_rows(writer, rows, PlayerRegistered, stamp, actor)
     return PlayersOfFile(persons, new, numbered.called_otherwise(named))
+
+
+def _append_persons(writer: Writer, persons: Sequence[Person], stamp: str, actor: str) -> None:
+    """Append the registration of full members."""
+    events = [
+        PlayerRegistered(
+            player=person.player,
+            joined_at=person.joined_at,
+            standing=Standing.FULL,
+            commitment=commitment_to(person),
+        )
+        for person in persons
+    ]
+    bodies = [codec.body_of(position, stamp, actor, event) for position, event in enumerate(events, writer.size + 1)]
+    if bodies:
+        writer.append(repeat(PlayerRegistered.KIND), [event.key for event in events], bodies)
 
 
 def append_rows(writer: Writer, rows: DataFrame, kind: type[Event], stamp: str, actor: str) -> int:

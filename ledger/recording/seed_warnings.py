@@ -17,19 +17,18 @@ from ledger.facts.events import (
     Event,
     GameRecorded,
 )
-from ledger.facts.instants import Precision, instant_ms, instant_ms_column, instant_text
+from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.source_games import FileFault
 from ledger.facts.words import Receipt
 from ledger.ratings import queries
 from ledger.ratings.views import Views
 from ledger.recording.recorder import RecordedEvents
-from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from polars import DataFrame
-
+    from ledger.recording.game_columns import GameColumns
+    from ledger.recording.game_rows import GameRows
 
 _SEEDS = "SELECT EXISTS(SELECT 1 FROM seeds) AS found"
 # Of each side, [place, pool, player, end in milliseconds], the seed that acted so far and holds from after that end.
@@ -62,28 +61,16 @@ class SeedWarnings:
         self._views = views
         self._told: set[tuple[str, int]] = set()  # each player is named once a pool
 
-    def of_frame(self, games: DataFrame) -> list[FileFault]:
-        """Of games in the columns of ``GameRecorded`` with ``line`` and names: a note for each player concerned."""
+    def of_games(self, games: GameRows | GameColumns) -> list[FileFault]:
+        """Return a note for each player concerned, of games that are events."""
         connection = self._connection()
         if connection is None:
             return []
-        ended = instant_ms_column(games["ended_at"])
-        sides = [
-            games.select(
-                "line",
-                "pool",
-                pl.col(side).alias("player"),
-                ended.alias("ended_ms"),
-                pl.col(f"{side}_name").alias("name"),
-                "rated",
-            )
-            for side in ("white", "black")
-        ]
         # The earliest game of each alone: where that one takes no list away, no later one of the player does.
-        first = pl.concat(sides).filter("rated").sort("ended_ms", "line").unique(["pool", "player"], keep="first")
-        names = dict(zip(first["player"].to_list(), first["name"].to_list(), strict=True))
-        rows = first.sort("line").select("line", "pool", "player", "ended_ms").iter_rows()
-        return self._seeds_taken_away(connection, map(RecordedSide._make, rows), lambda player: repr(names[player]))
+        sides = games.earliest_sides()
+        names = {side.player: repr(side.name) for side in sides}
+        recorded = (RecordedSide(side.line, side.pool, side.player, side.ended_ms) for side in sides)
+        return self._seeds_taken_away(connection, recorded, names.__getitem__)
 
     def of_events(self, events: Sequence[Event | None]) -> dict[int, str]:
         """Of events that were recorded, by place: what is told of it."""

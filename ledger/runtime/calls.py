@@ -25,7 +25,11 @@ Test = Callable[[Any], bool]
 _ONE_TEXT = (str, bytes, bytearray)
 _MOST_MEMBERS = 6
 _LONGEST = 80  # characters of a value that an error shows
-ADVICE = {"Person": "ledger.player(...) gives one", "Ledger": "Ledger.open(...) gives one"}
+ADVICE = {
+    "Person": "ledger.player(...) gives one",
+    "Ledger": "Ledger.open(...) gives one",
+    "TreeHead": "TreeHead.parse(...) gives one",
+}
 
 
 class _Parameter(NamedTuple):

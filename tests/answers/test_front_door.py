@@ -1,6 +1,7 @@
 """The questions of ``Ledger``: each answers as the command does, is of one moment, and refuses wrong arguments."""
 
 import json
+import pickle
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from ledger import Ledger, MalformedError, StorageError, TreeHead, UnknownNameEr
 from ledger.answers.calculations import Calculation, CalculationFacts
 from ledger.answers.graphs import png
 from ledger.answers.rows import as_row, as_rows
+from ledger.players.persons import Person
 from tests.kit.clubs import record_game
 from tests.kit.commands import Run
 from tests.kit.corrections import approve
@@ -39,6 +41,11 @@ QUESTIONS: dict[str, tuple[Callable[[Ledger], Any], list[str]]] = {
     "ranking in full": (
         lambda ledger: ledger.ranking(limit=2, at="2026-11-12", since="2026-11-03", details=True),
         ["ratings", "--limit", "2", "--at", "2026-11-12", "--since", "2026-11-03", "--details"],
+    ),
+    "tournaments": (lambda ledger: ledger.tournaments(), ["tournaments"]),
+    "tournaments of a year": (
+        lambda ledger: ledger.tournaments(search="cu", since="2026", until="2026", limit=5),
+        ["tournaments", "--search", "cu", "--from", "2026", "--to", "2026"],
     ),
     "summary": (lambda ledger: ledger.player("Ann").summary(), ["show", "Ann"]),
     "summary of a day": (
@@ -180,7 +187,7 @@ WRONG: dict[str, tuple[Callable[[Ledger], object], str]] = {
     "last": (lambda ledger: ledger.player("Ann").graph(last=7), "multiples of 50"),
     "order": (lambda ledger: ledger.player("Ann").graph(against="Bob"), "go by date"),
     "name of a file": (lambda ledger: ledger.player("Ann").graph().save("ann.gif"), "'ann.gif': the name must end in"),
-    "head": (lambda ledger: ledger.audit(since="7 abc"), "since must be TreeHead or None"),  # type: ignore[arg-type]
+    "head": (lambda ledger: ledger.audit(since="7 abc"), "since must be TreeHead or None (TreeHead.parse"),  # type: ignore[arg-type]
 }
 
 
@@ -190,6 +197,12 @@ def test_unknown_names_and_wrong_arguments_are_refused(three_and_a_draw: Ledger,
     with pytest.raises((UnknownNameError, MalformedError)) as refused:
         asked(three_and_a_draw)
     assert message in str(refused.value)
+
+
+def test_another_process_gets_the_person_alone(three_and_a_draw: Ledger) -> None:
+    ann = three_and_a_draw.player("Ann")
+    person = pickle.loads(pickle.dumps(ann))
+    assert (person == ann, type(person)) == (True, Person)
 
 
 def test_no_answer_is_written_over_a_ledger(three_and_a_draw: Ledger, tmp_path: Path) -> None:

@@ -142,11 +142,14 @@ QUESTIONS: dict[str, Question] = {
     "trf16": exported("tournament", "trf16", tournament="Open"),
     "rows of a table": lambda ledger: list(ledger.rows("history")),
     "proposals": lambda ledger: list(ledger.corrections.proposals()),
+    "games of a player": lambda ledger: ledger.player("Dan").games(),
+    "document of a graph": lambda ledger: ledger.player("Ann").graph().document("html"),
+    "a crosstable": lambda ledger: attrs.asdict(ledger.tournament("Open").crosstable()),
     "several in one": lambda ledger: one_moment(ledger, rankings.ranking, lambda it: players.summary(it, person(it))),
 }
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
-    "around_game", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force",
+    "around_game", "check_name", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force",
     "games_in_force", "games_until", "in_short", "joined", "replay",
     "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
     "published_after", "published_at",

@@ -240,7 +240,7 @@ def noted(
             rows.put(values[: len(key)], values[len(key) :])
 
     return DeclaredFactProjector(
-        name=name, version=version, kinds=(GameRecorded,), key=key, columns=columns, stand=stand
+        name=name, version=version, kinds=(GameRecorded,), key=key, columns=columns, on_change=stand
     )
 
 
@@ -415,7 +415,7 @@ def test_texts_of_any_other_kind_come_through(tmp_path: Path, one_database: str)
         if isinstance(now, GameRecorded):
             rows.put((TEXTS[position % len(TEXTS)], position))
 
-    made = DeclaredFactProjector(name="notes", version=1, kinds=(GameRecorded,), key=(NOTE, GAME), stand=stand)
+    made = DeclaredFactProjector(name="notes", version=1, kinds=(GameRecorded,), key=(NOTE, GAME), on_change=stand)
     take_made_up_games(tmp_path, 30, 30)
     with Ledger.open(tmp_path / "club.db", projectors=(made,)) as ledger:
         copy_tables(ledger, one_database, SCHEMA)

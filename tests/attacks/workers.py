@@ -228,9 +228,9 @@ def _use_tokens(path: str) -> int:
             tokens.who(None, "mallory", Role.CORRECTOR, "propose a correction")
         words = [tokens.sign_in(token, place)[0] for place in ("the bar", "the club room")]
         tokens.sign_out(words[0], "the bar")
-        sending = IdempotencyKey(f"letter {len(tokens.log())}", b"void,club:1")
+        idempotency_key = IdempotencyKey(f"letter {len(tokens.log())}", b"void,club:1")
         void = opened.corrections.drafts.annul("game:club:1")
-        opened.corrections.propose_each([[void]], reason="a double", token=token, sending=sending)
+        opened.corrections.propose_each([[void]], reason="a double", token=token, idempotency_key=idempotency_key)
         opened.catch_up()
     return 0
 

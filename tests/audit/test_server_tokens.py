@@ -115,9 +115,9 @@ def use(ledger: Ledger) -> None:
     ledger.tokens.sign_in(eve, "the bar")
     adam = of_an_entry(ledger)
     ledger.tokens.sign_in(adam, "the bar")
-    sending = IdempotencyKey("letter 1", b"void,g1")
+    idempotency_key = IdempotencyKey("letter 1", b"void,g1")
     void = ledger.corrections.drafts.annul("game:g1")
-    ledger.corrections.propose_each([[void]], reason="typed twice", token=eve, sending=sending)
+    ledger.corrections.propose_each([[void]], reason="typed twice", token=eve, idempotency_key=idempotency_key)
 
 
 def of_an_entry(ledger: Ledger) -> str:

@@ -17,11 +17,13 @@ SENDING = IdempotencyKey("letter 7", BATCH)
 REASON = "typed twice"
 
 
-def send(four: Ledger, sending: IdempotencyKey = SENDING, *, by: str = "eve", reason: str = REASON) -> list[Proposed]:
+def send(
+    four: Ledger, idempotency_key: IdempotencyKey = SENDING, *, by: str = "eve", reason: str = REASON
+) -> list[Proposed]:
     """As a server does: what was sent before is told again."""
     corrections = four.corrections
-    return corrections.find_previous(sending, reason=reason, by=by) or corrections.propose_batch(
-        sending.content, reason=reason, each=True, by=by, sending=sending
+    return corrections.find_previous(idempotency_key, reason=reason, by=by) or corrections.propose_batch(
+        idempotency_key.content, reason=reason, each=True, by=by, idempotency_key=idempotency_key
     )
 
 
@@ -62,9 +64,12 @@ def test_another_program_that_opens_the_ledger_knows_it_too(four: Ledger) -> Non
 def test_something_else_under_the_same_word_is_refused_and_of_another_person_it_is_another_word(four: Ledger) -> None:
     send(four)
     size = four.journal.size()
-    for sending, reason in ((IdempotencyKey("letter 7", b"verb,game\nvoid,g5\n"), REASON), (SENDING, "another reason")):
+    for idempotency_key, reason in (
+        (IdempotencyKey("letter 7", b"verb,game\nvoid,g5\n"), REASON),
+        (SENDING, "another reason"),
+    ):
         with pytest.raises(RejectedError, match="sent-already: something else was sent under the same word, as pro"):
-            send(four, sending, reason=reason)
+            send(four, idempotency_key, reason=reason)
     assert four.journal.size() == size
     assert [proposal.proposal for proposal in send(four, by="eva")] == [4, 5, 6]
 

@@ -19,7 +19,7 @@ from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import player_rows, queries
-from ledger.recording.game_import import PoolChoice
+from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
 from tests.kit.corrections import approve

@@ -61,6 +61,15 @@ def test_a_package_index_shows_commands_of_the_first_readme_and_no_link_into_the
     assert [line for line in commands if f"$ {line}" not in FIRST] == []
 
 
+def test_every_package_says_how_long_it_stays_stable() -> None:
+    section = TEXTS["ledger/README.md"].partition("\n## What stays stable\n")[2].partition("\n## ")[0]
+    named = [
+        word for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for word in re.findall(r"`(\w+)`", row)
+    ]
+    parts = {name.split(".")[1] for name in sources("ledger") if "." in name}
+    assert sorted(named) == sorted({"ledger"} | parts)
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_link_leads_somewhere(text: str) -> None:
     lost = []

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ledger.duplicates.detector import is_made, may_be_one
+from ledger.duplicates.detector import may_be_one
+from ledger.duplicates.game_keys import is_made
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from tests.errors.rule_cases import source

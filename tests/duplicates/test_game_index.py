@@ -15,6 +15,7 @@ from ledger.facts.source_games import SourceGame, frame_schema
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.players import name_indexes
+from ledger.recording.game_columns import GameColumns
 from ledger.recording.views_game_index import ViewsGameIndex
 from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
@@ -69,10 +70,10 @@ def sorted_out(ledger: Ledger, file: list[pl.DataFrame], *, by_index: bool) -> l
     size = ledger.journal.size()
     found: list[Any] = []
     for frame in file:
-        kept, held = job.split_off_duplicates(frame, ledger.journal.find, size)
-        found += [kept.rows(), held]
+        kept, held = job.split_off_duplicates(GameColumns(frame), ledger.journal.find, size)
+        found += [list(kept.rows()), held]
         assert job._known is None or job._is_whole is not by_index
-    return [*found, job._claimed.tolist()]
+    return [*found, list(job._claimed)]
 
 
 def happen(random: Random, ledger: Ledger, number: int) -> None:

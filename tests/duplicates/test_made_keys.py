@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
-from ledger.duplicates.detector import is_made
-from ledger.duplicates.game_keys import is_plain, keyed, numbered_key
+from ledger.duplicates.game_keys import is_made, is_plain, keyed, numbered_key
 from ledger.errors import StorageError
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames

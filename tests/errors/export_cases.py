@@ -90,7 +90,7 @@ def read_model(name: str, note: str) -> Provoke:
     key: Sequence[Kept] = (Kept("game", "INTEGER", 0, "the game"),)
     columns = (Kept("note", "TEXT", 0, "a note"),)
     made = DeclaredFactProjector(
-        name=name, version=1, kinds=(GameRecorded,), key=tuple(key), columns=columns, stand=stand
+        name=name, version=1, kinds=(GameRecorded,), key=tuple(key), columns=columns, on_change=stand
     )
 
     def provoke(scene: ClubOfTwo) -> None:

@@ -92,8 +92,8 @@ def later_layout(scene: ClubOfTwo) -> None:
 def sent_already(scene: ClubOfTwo) -> None:
     corrections = scene.ledger.corrections
     void = corrections.verbs.change("void", {"game": "r1-b1"})
-    sending = IdempotencyKey("letter 7", b"void r1-b1")
-    corrections.propose_each([[void]], reason="twice", by="eve", sending=sending)
+    idempotency_key = IdempotencyKey("letter 7", b"void r1-b1")
+    corrections.propose_each([[void]], reason="twice", by="eve", idempotency_key=idempotency_key)
     corrections.find_previous(IdempotencyKey("letter 7", b"void r2-b2"), reason="twice", by="eve")
 
 

@@ -27,7 +27,7 @@ from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
 from ledger.imports.trf import lines
 from ledger.ledger import Ledger
-from ledger.recording.game_import import BY_SPEED, PoolChoice
+from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from ledger.testing.importer_contract import check_game
 from tests.kit.places import MEMORY
 from tests.kit.yardsticks import yardsticks

@@ -31,7 +31,8 @@ from ledger.imports.pgn.lines import MAX_GAME
 from ledger.imports.reading import MAX_TEXT, Reading, frames
 from ledger.imports.trf.lines import MAX_LENGTH, player_line
 from ledger.ledger import Ledger
-from ledger.recording import game_import as recorder_columns
+from ledger.recording import game_import
+from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from tests.kit.commands import Run
 from tests.kit.source_files import CSV_HEADER, LICHESS_GAME, MIB, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tests.kit.yardsticks import within
@@ -410,7 +411,7 @@ def test_a_file_of_thousands_of_variants_makes_no_thousands_of_pools(tmp_path: P
     lines = [lichess_line(n, f"v{n:04}") for n in range(3_000)]
     code, words = import_of(tmp_path, run, lines, "--pools", "by-speed")
     assert code == 1
-    assert f"{recorder_columns.MAX_NEW_POOLS} games recorded" in words
+    assert f"{game_import.MAX_NEW_POOLS} games recorded" in words
     assert "FILE:65: pool 'v0064' would be one more than 64, the limit of new pools of one import" in words
     assert "2,936 faults" in words
     code, words = import_of(tmp_path, run, lines[:64], "--pools", "by-speed")
@@ -420,7 +421,7 @@ def test_a_file_of_thousands_of_variants_makes_no_thousands_of_pools(tmp_path: P
 def test_variants_left_out_are_counted_under_a_bounded_number_of_names(tmp_path: Path, run: Run) -> None:
     _, words = import_of(tmp_path, run, [lichess_line(n, f"v{n:04}") for n in range(3_000)])
     assert "2,960 left out: other variants" in words
-    assert words.count("left out") == recorder_columns.MAX_REASONS + 1
+    assert words.count("left out") == game_import.MAX_REASONS + 1
 
 
 def test_a_pool_that_cannot_be_named_is_a_fault_of_its_line(tmp_path: Path) -> None:
@@ -430,7 +431,7 @@ def test_a_pool_that_cannot_be_named_is_a_fault_of_its_line(tmp_path: Path) -> N
         for n, name in enumerate(["zh", "we ird", "", "x" * 33, "é"])
     ]
     with Ledger.create(tmp_path / "club.db") as ledger:
-        choice = recorder_columns.PoolChoice(pool=recorder_columns.BY_SPEED)
+        choice = PoolChoice(pool=BY_SPEED)
         outcome = ledger.import_games(frames(games), choice=choice)
         assert (outcome.recorded, outcome.new_pools, outcome.fault_count) == (1, ["zh"], 4)
         assert [fault.line for fault in outcome.faults] == [2, 3, 4, 5]

@@ -16,7 +16,7 @@ CHILD = r"""
 import contextlib, gzip, io, sys, time
 from pathlib import Path
 from ledger.imports.formats import SaidOfFile
-from ledger.recording.game_import import BY_SPEED, PoolChoice
+from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from tests.kit.source_files import CSV_HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
 from tests.kit.yardsticks import yardsticks

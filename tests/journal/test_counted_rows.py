@@ -11,7 +11,7 @@ from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteWriter
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.recording.game_import import PoolChoice
+from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import open_ledger
 from tests.kit.games import game_of_2020, source_games

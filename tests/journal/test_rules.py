@@ -24,7 +24,7 @@ from ledger.facts.events import (
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.recording.game_import import PoolChoice
+from ledger.recording.pool_choice import PoolChoice
 from tests.errors.rule_cases import CASES, Case, adoption, is_named, prepared, source
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, tournament_closed

@@ -107,7 +107,7 @@ def _check_of_old(event: Event, evidence: Evidence) -> None:
     """Judges as ledgers of old did: of what cannot stand together the keys alone."""
     judge.check(event, attrs.evolve(evidence, context=Context.JOURNAL))
     if exists_with_different_key in judge.RULES[type(event)]:
-        refusal = exists_with_different_key(event, attrs.evolve(evidence, beside={}))
+        refusal = exists_with_different_key(event, attrs.evolve(evidence, others={}))
         if refusal is not None:
             raise refusal
 
@@ -117,13 +117,15 @@ def takes_misfits(ledger: Ledger) -> Ledger:
 
     Ratings to begin with that come too late to act, editions that overlap, closings before the last game.
     """
-    ledger._recorder = Recorder(ledger.journal, ledger.now_ms, ledger.standing, _check_of_old)
+    ledger._recorder = Recorder(ledger.journal, ledger.now_ms, ledger.current_facts, _check_of_old)
     return ledger
 
 
 def recorded_of_old(ledger: Ledger, *events: Event, actor: str = "of old") -> None:
     """Record facts below the judge, as ``takes_misfits`` says."""
-    Recorder(ledger.journal, ledger.now_ms, ledger.standing, _check_of_old).append_many(ledger._stated(events), actor)
+    Recorder(ledger.journal, ledger.now_ms, ledger.current_facts, _check_of_old).append_many(
+        ledger._stated(events), actor
+    )
 
 
 def take_made_up_games(folder: Path, games: int, batch: int) -> Path:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ledger.ledger import Ledger
-from ledger.players.misspelt import is_misspelt, resembling
+from ledger.players.misspelt import column_pairs, is_misspelt, resembling, row_pairs
 from tests.kit.commands import Run
 from tests.kit.source_files import written
 
@@ -36,6 +38,15 @@ def test_initials_short_names_users_digits_and_numbers_of_one_register_are_not_c
         assert resembling([("name:new", name)], [("name:known", other)]) == []
     assert resembling([("fide:2", "Carlson, Magnus")], [("fide:1", NAME)]) == []
     assert resembling([("lichess:magnuscarlsen", "magnuscarlsen")], [("name:x", "magnuscarlson")]) == []
+
+
+_NAMES = st.text("abÉø, 1ßΣ-٣'\u0130", min_size=5, max_size=12) | st.text("aBé,", min_size=6, max_size=9)
+_IDENTITIES = st.sampled_from([f"{source}:{number}" for source in ("name", "fide", "lichess") for number in range(4)])
+
+
+@given(st.lists(st.tuples(_IDENTITIES, _NAMES), max_size=4), st.lists(st.tuples(_IDENTITIES, _NAMES), max_size=12))
+def test_a_few_names_are_compared_as_many_are(asked: list[tuple[str, str]], others: list[tuple[str, str]]) -> None:
+    assert list(row_pairs(asked, [*others, *asked])) == list(column_pairs(asked, [*others, *asked]))
 
 
 @pytest.mark.parametrize("strangers", [0, 30])

@@ -20,7 +20,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import erasing
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.recording import game_import as recorder_columns
+from ledger.recording import game_columns
 from ledger.runtime.ledger_files import sidecar
 from tests.errors.rule_cases import source
 from tests.kit.backups import bytes_of
@@ -321,7 +321,7 @@ def test_who_is_erased_while_a_file_is_read_plays_no_further_game(
     club_of_two: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger, clock = club_of_two.ledger, club_of_two.clock
-    monkeypatch.setattr(recorder_columns, "ahead", iter)  # in this thread, so that the order is that of the lines
+    monkeypatch.setattr(game_columns, "ahead", iter)  # in this thread, so that the order is that of the lines
 
     def parts() -> Iterator[DataFrame]:
         yield from frames([source("i1")])

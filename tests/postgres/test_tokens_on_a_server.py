@@ -89,7 +89,9 @@ def test_what_is_refused_on_one_node_is_seen_on_every_node(two_nodes: tuple[Ledg
 
 def test_what_was_sent_to_one_node_is_known_to_another(two_nodes: tuple[Ledger, Ledger]) -> None:
     one, two = two_nodes
-    first = one.corrections.propose_batch(SENDING.content, reason="typed twice", each=True, by="eve", sending=SENDING)
+    first = one.corrections.propose_batch(
+        SENDING.content, reason="typed twice", each=True, by="eve", idempotency_key=SENDING
+    )
     again = two.corrections.find_previous(SENDING, reason="typed twice", by="eve")
     assert [(each.proposal, each.duplicate) for each in again] == [(each.proposal, True) for each in first]
     two.decide(1, Decision.APPROVED, by="otto")
@@ -123,7 +125,9 @@ def test_nothing_is_proposed_where_what_was_sent_is_not_kept(
     run_sql_on(oldest_server, club_place, DEAF.format("sendings"))
     head = one.head()
     with pytest.raises(StorageError, match="did not keep what was written: run 'audit'"):
-        two.corrections.propose_batch(SENDING.content, reason="typed twice", each=True, by="eve", sending=SENDING)
+        two.corrections.propose_batch(
+            SENDING.content, reason="typed twice", each=True, by="eve", idempotency_key=SENDING
+        )
     assert one.head() == head
     assert list(one.corrections.proposals()) == []
 
@@ -144,7 +148,7 @@ def test_the_same_sent_to_two_nodes_at_once_is_recorded_once(
                 assert ledger.corrections.find_previous(SENDING, reason="twice", by="eve") == []
                 ready.wait()
                 done = ledger.corrections.propose_batch(
-                    SENDING.content, reason="twice", each=True, by="eve", sending=SENDING
+                    SENDING.content, reason="twice", each=True, by="eve", idempotency_key=SENDING
                 )
                 numbers.append([each.proposal for each in done])
         except BaseException as error:  # noqa: BLE001  # told by the test, not by the thread
@@ -170,9 +174,9 @@ def test_what_was_not_recorded_was_not_sent(two_nodes: tuple[Ledger, Ledger], mo
     with monkeypatch.context() as patch:
         patch.setattr("ledger.journal.postgres_store.PostgresWriter.commit", stopped)
         with pytest.raises(KeyboardInterrupt):
-            one.corrections.propose_batch(SENDING.content, reason="twice", by="eve", sending=SENDING)
+            one.corrections.propose_batch(SENDING.content, reason="twice", by="eve", idempotency_key=SENDING)
     assert one.token_store.sending("eve\nletter 7", SENDING.content) is None
-    done = two.corrections.propose_batch(SENDING.content, reason="twice", by="eve", sending=SENDING)
+    done = two.corrections.propose_batch(SENDING.content, reason="twice", by="eve", idempotency_key=SENDING)
     assert [(each.proposal, each.duplicate) for each in done] == [(1, False)]
 
 
@@ -266,7 +270,7 @@ def test_a_ledger_of_the_release_before_goes_on_says_what_to_do_and_is_brought_u
         with pytest.raises(StorageError, match=told):
             ledger.tokens.log()
         with pytest.raises(StorageError, match=told):
-            ledger.corrections.propose_batch(SENDING.content, reason="twice", token=eve, sending=SENDING)
+            ledger.corrections.propose_batch(SENDING.content, reason="twice", token=eve, idempotency_key=SENDING)
         assert ledger.tokens.session("rls_x") is None
         assert ledger.corrections.propose_batch(SENDING.content, reason="twice", token=eve)
         audited = run("audit", club)

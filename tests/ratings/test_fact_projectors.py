@@ -192,7 +192,7 @@ def told_by(path: Path, kinds: tuple[type[Event], ...]) -> list[tuple[Any, ...]]
         told.append(fact)
 
     entry = Kept("entry", "INTEGER", 0, "position")
-    made = DeclaredFactProjector(name="listener", version=1, kinds=kinds, key=(entry,), stand=stand)
+    made = DeclaredFactProjector(name="listener", version=1, kinds=kinds, key=(entry,), on_change=stand)
     with opened(path, (made,)):
         return told
 
@@ -315,7 +315,7 @@ COLUMN = Kept("n", "INTEGER", 0, "a number")
 def test_a_projector_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -> None:
     made: dict[str, Any] = {"name": "odd", "version": 1, "kinds": (GameRecorded,), "key": (COLUMN,)}
     with pytest.raises(ProjectionError, match=message):
-        DeclaredFactProjector(**{**made, "stand": print, **fields})
+        DeclaredFactProjector(**{**made, "on_change": print, **fields})
 
 
 @attrs.define
@@ -399,7 +399,7 @@ def left_out(path: Path, odd: DeclaredFactProjector) -> str:
 def test_what_a_projector_does_wrong_is_named_and_leaves_the_views_as_they_were(
     stand: Any, message: str, little_club: Path
 ) -> None:
-    odd = DeclaredFactProjector(name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), stand=stand)
+    odd = DeclaredFactProjector(name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), on_change=stand)
     with Ledger.open(little_club) as ledger:
         ledger.level()
     assert re.search(message, left_out(little_club, odd))
@@ -415,7 +415,7 @@ def test_a_column_beside_the_key_may_be_empty_and_takes_values_of_its_own_type_a
 
         other = COLUMN._replace(name="m")
         return DeclaredFactProjector(
-            name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), columns=(other,), stand=stand
+            name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), columns=(other,), on_change=stand
         )
 
     assert "column 'm' takes whole numbers of 64 bits, got 'two'" in left_out(little_club, telling("two"))
@@ -428,7 +428,7 @@ def test_a_table_of_sums_takes_no_rows(little_club: Path) -> None:
     def puts(rows: FactRows, position: int, *_: Event | None) -> None:
         rows.put((position,), (1,))
 
-    odd = attrs.evolve(JOINERS, name="odd", stand=puts)
+    odd = attrs.evolve(JOINERS, name="odd", on_change=puts)
     assert "table of sums" in left_out(little_club, odd)
 
 
@@ -437,7 +437,7 @@ def test_a_sum_takes_whole_numbers_alone(amount: Any, little_club: Path) -> None
     def adds(rows: FactRows, _position: int, *_: Event | None) -> None:
         rows.add(("2020",), amount)
 
-    odd = attrs.evolve(JOINERS, name="odd", stand=adds)
+    odd = attrs.evolve(JOINERS, name="odd", on_change=adds)
     assert "takes whole" in left_out(little_club, odd)
 
 

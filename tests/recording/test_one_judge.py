@@ -21,7 +21,7 @@ from ledger.facts.source_games import KEPT_FAULTS, SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.recording import game_import as recorder_columns
+from ledger.recording import game_columns
 from tests.kit import strategies
 from tests.tiers import examples
 
@@ -128,7 +128,7 @@ def test_a_file_of_games_is_judged_as_its_games_one_by_one(twins: Twins, sources
     assert after == twins.appended.journal.size()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ledger.recording.game_import.SLICE", 3)
-        patch.setattr("ledger.recording.game_import.JUDGED", 2)
+        patch.setattr("ledger.recording.game_columns.JUDGED", 2)
         reports = [twins.imported.import_games(frames(part)) for part in (sources[:first], sources[first:])]
     alone = {game.line: recorded_alone(twins.appended, game) for game in sources}
     faults = dict(fault for report in reports for fault in report.faults)
@@ -157,9 +157,7 @@ def test_no_game_that_the_rules_refuse_is_passed_over(
 
     columns = {"started_at": pl.String, "ended_at": pl.String}
     frame = pl.DataFrame(times, columns, orient="row").with_columns(white=1, black=1 if same else 2)
-    for (started_at, ended_at), suspected in zip(
-        times, recorder_columns.suspects(frame, now_ms).to_list(), strict=True
-    ):
+    for (started_at, ended_at), suspected in zip(times, game_columns.suspects(frame, now_ms).to_list(), strict=True):
         event = GameRecorded(
             game="g",
             pool="standard",
@@ -232,7 +230,7 @@ def test_games_judged_at_once_are_judged_as_each_of_them(
 def test_games_as_they_usually_are_need_not_be_looked_at_one_by_one(started_at: str | None, ended_at: str) -> None:
     columns = {"white": [1], "black": [2], "started_at": [started_at], "ended_at": [ended_at]}
     frame = pl.DataFrame(columns, schema_overrides={"started_at": pl.String})
-    assert recorder_columns.suspects(frame, NOON_MS).to_list() == [False]
+    assert game_columns.suspects(frame, NOON_MS).to_list() == [False]
 
 
 @pytest.mark.slow

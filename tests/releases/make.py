@@ -33,7 +33,7 @@ from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.recording.game_import import PoolChoice
+from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime import sqlite
 from tests.kit.clubs import takes_misfits
 from tests.kit.places import SAMPLE

@@ -145,6 +145,17 @@ def test_the_auditors_reader_shares_no_code_with_the_writer() -> None:
             assert shared <= {"ledger.errors", "ledger.runtime.lazy", "ledger.facts.words"}
 
 
+def test_the_auditors_layouts_are_data_that_no_writer_reads() -> None:
+    audit, layouts = ROOT / "ledger" / "audit", {"journal.toml", "people.toml", "server.toml"}
+    assert {path.name for path in (ROOT / "ledger").rglob("*.toml")} == layouts
+    for path in (ROOT / "ledger").rglob("*.py"):
+        text = path.read_text("utf-8")
+        if path.is_relative_to(audit):
+            assert "CREATE TABLE" not in text, f"{path}: a table is described in Python, not in {sorted(layouts)}"
+        else:
+            assert [name for name in layouts if name in text] == [], f"{path} reads a layout of the auditor"
+
+
 def test_every_module_serves_the_public_names_a_tool_or_the_testing_kit() -> None:
     reached: set[str] = set()
     waiting = {"ledger", "ledger.testing", *sources("tools")}
@@ -237,6 +248,34 @@ def test_recording_one_fact_and_catching_up_loads_nothing_heavy(tmp_path: Path) 
         made.register("name:ann", "Ann")
         made.catch_up()
     assert python(RECORD_ONE_GAME, str(tmp_path / "club.db"), *sorted(HEAVY), *OF_A_SERVER) == ""
+
+
+RUN_A_COMMAND = """
+import sys
+from tools import cli
+
+heavy, words = sys.argv[1].split(), sys.argv[2:]
+assert cli.main(words) == 0
+print(*sorted(set(heavy) & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def test_recording_a_game_or_a_player_by_a_command_loads_nothing_heavy(tmp_path: Path) -> None:
+    path = str(tmp_path / "club.db")
+    with Ledger.create(path) as made:
+        made.register_many([(f"name:player {number}", f"Player {number}") for number in range(300)])
+        games = [game_recorded(f"r1-b{n}", white=n, black=n + 1, ended_at="2013-06-04") for n in range(1, 200)]
+        made.append_many(games)
+    game = ["--result", "1-0", "--ended", "2013-06-04", "--half-moves", "40", "--record-alike"]
+    for words in (
+        ["record", path, "--white", "1", "--black", "2", *game],
+        ["record", path, "--white", "Anna Newcomer", "--black", "2", "--new", *game[:-1]],
+        ["record", path, "--white", "5", "--black", "7", *game[:-1], "--tournament", "Open", "--round", "1"],
+        ["player", "add", path, "name:ann newcomer", "Ann Newcomer"],
+    ):
+        command = [sys.executable, "-c", RUN_A_COMMAND, " ".join([*HEAVY, *OF_A_SERVER]), *words]
+        done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+        assert (done.returncode, done.stderr.splitlines()[-1]) == (0, ""), (words, done.stderr)
 
 
 def test_no_function_has_more_than_one_thought() -> None:

@@ -232,7 +232,8 @@ def test_the_wheel_holds_the_library_with_its_tools_and_schemas_and_nothing_besi
     held = {name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}
     library = {f"ledger/{path.relative_to(ROOT / 'ledger')}" for path in (ROOT / "ledger").rglob("*.py")}
     mapped = {f"ledger/{path.relative_to(ROOT)}" for pattern in SHIPPED for path in ROOT.glob(pattern)}
-    data = {"ledger/py.typed", "ledger/tools/sample/club.pgn"}
+    layouts = {f"ledger/audit/{name}.toml" for name in ("server", "reader/journal", "reader/people")}
+    data = {"ledger/py.typed", "ledger/tools/sample/club.pgn", *layouts}
     assert sum(name.endswith(".json") for name in mapped) >= 4
     about = {name for name in held if name.startswith(f"rating_ledger-{VERSION}.dist-info/")}
     assert held - about == library | mapped | data

@@ -19,7 +19,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.recording.game_import import PoolChoice
+from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime import arith
 from ledger.schemes import elo
 from ledger.schemes.scheme import POOL_SETTINGS, Scheme

@@ -524,3 +524,19 @@ def test_a_made_up_token_learns_no_name(tmp_path: Path) -> None:
             assert (refused.status_code, "Ann" in refused.text) == (401, False), refused.text
         assert api.post("/games", {**GAME, "white": 1}, "nobody").status_code == 401
         assert api.post("/games", GAME).status_code == 201, "who has a token names players as they are called"
+
+
+def test_recording_a_game_loads_no_heavy_library_in_any_process(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_of_programs(club)
+    with serving(club, "--listen", "127.0.0.1:0") as (process, address):
+        until(lambda: position(address) > 0)
+        done = Api(address, tokens).post("/games?rated=1", GAME)
+        assert (done.status_code, done.json()["rated"] is None) == (201, False), done.text
+        waiting, loaded = [process.pid], set[str]()
+        while waiting:
+            number = waiting.pop()
+            waiting += map(int, Path(f"/proc/{number}/task/{number}/children").read_text("ascii").split())
+            maps = Path(f"/proc/{number}/maps").read_text("utf-8")
+            loaded |= {name for name in ("numpy", "polars", "numba") if f"/{name}" in maps}
+    assert loaded == set()

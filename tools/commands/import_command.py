@@ -21,7 +21,7 @@ from ledger.imports.formats import SaidOfFile
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
-from ledger.recording.game_import import PoolChoice
+from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime.ledger_files import refuse_own_files
 
 from ..progress import Bars

@@ -19,7 +19,8 @@ from ledger.facts.source_games import FileFault
 from ledger.imports.files import Source, detect, foreign, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.ledger import Ledger
-from ledger.recording.game_import import ImportReport, PoolChoice
+from ledger.recording.game_import import ImportReport
+from ledger.recording.pool_choice import PoolChoice
 
 from .. import output
 from ..progress import ReadingBar

@@ -18,10 +18,11 @@ from ledger.facts.words import Outcome, Termination
 from ledger.imports.by_hand import Told, game_by_hand
 from ledger.imports.csv import values
 from ledger.imports.csv.values import MAX_NAME
-from ledger.imports.reading import MAX_TEXT, frames, name_identity
+from ledger.imports.reading import MAX_TEXT, name_identity
 from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
-from ledger.recording.game_import import ImportReport, PoolChoice
+from ledger.recording.game_import import ImportReport
+from ledger.recording.pool_choice import PoolChoice
 
 from .. import output
 from ..progress import Bars
@@ -85,8 +86,8 @@ def record(
         if asked is not None:
             propose(ledger, [_event(ledger, game, chosen)], asked)
             return
-        report = ledger.import_games(
-            frames([game]),
+        report = ledger.record_games(
+            [game],
             choice=PoolChoice(pool=chosen),
             strict=True,
             record_alike=record_alike,

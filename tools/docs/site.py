@@ -61,6 +61,7 @@ GROUPS: Mapping[str, Mapping[str, Readme | Made]] = {
             "Tutorial: a club",
         ),
         "tutorials/federation": Readme("README.md", ("A month of a federation",), "Tutorial: a federation"),
+        "tutorials/python": Readme("ledger/README.md", ("From the first game to a plug-in",), "Tutorial: Python"),
     },
     "How-to guides": {
         "how-to/import": Readme("ledger/imports/README.md"),
@@ -83,7 +84,7 @@ GROUPS: Mapping[str, Mapping[str, Readme | Made]] = {
         "reference/formats": Readme("ledger/imports/README.md", ("Formats", "CSV", "Limits"), "Formats of files"),
         "reference/schemes": Readme("ledger/schemes/README.md"),
         "reference/http": Made(tables.http),
-        "reference/python": Readme("ledger/README.md", ("From Python",), "Python API"),
+        "reference/python": Readme("ledger/README.md", ("From Python", "What stays stable"), "Python API"),
         "reference/python-names": Made(tables.python, ".rst"),
         "reference/refusals": Readme("ledger/README.md", ("What is refused",), "Refusals of the journal"),
         "reference/tables": Made(tables.views),

@@ -25,7 +25,7 @@ from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
-from ledger.recording.game_import import BY_SPEED
+from ledger.recording.pool_choice import BY_SPEED
 from ledger.runtime.nearest import choice_of
 
 from .desk_verbs import complaints_told

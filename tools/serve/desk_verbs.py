@@ -117,9 +117,11 @@ def note_use(ledger: Ledger, asks: AskingOfficer, _: Args) -> Answer:
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose one change, told by a verb of corrections and its words."""
 
-    def record(sending: IdempotencyKey) -> list[Proposed]:
+    def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
         change = ledger.corrections.verbs.change(args["verb"], args["words"])
-        return ledger.corrections.propose_each([[change]], reason=args["reason"], token=asks.token, sending=sending)
+        return ledger.corrections.propose_each(
+            [[change]], reason=args["reason"], token=asks.token, idempotency_key=idempotency_key
+        )
 
     return proposed(proposed_once(ledger, asks, args, [args["verb"], args["words"]], record))
 
@@ -128,9 +130,9 @@ def propose_batch(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose every row of a file, told by its path or as it is; with any fault nothing is proposed."""
     rows = Path(args["path"]).read_bytes() if "path" in args else args["rows"].encode()
 
-    def record(sending: IdempotencyKey) -> list[Proposed]:
+    def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
         return ledger.corrections.propose_batch(
-            rows, reason=args["reason"], each=args["each"], token=asks.token, sending=sending
+            rows, reason=args["reason"], each=args["each"], token=asks.token, idempotency_key=idempotency_key
         )
 
     made = proposed_once(ledger, asks, args, [sha256(rows).hexdigest(), args["each"]], record)
@@ -144,8 +146,10 @@ def proposed_once(
 
     That outlasts the process: what was recorded just before it ended is told again, not recorded again.
     """
-    sending = IdempotencyKey(args["once"], orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
-    return ledger.corrections.find_previous(sending, reason=args["reason"], token=asks.token) or record(sending)
+    idempotency_key = IdempotencyKey(args["once"], orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
+    return ledger.corrections.find_previous(idempotency_key, reason=args["reason"], token=asks.token) or record(
+        idempotency_key
+    )
 
 
 def proposed(made: Sequence[Proposed]) -> Answer:

@@ -24,7 +24,8 @@ from ledger.imports.files import FORMATS, Source, detect, foreign, open_source
 from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
-from ledger.recording.game_import import BY_SPEED, ImportReport, PoolChoice
+from ledger.recording.game_import import ImportReport
+from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 
 FIRST_GAMES = 10  # that are shown as they were understood
 MOST_TOLD = 200  # faults, notes, games held back, new players

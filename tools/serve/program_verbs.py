@@ -32,7 +32,7 @@ def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose changes that are decided together; with any fault nothing is proposed, and all faults are told."""
 
-    def record(sending: IdempotencyKey) -> list[Proposed]:
+    def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
         changes, problems = [], reason_faults(args["reason"])
         for place, words in enumerate(args["changes"]):
             named = {name: str(word) for name, word in words.items() if name != "verb"}
@@ -46,7 +46,9 @@ def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
                 problems.append(f"/changes/{place}: {error}")
         if problems:
             raise MalformedError(problems)
-        return ledger.corrections.propose_each([changes], reason=args["reason"], token=asks.token, sending=sending)
+        return ledger.corrections.propose_each(
+            [changes], reason=args["reason"], token=asks.token, idempotency_key=idempotency_key
+        )
 
     return proposed(proposed_once(ledger, asks, args, args["changes"], record))
 

@@ -1,20 +1,23 @@
 """The published layout of a ledger's files, compared with the files: tables, guards, pages.
 
-The journal and the people file are known here by heart. Of the views only the comparison lives here: what they should
-be made of is known to who builds them.
+The journal and the people file are described by ``journal.toml`` and ``people.toml``. Of the views only the comparison
+lives here: what they should be made of is known to who builds them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import closing, suppress
-from itertools import zip_longest
-from typing import TYPE_CHECKING
+from functools import cached_property
+from itertools import accumulate, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, excerpt
 from ledger.errors import one_line
+from ledger.runtime.lazy import tomllib
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,8 +27,6 @@ else:
     except ImportError:
         import sqlite3
 
-# The statements below are in the writers, too, and are repeated here on purpose: a reader that asked the writer for the
-# right layout would find whatever the writer makes.
 Objects = Mapping[tuple[str, str], str]
 # Of ANALYZE: they choose the way to an answer, never the answer.
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
@@ -33,21 +34,30 @@ _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
 
 @attrs.frozen
 class FileKind:
-    """The layout of a kind of file.
+    """The published form of a kind of file, read from ``WORD.toml`` when it is first needed.
 
     Attributes:
-        word: its name in a falsehood.
-        application_id: the mark of the file.
-        layouts: by number of the layout, the statements that make its tables, indices and guards.
-        remedy: what to do if it has another one.
-        optional: by table that a file of the latest layout may have, the statements that make it.
+        word: what it is called in a falsehood.
+        remedy: what to do where it is not so.
     """
 
     word: str
-    application_id: int
-    layouts: Mapping[int, str]
     remedy: str
-    optional: Mapping[str, str] = attrs.field(factory=dict)
+
+    @cached_property
+    def _published(self) -> Mapping[str, Any]:
+        return tomllib.loads(Path(__file__).with_name(f"{self.word}.toml").read_text("utf-8"))
+
+    @property
+    def application_id(self) -> int:
+        """The mark of the file."""
+        return int(self._published["application_id"])
+
+    @cached_property
+    def layouts(self) -> Mapping[int, str]:
+        """By number of the layout, the statements that make its tables, indices and guards."""
+        own: Mapping[str, str] = self._published["layouts"]  # each besides those of the layout before
+        return dict(zip(map(int, own), accumulate(own.values()), strict=True))
 
     def made(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
         """Return an empty file of a layout in memory, of the latest one if that is not known; the caller closes it.
@@ -59,85 +69,14 @@ class FileKind:
         connection = sqlite3.connect(":memory:")
         connection.executescript(self.layouts.get(layout, self.layouts[max(self.layouts)]))
         if layout == max(self.layouts):
-            for table in self.optional.keys() & set(tables):
-                connection.executescript(self.optional[table])
+            optional: Mapping[str, str] = self._published.get("optional", {})
+            for table in optional.keys() & set(tables):
+                connection.executescript(optional[table])
         return connection
 
 
-JOURNAL = FileKind(
-    "journal",
-    # The letters CRLJ; a people file has CRLP.
-    0x43524C4A,
-    {
-        1: """
-CREATE TABLE journal(
-  position INTEGER PRIMARY KEY CHECK(position > 0),
-  kind TEXT NOT NULL,
-  key TEXT NOT NULL UNIQUE,
-  body BLOB NOT NULL CHECK(length(body) <= 65535),
-  leaf BLOB NOT NULL CHECK(length(leaf) = 32)
-) STRICT;
-CREATE TABLE nodes(
-  level INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32),
-  PRIMARY KEY(level, number)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE texts(sha256 BLOB PRIMARY KEY CHECK(length(sha256) = 32), zstd BLOB NOT NULL) STRICT;
-CREATE TRIGGER journal_never_updates BEFORE UPDATE ON journal
-BEGIN SELECT raise(ABORT, 'the journal is append-only: correct a fact by a new entry'); END;
-CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal
-BEGIN SELECT raise(ABORT, 'the journal is append-only: void a fact by a new entry'); END;
-CREATE TRIGGER journal_takes_the_next_position BEFORE INSERT ON journal
-WHEN new.position IS NOT (SELECT coalesce(max(position), 0) + 1 FROM journal)
-  OR EXISTS (SELECT 1 FROM journal WHERE key = new.key)
-BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only'); END;
-"""
-    },
-    RESTORE,
-)
-_PEOPLE_1 = """
-CREATE TABLE people(
-  player INTEGER PRIMARY KEY,
-  identity TEXT UNIQUE,
-  name TEXT,
-  salt BLOB,
-  joined_at TEXT NOT NULL
-) STRICT;
-"""
-_PEOPLE_5 = f"""{_PEOPLE_1}
-CREATE TABLE renaming(
-  player INTEGER PRIMARY KEY,
-  number INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  salt BLOB NOT NULL
-) STRICT;
-CREATE TABLE reasons(
-  number INTEGER PRIMARY KEY,
-  commitment TEXT NOT NULL UNIQUE,
-  entry TEXT NOT NULL,
-  salt BLOB,
-  text TEXT
-) STRICT;
-CREATE TABLE erasing(
-  player INTEGER PRIMARY KEY,
-  actor TEXT NOT NULL
-) STRICT;
-CREATE TABLE secret(
-  number INTEGER PRIMARY KEY CHECK(number = 1),
-  secret BLOB NOT NULL CHECK(length(secret) = 32)
-) STRICT;
-"""
-_SEARCH = "CREATE VIRTUAL TABLE people_search USING fts5(words, tokenize = 'trigram case_sensitive 1')"
-_FOLDS = """
-CREATE TABLE people_folds(player INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
-CREATE INDEX people_folds_by_name ON people_folds(name);
-"""
-PEOPLE = FileKind(
-    "people",
-    0x43524C50,
-    {1: _PEOPLE_1, 5: _PEOPLE_5},
-    "restore the file from a copy",
-    {"people_search": _SEARCH, "people_folds": _FOLDS},
-)
+JOURNAL = FileKind("journal", RESTORE)
+PEOPLE = FileKind("people", "restore the file from a copy")
 
 
 def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False) -> list[Falsehood]:

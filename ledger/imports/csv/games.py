@@ -468,11 +468,11 @@ class _Converter:
                 # a single number: nobody scores nothing; but "black" names the side that won, as 0-1 does
                 is_own = "-" not in word and word not in _SIDES
                 outcome = (result or "").removeprefix("+")
-                brought = said_to_bring(text) or said_to_bring(words_for_nobody[line]) or Brings.ZERO
+                worth = said_to_bring(text) or said_to_bring(words_for_nobody[line]) or Brings.ZERO
                 if outcome in _OUTCOMES:
-                    brought = brings(outcome, is_white=is_own or side == "white")
+                    worth = brings(outcome, is_white=is_own or side == "white")
                 place = (tournament, ended_at[:10], round_number(number))
-                reading.without_game(SourceRound(line, identity, name, *place, brought, None, speed, variant))
+                reading.without_game(SourceRound(line, identity, name, *place, worth, None, speed, variant))
         kept = [FileFault(line, words) for line, words in sorted(faults.items())[:KEPT_FAULTS]]
         return Faults(kept, len(faults) - len(kept))
 

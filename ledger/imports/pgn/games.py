@@ -194,12 +194,10 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
     flagged = outcome if termination == "time" else ""
     seconds = None if base is None else _played(case, base, increment, flagged, site)
     return SourceGame(
-        line=draft.line,
-        key=key,
-        white_id=white[0],
-        white_name=white[1],
-        black_id=black[0],
-        black_name=black[1],
+        draft.line,
+        key,
+        *white,
+        *black,
         outcome=outcome,
         termination=termination,
         half_moves=_half_moves(case, site, termination),

@@ -1,0 +1,151 @@
+"""All recorded games as whole columns, for an import of many games: some 50 bytes each.
+
+What is alike is that of ``candidate_index``, in expressions over columns.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ledger.duplicates.candidate_index import Asked, Candidates, has_games, unreadable
+from ledger.duplicates.game_keys import MADE
+from ledger.duplicates.namesakes import SameNames
+from ledger.duplicates.reported_games import SIDES, ReportedGames
+from ledger.duplicates.similar_games import (
+    DAY_LETTERS,
+    Index,
+    _meeting_so_far,
+    _meetings,
+    meeting,
+    moves_digest,
+    spans,
+    told_moves,
+)
+from ledger.journal import Journal
+from ledger.players.people import People
+from ledger.runtime.lazy import np, pl
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Expr, Series
+
+
+class CandidateColumns(Candidates):
+    """Games that a journal held when an import began, as columns."""
+
+    def __init__(self, blocks: Iterable[list[bytes]], people: People, names: SameNames, claimed: bytearray) -> None:
+        """Read blocks of entries, in order of their positions; the other arguments are those of ``Candidates``.
+
+        Raises:
+            CorruptError: an entry cannot be read.
+        """
+        super().__init__(people, names, claimed)
+        try:
+            games = [part for part in map(self._indexed, blocks) if len(part)]
+        except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed
+            raise unreadable(error) from error
+        schema = {"position": pl.Int64, "pair": pl.UInt64, "place": pl.UInt64, "key": pl.UInt64}
+        self._of_moves, self._of_meetings = Index(games, "moves"), Index(_meetings(games), "meeting")
+        every = pl.concat(self._with_supplements(games)) if games else pl.DataFrame(schema=schema)
+        if len(every):
+            self._refuse_strays(*every.select(low=pl.col("position").min(), high=pl.col("position").max()).row(0))
+        order = every.filter(pl.col("place").is_not_null()).sort("place", "position")  # a supplement may tell no day
+        self._places, self._positions = order["place"].to_numpy(), order["position"].to_numpy()
+        own = every.filter(pl.col("key").is_not_null()).sort("key")
+        self._keys, self._own = own["key"].to_numpy(), own["position"].to_numpy()
+
+    @classmethod
+    def every(cls, journal: Journal, people: People, claimed: bytearray) -> CandidateColumns:
+        """Return the games of the first entries of a journal, as many as can be claimed."""
+        return cls(journal.read(0, len(claimed) - 1), people, SameNames.of_everybody(people), claimed)
+
+    def look(self, games: ReportedGames) -> Iterator[Asked]:
+        """Yield the rows to compare, as of ``Candidates``."""
+        self._meet(games.players())
+        frame = games.frame()
+        tellings = frame.select(
+            *(self._alike(frame, side) for side in SIDES),
+            *_days(),
+            pl.col("key").hash().alias("key"),
+        ).with_columns(pair=_pair())
+        # by row the entry that recorded its key, 0 where there is none
+        own = np.zeros(len(frame), np.int64)
+        if len(self._keys):
+            keys = tellings["key"].to_numpy()
+            place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            own = np.where(self._keys[place] == keys, self._own[place], 0)
+        # By row the games of the same moves, and those of the same event, round and players; which rows have any.
+        others: list[tuple[Callable[[int], list[int]], Any]] = []
+        if len(self._of_moves) and frame["text"].null_count() < len(frame):
+            others.append(self._of_moves.entries(told_moves(frame)))
+        if len(self._of_meetings) and frame["round"].null_count() < len(frame):
+            met = tellings.select("white", "black").with_columns(frame["tournament"], frame["round"])
+            others.append(self._of_meetings.entries(met.select(meeting()).to_series()))
+        # For each row the first and one after the last of the games between its players on that day.
+        have_numbers = (pl.col("white") >= 0) & (pl.col("black") >= 0)
+        places = tellings.select(pl.when(have_numbers).then(_place(day)).alias(day) for day in ("ended", "started"))
+        of_days = [spans(self._places, column) for column in places]
+        alike = sum(last - first for first, last in of_days)
+        made = frame["key"].str.contains(f"^{MADE}$").to_numpy()
+        crowded = tellings.select(_place("ended")).to_series().is_duplicated().to_numpy()
+        is_asked = (alike > 0) & ((own == 0) | (made & ((alike > 1) | crowded)))
+        # Entry 0 is none: what is marked there, by rows that have no entry of their own, claims no game.
+        np.frombuffer(self.claimed, np.bool_)[own[~is_asked]] = True
+        for _, asked in others:
+            # A game under its own key is that game, whatever others have its moves or its place in a round.
+            is_asked |= asked & (own == 0)
+        for row in np.flatnonzero(is_asked).tolist():
+            here = {entry for first, last in of_days for entry in self._positions[first[row] : last[row]].tolist()}
+            further = {entry for entries, _ in others for entry in entries(row)} - here
+            yield Asked(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
+
+    def _indexed(self, bodies: list[bytes]) -> DataFrame:
+        """A block of entries: the players and days of its games."""
+        games = [body for body in bodies if has_games(body)]
+        if not games:
+            return pl.DataFrame()
+        numbers, texts = ("white", "black", "entry"), ("ended_at", "started_at", "tournament", "round", "text")
+        facts = {**dict.fromkeys(numbers, pl.Int64), **dict.fromkeys(texts, pl.String)}
+        schema: dict[str, Any] = {"facts": pl.Struct(facts), "key": pl.String, "position": pl.Int64}
+        frame = pl.read_ndjson(io.BytesIO(b"\n".join(games)), schema=schema).unnest("facts")
+        sides = [self._names.column(frame[side]).alias(side) for side in SIDES]
+        # The facts of a supplement alone name an entry; its key is that of no game.
+        key = pl.when(pl.col("entry").is_null()).then(pl.col("key").str.slice(len("game:")).hash())
+        position = pl.coalesce("entry", "position").alias("position")
+        columns = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
+        pair = pl.when(pl.col("white").is_not_null()).then(_pair()).alias("pair")
+        return columns.select("position", "key", "ended", "started", pair, "moves", *_meeting_so_far())
+
+    def _with_supplements(self, parts: list[DataFrame]) -> Iterator[DataFrame]:
+        """Each game by its day and, where that is another, by the day of its beginning."""
+        games = pl.concat(part.drop("moves", "meeting", "lacks") for part in parts)
+        if games["pair"].null_count():  # a supplement names no players
+            pairs = games.filter(pl.col("pair").is_not_null()).select("position", pl.col("pair").alias("of_game"))
+            games = games.join(pairs, on="position", how="left", maintain_order="left")
+            games = games.with_columns(pair=pl.coalesce("pair", "of_game")).drop("of_game")
+        columns = ("position", "pair", "place", "key")
+        ended = games.with_columns(_place("ended"))
+        yield ended.select(columns)
+        started = games.with_columns(_place("started"), key=pl.lit(None, pl.UInt64))
+        yield started.filter(pl.col("place").is_not_null()).select(columns)
+
+    def _alike(self, frame: DataFrame, side: str) -> Series:
+        """Return the players of one side, each by the lowest number of those alike."""
+        values: list[Any] = [self._met[identity][1] for identity in frame[f"{side}_id"].to_list()]
+        return pl.Series(side, values, dtype=pl.Int64)
+
+
+def _days() -> list[Expr]:
+    """The day of the end; that of the beginning where it is another."""
+    ended, started = (pl.col(name).str.slice(0, DAY_LETTERS) for name in ("ended_at", "started_at"))
+    return [ended.alias("ended"), pl.when(started != ended).then(started).alias("started")]
+
+
+def _pair() -> Expr:
+    return (pl.col("white") * 2**32 + pl.col("black")).hash()
+
+
+def _place(day: str) -> Expr:
+    """Players and day as a number; null where the day is."""
+    return pl.when(pl.col(day).is_not_null()).then(pl.col("pair") ^ pl.col(day).hash()).alias("place")
