@@ -146,7 +146,7 @@ def outside_games(ledger: OpenLedger, pool: str) -> OutsideGames:
 
 
 class Opening(NamedTuple):
-    """A tournament to announce: line of the file, the event, and why that is refused, None where it is not."""
+    """A tournament to announce: line of the file, the event, and why that is refused, None if it is not."""
 
     line: int
     event: TournamentOpened

@@ -1,9 +1,9 @@
 """The common base of answers: how they read a ledger, and how they show people and days.
 
-Every answer is of one moment. It puts many statements to the views, and others record games and approve corrections
-between any two of them. Whatever asks the views on behalf of a caller is therefore marked as ``of_one_moment``, the
-helpers of answers too: one within another costs next to nothing. A test holds that no function of this room is
-forgotten.
+Every answer is of one read snapshot. It puts many statements to the views, and others record games and approve
+corrections between any two of them. Every function that reads the views for a caller is therefore marked as
+``of_one_moment``, the helpers of answers too: one within another costs next to nothing. A test checks that no
+function of this package is forgotten.
 """
 
 from __future__ import annotations

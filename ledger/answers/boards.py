@@ -74,7 +74,7 @@ def kept_game(ledger: OpenLedger, game: str) -> KeptGame:
     """
     entries = listing.about(ledger.journal_of_moment, game)
     texts = (entry.facts.get("text") for entry in entries)
-    # One entry at most has a text: a supplement fills what was blank, and contradicts nothing.
+    # At most one entry has a text: a supplement fills blank fields, and contradicts nothing.
     text = next((text for text in texts if text is not None), None)
     movetext = None if text is None else ledger.movetext(text)
     return KeptGame(entries[0].key.removeprefix("game:"), entries[0].position, movetext)
@@ -85,7 +85,7 @@ def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard
     """Return the position that a game ended in.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         game: its key, the id that its server gave it, or its web address.
         start: the position that it began with, as FEN: the ledger keeps moves, not where they begin.
 

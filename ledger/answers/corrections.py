@@ -35,7 +35,7 @@ class ProposalInFull:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ProposalRow:
-    """A proposal: what is changed, in words, who proposed and decided, when and why."""
+    """A proposal: its change in words, who proposed and decided, when and why."""
 
     proposal: int = documented("its number", minimum=1)
     state: str = documented("open, approved, rejected, withdrawn, undone, or without effect")

@@ -99,7 +99,7 @@ def metadata(ledger: OpenLedger, export: str | Path | None = None) -> dict[str, 
     """Return the text that Datasette reads as ``--metadata``, for the views and, if it is given, for an export.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         export: a file of SQLite that ``export`` made of it.
 
     Raises:

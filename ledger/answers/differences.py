@@ -91,7 +91,7 @@ def two_lists(ledger: OpenLedger, first: str, second: str) -> tuple[RatingList, 
     """Return the lists that two words mean.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         first: ``POOL@INSTANT/EDITION``; ``POOL@INSTANT``, the last edition; ``POOL@INSTANT/now``, what the journal says
             now of that instant; or ``now``, what it says now of the other list's.
         second: the same.
@@ -125,7 +125,7 @@ def _list_now(ledger: OpenLedger, pool: str, ms: int) -> RatingList:
     return RatingList(NOW, pool, ms, ledger.views.position(), by_player(rows))
 
 
-# Not of one moment: views of earlier entries are made for it, which takes long, and the log of the views would grow.
+# Not of one read snapshot: views of earlier entries are made for it, which takes long: their log would grow.
 @checked
 def differences(
     ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
@@ -133,7 +133,7 @@ def differences(
     """Yield each player's change from one list to another, in the order of the second, vanished players at the end.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         first: the list that is compared.
         second: the list that it is compared with; may be of another instant, and of what was known earlier.
         progress: receives reports of what is being done.

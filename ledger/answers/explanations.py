@@ -98,7 +98,7 @@ class GameExplanation:
 
 
 class _Explained(NamedTuple):
-    """A player's part in what is to be explained."""
+    """A player's part in an explanation."""
 
     side: ExplainedPlayer
     meetings: tuple[MetOpponent, ...]

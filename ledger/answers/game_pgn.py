@@ -46,7 +46,7 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
     """Return a game as PGN, with a line feed at its end.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         game: its key, the id that its server gave it, or its web address.
         start: the position that it began with, as FEN: the ledger keeps moves, not where they begin.
 

@@ -65,7 +65,7 @@ def achievements(
     """Return a player's achievements: a row for each highest and lowest rating, each best win and each worst loss.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: only what was in force at the end of this day, month or year; by default now, with the whole of the

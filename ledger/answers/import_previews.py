@@ -66,7 +66,7 @@ class UnderstoodGame:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ListedRating:
-    """A rating that a list would give to a player who is registered already."""
+    """A rating that a list would give to a registered player."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -81,7 +81,7 @@ def listed_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None =
     """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         report: of ``registry.take_list`` as a dry run.
         pool: name of the pool; the first one by default.
 
@@ -123,7 +123,7 @@ class _Seen:
 
 
 class _DryNames(VerifiedNames):
-    """The names of a people file, in which those who are new get the numbers that they would get."""
+    """The names of a people file, in which new players get the numbers that they would get."""
 
     def __init__(self, journal: Journal, people: People) -> None:
         super().__init__(journal, people)
@@ -232,5 +232,5 @@ class ImportPreview:
         return [UnderstoodGame(**{**facts, **named}) for facts, named in zip(games, sides, strict=True)]
 
     def close(self) -> None:
-        """Forget what was tried."""
+        """Forget the dry run."""
         self._journal.close()

@@ -103,7 +103,7 @@ def around_game(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: s
     The list is the first one that counts the game, where it said another number of the player than it would now.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: the pool.
         side_row: the player's row of the history, with its place in rating order.
         key: of the game.
@@ -154,7 +154,7 @@ def recorded_and_current(ledger: OpenLedger, position: int) -> tuple[dict[str, A
     Supplements count as recorded. Players have their current names; a blank field is None.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         position: of the game's entry.
     """
     connection = ledger.views.connection

@@ -141,7 +141,7 @@ def batches(
     """Return a player's games in batches of 50, counted from the newest.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: only games that were in force at the end of this day, month or year.
@@ -212,7 +212,7 @@ def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | No
     """Return a player's results against one opponent.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         opponent: the other one.
         pool: name of the pool; the first one by default.
@@ -315,7 +315,7 @@ def _results(played: Sequence[PlayedGame]) -> ResultCounts:
 
 
 def _block(ratings: Sequence[float]) -> dict[str, float | None]:
-    """Return maximum, minimum, mean and standard deviation of ratings, points; None where there is none."""
+    """Return maximum, minimum, mean and standard deviation of ratings, points; None if there is none."""
     if not ratings:
         return dict.fromkeys(("max", "min", "mean", "sd"))
     # Sums without loss, and squares of differences: ratings lie close together far from zero.

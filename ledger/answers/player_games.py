@@ -124,7 +124,7 @@ def games(
     """Return a player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         last: how many; 0 or None: all.

@@ -40,7 +40,7 @@ def joined(ledger: OpenLedger, person: Person) -> str:
     Who comes in by an import is registered when the file is read, which says nothing of the player.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
     """
     (first_ms,) = ledger.views.connection.execute(_FIRST_GAME, (person.player,)).fetchone()
@@ -125,7 +125,7 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     """Return one player in one pool: rating then and now, results, HERA and its date, time losses.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: "then" is the end of this day, month or year; by default the day of the player's first rated game.
@@ -208,7 +208,7 @@ def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, Pl
 def _spread(
     ledger: OpenLedger, states: PlayerStates, pool: Pool, last: dict[str, Any]
 ) -> tuple[float | None, float | None]:
-    """Return the mean and standard deviation of the ratings after each game, points; None where no game gave one."""
+    """Return the mean and standard deviation of the ratings after each game, points; None if no game gave one."""
     n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
     # If all players are listed, each game gave a rating, and the sums are in the player's last row.
     if not pool.lists_everybody:

@@ -61,7 +61,7 @@ def predict(
     not count yet. A rating is None, and so is a change to or from it, where the scheme lists no such player.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         opponent: whom they would play.
         pool: name of the pool; the first one by default.

@@ -167,7 +167,7 @@ def original(ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = No
     """Return the last list published of a pool up to an instant, and its numbers of a player; None if there is none.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: the pool.
         player: the player number.
         at_ms: the instant, milliseconds since 1970; by default the last list there is.
@@ -182,7 +182,7 @@ def originals(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGIN
     """Return each published list's numbers of a player, in order of their instants; the last edition of each.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: the pool.
         player: the player number.
         since_ms: leave out lists of earlier instants, milliseconds since 1970.
@@ -287,7 +287,7 @@ def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None
     """Return the rating runs of a pool, oldest first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first pool by default.
         last: only so many, the latest; 0 or None: all.
 
@@ -340,7 +340,7 @@ def list_on(ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int 
     until the player's first closing.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         on: an instant.
         pool: its name; the first pool by default.
         limit: how many, the best; 0 or None: all.

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what is given away: documents, rows of exports, and what each command prints as JSON.
+"""The JSON Schemas of published output: documents, rows of exports, and what each command prints as JSON.
 
 A new document, dataset or answer has its line here; ``python -m tools.schemas`` then writes its schema. An answer is
 named as the command that prints it, with what makes it another one: ``opponents-against`` is that of ``opponents

@@ -74,7 +74,7 @@ def query(
     It runs in a process of its own, which is ended when its time is over, or when the caller stops asking for rows.
 
     Args:
-        ledger: a ledger; its views are brought level.
+        ledger: a ledger; its views are brought up to date.
         statement: one SELECT, or what else only reads.
         parameters: values by name, for ``:name`` in the statement.
         seconds: how long may be waited for it; 0: as long as it likes.
@@ -85,7 +85,7 @@ def query(
         MalformedError: SQLite does not understand it, it would change something, or it takes more than it may.
         CorruptError: a file is damaged.
     """
-    # one statement reads as of one moment by itself
+    # one statement reads in one read snapshot by itself
     ledger.level()
 
     def filling(tables: set[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:

@@ -92,7 +92,7 @@ def ranking(
     all players began again with the change, they are left out until their next game.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first pool by default.
         limit: how many; 0 or None: all.
         min_games: leave out players with fewer rated games; with 0, players who came with the rating of a list and have
@@ -170,7 +170,7 @@ def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool 
     """Return a ranking at any instant, with each player's place among all.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         choice: which ranking.
         details: whether they are wanted.
 
@@ -242,7 +242,7 @@ def implausible(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]
     """Return the players of a pool's ranking with an impossible rating, the most extreme first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first one by default.
 
     Raises:

@@ -8,7 +8,7 @@ the rating as it was known when they came:
 * each other fact but games (a rating run, a change of scheme, a standing, a seed) has the same, as ``other fact``;
 * games that follow each other without one of these: a new game of the player has its own effect (``game``; ``late
   result`` if later ones were recorded), those of a period or event together; their effect on games recorded before is
-  ``rated anew``; the effect of a list from its day on is ``list``; a change without any of these causes is ``time``:
+  ``rated again``; the effect of a list from its day on is ``list``; a change without any of these causes is ``time``:
   months without a game, a conversion by the scheme's own rules, a period that is not over.
 
 Before all that a rating ``began`` if there was none; the last part is ``left`` if there is none any more, and
@@ -123,7 +123,7 @@ def changes(
     """Return the causes of the difference between a player's rating then and now.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         since: a number of entries of the journal, or a published list: the rating as it was known then; or an instant
             of play: the rating in force then by today's facts, so that no correction made a difference.
@@ -372,8 +372,8 @@ class PlayerRecord:
     """A player's rating and games.
 
     Attributes:
-        rating: in force; None where the scheme shows none.
-        held: the rating that the scheme goes on from; None for unknown and unrated players.
+        rating: in force; None if the scheme shows none.
+        exact_rating: the rating that the scheme goes on from; None for unknown and unrated players.
         batches: by place in rating order.
     """
 
@@ -397,7 +397,7 @@ def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | N
 
     Args:
         connection: the views.
-        player: whose rating.
+        player: the owner of the rating.
         at_ms: the instant, milliseconds since 1970.
     """
     pool = next((pool for pool in stored_pools(connection) if pool.name == player.pool), None)
@@ -419,7 +419,7 @@ def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, po
 
     Args:
         connection: views in which nothing but games is newer.
-        player: whose rating.
+        player: the owner of the rating.
         position: how many entries were known.
     """
     pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)

@@ -61,7 +61,7 @@ def games_until(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) 
     rating to have happened.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: the pool.
         person: the player.
         at: the end of this day, month or year.
@@ -84,7 +84,7 @@ def games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> i
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
-    # Only to refuse a player who has no game in the pool, and no list's rating.
+    # Only to refuse a player who has neither a game in the pool nor the rating of a list.
     last_row(ledger, person, pool)
     row = queries.first_row(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
     return 0 if row is None else int(row["n"])
@@ -113,7 +113,7 @@ def last_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] |
 
 @attrs.frozen(kw_only=True, slots=False)
 class PlayersGame:
-    """A rated game of a player as answers show it; all null where there is none."""
+    """A rated game of a player as answers show it; all null if there is none."""
 
     n: int | None = documented("the player's n-th rated game in the pool; 0: before the first", minimum=0)
     game: str | None = documented("key of the game")

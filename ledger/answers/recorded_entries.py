@@ -25,7 +25,7 @@ _STEPS = 5
 
 @attrs.frozen(kw_only=True, slots=False)
 class RecordedEntry:
-    """An entry of the journal, and whom it is about."""
+    """An entry of the journal, and the players whom it is about."""
 
     position: int = documented("its place in the journal, from 1", minimum=1)
     kind: str = documented("name and version of the event, such as game-recorded/1")

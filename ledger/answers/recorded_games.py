@@ -93,7 +93,7 @@ def recorded_game(ledger: OpenLedger, game: str) -> RecordedGame:
     """Return the current state of a game, with both players' ratings before and after it.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         game: as ``find_game`` takes it.
 
     Raises:
@@ -116,7 +116,7 @@ def listed_games(
     """Return the games of a tournament, a round or a day, in rating order, each in the form of ``recorded_game``.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         occasion: when and where; it names a tournament or a day.
         pool: its name; the first pool by default.
         most: how many, the first ones; 0 or None: all.

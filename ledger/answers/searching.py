@@ -26,7 +26,7 @@ from ledger.ratings import queries
 
 @attrs.frozen(kw_only=True, slots=False)
 class NamedPlayer:
-    """A player who is called so."""
+    """A player with a matching name."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -117,7 +117,7 @@ def similar_players(ledger: OpenLedger) -> SimilarGroup:
     person: they make no group by themselves, and what is known of one of them is known of the person.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
     """
     identities: dict[int, str] = {}
     names: dict[int, FoldedName] = {}
@@ -240,7 +240,7 @@ class _Facts:
         }
 
     def person(self, player: int) -> int:
-        """Return the number by which the person is known who has this one."""
+        """Return the number of the player into whom this one was merged, or this number."""
         return self._person[player]
 
     def are_apart(self, player: int, other: int) -> bool:

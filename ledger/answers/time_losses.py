@@ -93,7 +93,7 @@ def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     """Return a player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: the end of this day, month or year, to which the windows reach, with the games that were in force then; by
@@ -158,7 +158,7 @@ def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | 
     """Return whether the policy ``sandbagger`` suggests a look at a player's losses on time, with its games.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
@@ -179,7 +179,7 @@ def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None
     """Return every player with a loss on time among the latest games of the policy, the largest share first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: name of the pool; the first one by default.
         at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
 

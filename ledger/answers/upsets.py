@@ -84,7 +84,7 @@ def upsets(
     """Return the upsets of a pool, the largest first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first pool by default.
         person: only this player's.
         since: only games that ended in this day, month or year, or later.

@@ -1,4 +1,4 @@
-"""The audit: is the journal what was sealed, do the names match, and do the published numbers follow from it?
+"""The audit: it checks the journal against its commitments, the names, and the published numbers against both.
 
 The journal is read by ``reader``, which shares no code with its writer. The views are then rebuilt in a temporary
 folder from the journal alone and compared row by row (``derived``). Each published list is calculated again from the
@@ -88,7 +88,7 @@ class Verdict(Finding):
             itself is false, for then nothing follows from it.
         falsehoods: the differences: the journal's first, then names, texts and views.
         clocks: the entries by which a clock that ran ahead was accepted.
-        rows_until: the entries of which every derived row was compared; None where none was.
+        rows_until: the entries of which every derived row was compared; None if none was.
         not_compared: what was not compared, and why.
         reasons_checked: reasons of corrections compared with their commitments.
         reasons_erased: reasons that were erased and can no longer be compared.
@@ -211,7 +211,7 @@ class _Audit:
         self._not_compared.append(Omission(part, reason, failed))
 
     def current_views(self) -> CurrentViews | None:
-        """Hold the views, before the journal, and look at them; None where they cannot be looked at."""
+        """Hold the views, before the journal, and look at them; None if they cannot be looked at."""
         path = sidecar(self._path, "views")
         # SQLite makes a file without a byte for a program that opens a new name: nothing was derived.
         if not path.is_file() or not path.stat().st_size:

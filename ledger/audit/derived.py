@@ -98,10 +98,10 @@ class CurrentViews:
 
     Attributes:
         file: the views in a snapshot.
-        position: entries that they say are folded in; None where that is no number of entries.
-        root: the journal's root at that position, as they say; None where they keep none.
+        position: entries that they say are folded in; None if that is no number of entries.
+        root: the journal's root at that position, as they say; None if they keep none.
         falsehoods: damage to their pages and indices, and to the row that keeps the position.
-        why_not: why their rows are not compared with the journal; empty where they are.
+        why_not: why their rows are not compared with the journal; empty if they are.
     """
 
     file: Snapshot

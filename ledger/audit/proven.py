@@ -32,7 +32,7 @@ class Recomputed(Finding):
     """The result of an attempt to prove a ledger; true only if nothing is false.
 
     Attributes:
-        ledger: open, to be closed by the caller; None where something is false.
+        ledger: open, to be closed by the caller; None if something is false.
         entries: entries of the journal that were verified.
         falsehoods: what is false in the journal or the names.
     """

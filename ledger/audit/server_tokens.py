@@ -73,7 +73,7 @@ class _EarlierToken(NamedTuple):
 
 
 def verify_tokens(address: str, schema: str) -> TokensVerdict:
-    """Hold what is kept of tokens on a server against its form and against the journal, as of one moment.
+    """Compare the stored rows of tokens on a server with their form and the journal, in one read snapshot.
 
     Tables that are not as this program makes them are named with the other objects of the schema, by
     ``server_faults``; of what cannot be read because of them, or for want of a right, it is said that nothing is

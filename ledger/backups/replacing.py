@@ -1,4 +1,4 @@
-"""Putting a proven set of files in the place of a ledger, so that no moment ever shows a mixture of two ledgers.
+"""The replacement of a ledger by a proven set of files: at no instant is there a mixture of two ledgers.
 
 The journal makes a ledger: it is moved away first and put in place last, so people and views are never next to a
 journal that is not theirs. A plan is written before any file moves; if a process was interrupted, ``undo`` restores
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 5.0  # for a process that has the ledger open to release it
 _BESIDE = ("", "-wal", "-shm", "-journal")
 
-Present = Mapping[str, "sqlite3.Connection | None"]  # by role; None where there is no file that can be read
+Present = Mapping[str, "sqlite3.Connection | None"]  # by role; None if there is no file that can be read
 
 
 def present_files(path: Path) -> list[Path]:
@@ -76,7 +76,7 @@ def alone(path: Path) -> Iterator[Present]:
 
 
 def _opened_alone(file: Path) -> sqlite3.Connection | None:
-    """Open a file for this connection alone; None where it is not there or too damaged for anybody to open."""
+    """Open a file for this connection alone; None if it is not there or too damaged for anybody to open."""
     if not file.is_file():
         return None
     connection = sqlite.connect(file)
@@ -233,7 +233,7 @@ def undo(place: Path, path: Path) -> bool:
     """Bring back the files at *path* from before an interrupted restore.
 
     Returns:
-        True where something was brought back; False where there was nothing to undo, for nothing had been moved or
+        True if something was brought back; False if there was nothing to undo, for nothing had been moved or
         everything was in its new place.
     """
     if not (place / PLAN).exists():

@@ -138,7 +138,7 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
         made = making / SET
         disk.make_empty(made)
         copies = {role: made / file.name for role, file in files.items()}
-        # both in one snapshot: a name that the journal seals is there, and none that it does not know yet
+        # both in one snapshot: a name with a commitment is there, and none that the journal does not know yet
         with _snapshot_of_server(address, schema) as (entries, names), collector_paused():
             SqliteJournal.create(copies["journal"]).close()
             of_journal = _fill(copies["journal"], entries, JOURNAL, progress)
@@ -184,7 +184,7 @@ def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[SchemaPlace
 def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progress: Progress) -> Content:
     """Copy tables of a server into an empty file of the same tables, and prove that they are the same."""
     with closing(sqlite.connect(path)) as file, sqlite.storage_errors(path):
-        # What is false goes in as it is, for the audit to judge. All is flushed before it counts.
+        # False rows are copied unchanged, for the audit to judge. All is flushed before it counts.
         for pragma in ("ignore_check_constraints=ON", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-65536"):
             file.execute(f"PRAGMA {pragma}")
         file.execute("BEGIN IMMEDIATE")
@@ -304,7 +304,7 @@ _LOCK = (
 
 @contextmanager
 def _writing_alone(journal: SchemaPlace, names: SchemaPlace) -> Iterator[None]:
-    """Have the locks of those who write to journal and names, and their rights, on this connection."""
+    """Hold the locks of those who write to journal and names, and their rights, on this connection."""
     connection = journal.connection
     tables = {"journal": f"{quoted(journal.schema)}.journal", "people": f"{quoted(names.schema)}.people"}
     roles = [str(role) for (role,) in connection.execute(_WRITERS, tables).fetchall()]
@@ -323,7 +323,7 @@ def _writing_alone(journal: SchemaPlace, names: SchemaPlace) -> Iterator[None]:
 
 
 def _sent(files: Sequence[Snapshot], places: Sequence[SchemaPlace], progress: Progress) -> Content:
-    """Send what is not there yet; what the files hold."""
+    """Send the missing rows; return the content of the files."""
     rows: dict[str, int] = {}
     digests: dict[str, str] = {}
     for file, place, tables in zip(files, places, (JOURNAL, NAMES), strict=True):

@@ -1,7 +1,7 @@
 """The stored rows of tokens, moved with a ledger: one transaction onto a server, one file that appears complete.
 
 It is in no backup. With a ledger that moves it goes along, for tokens of an earlier release prove who acts, and who
-would be asked for none where they were left behind; sessions go on, and what was sent is known.
+would be asked for none if they were left behind; sessions go on, and what was sent is known.
 """
 
 from __future__ import annotations

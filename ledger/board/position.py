@@ -256,8 +256,8 @@ class Written(NamedTuple):
 
     Attributes:
         piece: ``PNBRQK``; ``P`` without a letter.
-        file: that the piece comes from, 0 to 7; None where the move does not say.
-        rank: that it comes from, 0 to 7; None where the move does not say.
+        file: that the piece comes from, 0 to 7; None if the move does not say.
+        rank: that it comes from, 0 to 7; None if the move does not say.
         target: the square that it goes to.
         promotion: what a pawn becomes, ``QRBN``, or "".
     """

@@ -54,7 +54,7 @@ def field_of(
         schema: its JSON Schema.
         check: refuses what it may not be.
         optional: it may be absent.
-        absent: what its absence states; empty where absence states nothing, so that the field is a blank.
+        absent: what its absence states; empty if absence states nothing, so that the field is a blank.
         converter: called with a value before it is checked.
     """
     metadata = {

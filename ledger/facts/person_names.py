@@ -127,7 +127,7 @@ def may_be(name: FoldedName, other: FoldedName) -> bool:
 def _take(parts: list[str], other_parts: list[str]) -> list[str]:
     """Remove the common members of two lists from both, and return them."""
     common = []
-    # over a copy, for the list itself loses what is taken
+    # over a copy, because the list itself loses members
     for part in tuple(parts):
         if part in other_parts:
             other_parts.remove(part)

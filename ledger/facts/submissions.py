@@ -32,7 +32,7 @@ class Compared(NamedTuple):
     """The result of comparing a further submission of a game with the recorded facts.
 
     Attributes:
-        conflict: the first field, in alphabetical order, that says something else; None where none does.
+        conflict: the first field, in alphabetical order, that says something else; None if none does.
         added: the fields that were blank or less precise, with what is known of them now.
     """
 
@@ -93,7 +93,7 @@ def _joined(field: str, before: Any, now: Any) -> Any:
     if field == "started_at":
         return _finer(before, now) or _CONFLICT
     if field == "tournament" and tournament_key(before) == tournament_key(now):
-        # two spellings of what is one tournament of Lichess
+        # two spellings of one tournament of Lichess
         return before
     return _CONFLICT
 

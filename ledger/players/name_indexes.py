@@ -19,7 +19,7 @@ from ledger.facts.person_names import folded
 SHORTEST = 3  # letters of a part that is searched by the index
 _PATIENCE = 1.0  # seconds to wait for another writer
 _CHUNK = 100_000  # names that enter the index in one transaction
-_FEW = 2_000  # names that are read each time rather than brought into the index
+_FEW = 2_000  # names that are read each time rather than added to the index
 
 
 def fold(name: str) -> str:
@@ -33,7 +33,7 @@ def in_words(name: str) -> str:
 
 
 class NameMatch(NamedTuple):
-    """A player whose name was found."""
+    """A player with the name that matched."""
 
     player: int
     identity: str

@@ -375,7 +375,7 @@ class PostgresPeople(People):
         """Rewrite each table, which drops rows that no open transaction may read any more; and all statistics.
 
         Returns:
-            False where a transaction that began before is open, so that old rows were kept.
+            False if a transaction that began before is open, so that old rows were kept.
 
         Raises:
             StorageError: the server refuses, has objects of another program there, or had made statistics of names.
@@ -531,7 +531,7 @@ class PostgresPendingNames(_ServerChanges, PendingNames):
             )
 
     def show(self, sealed: Sequence[Pending]) -> None:
-        """Read the people by these names from now on: the journal sealed them."""
+        """Read the people by these names from now on: the journal committed to them."""
         self._database.sealed.update(pending.salt for pending in sealed)
 
 
@@ -539,7 +539,7 @@ _KNOWN = "(identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 
 
 class PostgresPendingErasures(_ServerChanges, PendingErasures):
-    """The erasures on a server that are not brought to their end yet."""
+    """The incomplete erasures on a server."""
 
     def rows(self) -> dict[int, str]:
         """Return, by player, the person who requested the erasure."""

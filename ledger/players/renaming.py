@@ -40,8 +40,8 @@ class Renamed:
 
     Attributes:
         person: the player under the name that holds now.
-        recorded: False where the player bears the name already.
-        is_forgotten: False where another process is reading the people file, so that its log keeps the old name until
+        recorded: False if the player bears the name already.
+        is_forgotten: False if another process is reading the people file, so that its log keeps the old name until
             the next command takes it away.
     """
 
@@ -67,13 +67,14 @@ def rename(
         RejectedError: ``unknown-player``, ``erased-player`` or ``clock-behind``.
         StorageError: the people file and the journal do not belong together.
     """
-    # First what others left: a name that waits, and may be sealed already, would give way to this one and be lost.
+    # First the remains of others: a waiting name, perhaps with a commitment already, would give way to this one and be
+    # lost.
     settle(journal.writing(), people, PATIENCE)
     try:
         with journal.writing() as writer:
             person, sealed = _to_be_renamed(writer, people, player)
-            # The same name may be given again: an older copy of the names has one that the journal sealed before the
-            # last.
+            # The same name may be given again: an older copy of the names has one from before the journal's last
+            # commitment.
             is_new = person.name != name or not is_committed(person, sealed[-1])
             if is_new:
                 now = rules.check_clock(clock_ms(), writer.last_recorded_at())
@@ -109,7 +110,7 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
 
 
 def settle(lock: AbstractContextManager[Writer], people: People, patience: float) -> None:
-    """Bring renamings to their end that waited: sealed ones reach their players, the others are dropped.
+    """Complete pending renamings: names with a commitment reach their players, the others are dropped.
 
     The old name is removed from the file and its log before the waiting row is deleted. If this is interrupted, or
     if the file is in use, the next renaming completes it.

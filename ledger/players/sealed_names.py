@@ -23,7 +23,7 @@ from ledger.players.people import People
 from ledger.players.persons import Person, commitment
 from ledger.runtime.nearest import meant_by
 
-# Which entries of the journal sealed the name of a player: the registration, then each renaming in order.
+# The entries of the journal that committed to the name of a player: the registration, then each renaming in order.
 #
 # Names are compared with the newest commitment, in every comparison. This module writes nothing.
 
@@ -133,7 +133,7 @@ def reappeared_after_erasure(journal: Journal, people: People) -> list[int]:
 
 
 def erase_reappeared(journal: Journal, people: People) -> None:
-    """Forget players who were erased and whom an older copy of the people file knows; their old bytes may stay."""
+    """Forget erased players whom an older copy of the people file knows; their old bytes may stay."""
     if back := reappeared_after_erasure(journal, people):
         people.erasures.begin(back, AGAIN)
 
@@ -200,7 +200,7 @@ class VerifiedNames:
         return self.file
 
     def show_pending(self) -> None:
-        """Read as the players' names those that the journal sealed and that did not reach their players yet."""
+        """Read as the players' names those with a commitment that did not reach their players yet."""
         pending = {row.player: row for row in self.file.pending.rows()}
         if pending:
             sealed = self._latest(pending)
@@ -269,7 +269,7 @@ class VerifiedNames:
 
     @contextmanager
     def registering(self) -> Iterator[None]:
-        """Take away, when the block ends, the names of new players whose registration was undone within it."""
+        """Remove, when the block ends, the names of new players whose registration was undone within it."""
         try:
             yield
         finally:
@@ -416,7 +416,7 @@ def lost_players(journal: Journal, people: People) -> dict[int, int]:
 
 
 def go_on_without(journal: Journal, people: People) -> int:
-    """Give a row without a name to each registered player who has none; how many there were.
+    """Give a row without a name to each registered player who has none; return how many there were.
 
     Nobody else may register players meanwhile.
 

@@ -44,7 +44,7 @@ MISSING = (
 _COLUMNS = "player, identity, name, salt, joined_at"
 _INSERT = f"INSERT INTO main.people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
 # The same sums over the rows and over the index on identities: they differ where one is older than the other. One
-# statement, as of one moment.
+# statement, in one read snapshot.
 _SUMS = "count(identity), total(player) FILTER (WHERE identity IS NOT NULL), total(length(identity))"
 _COUNTS = (
     f"SELECT * FROM (SELECT count(*), coalesce(max(player), 0), {_SUMS} FROM main.people NOT INDEXED), "
@@ -101,7 +101,7 @@ class SqlitePeople(People):
         self._take_parts()
         self._guard = FileGuard(path, SCHEMA)
         with sqlite.storage_errors(path):
-            # as the journal: a name that it seals must outlast a power cut, too
+            # as the journal: a name with a commitment must outlast a power cut, too
             self._connection.execute("PRAGMA synchronous=FULL")
             # newcomers of an import go anywhere in the index
             self._connection.execute("PRAGMA cache_size=-65536")
@@ -199,7 +199,7 @@ class SqlitePeople(People):
         """Leave nothing in the file and its log but the present rows, from any writer: rewrite it.
 
         Returns:
-            False where another process is reading the file, so that the log keeps old bytes.
+            False if another process is reading the file, so that the log keeps old bytes.
 
         Raises:
             StorageError: the file refuses.
@@ -399,7 +399,7 @@ class SqlitePendingNames(_FileChanges, PendingNames):
             self._connection.execute(_DROP_NAME, (pending.player, pending.salt))
 
     def show(self, sealed: Sequence[Pending]) -> None:
-        """Read the people by these names from now on: the journal sealed them."""
+        """Read the people by these names from now on: the journal committed to them."""
         with sqlite.storage_errors(self.path):
             people_layouts.show(self._connection, sealed=[pending.salt for pending in sealed])
 
@@ -414,7 +414,7 @@ _STANDING = f"SELECT player FROM main.people WHERE player IN (SELECT value FROM 
 
 
 class SqlitePendingErasures(_FileChanges, PendingErasures):
-    """The erasures of one people file that are not brought to their end yet."""
+    """The incomplete erasures of one people file."""
 
     def rows(self) -> dict[int, str]:
         """Return, by player, the person who requested the erasure; none in a file of release 0.1.0."""

@@ -55,7 +55,7 @@ class HousePolicies:
         actor: str | None = None,
         token: str | None = None,
     ) -> Receipt:
-        """Set a policy from an instant on; what is not given stays as it holds then.
+        """Set a policy from an instant on; settings that are not given stay as they are then.
 
         Four eyes hold from the entry on, and only a proposal that is approved changes them once they are on.
 
@@ -75,7 +75,7 @@ class HousePolicies:
             RejectedError: ``needs-a-proposal``: four eyes are on; or for want of a token.
         """
         check_settings(policy, settings, effective_from)
-        self.ledger.level()  # what is long is done before the lock
+        self.ledger.level()  # long work is done before the lock
         self.ledger.current_facts.refuse_unknown_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:

@@ -80,7 +80,7 @@ class StatementRefusedError(Exception):
 
 
 class LostError(Exception):
-    """The connection is gone; what was asked may have been done or not."""
+    """The connection is gone; the request may have been done or not."""
 
 
 class SilentError(LostError):

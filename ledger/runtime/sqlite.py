@@ -164,7 +164,7 @@ def address(path: str | Path, *, read_only: bool = False) -> str:
 
 
 def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Open *path* with our pragmas; transactions are begun and ended by hand.
+    """Open *path* with our pragmas; transactions are begun and ended manually.
 
     In a folder that cannot be written a file without a log is opened as one that never changes.
 

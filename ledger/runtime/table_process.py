@@ -166,7 +166,7 @@ class _Writer:
 
 
 def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> None:
-    """Write what *messages* say until they end; what is not committed then is undone.
+    """Write the rows of *messages* until they end; rows without a commit are then undone.
 
     Each message is a ``HEADER``, a statement with question marks, and rows for it as an Arrow IPC stream; or a
     statement alone, a transaction of its own. A commit is answered when it is on the disk.

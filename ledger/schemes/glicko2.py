@@ -333,7 +333,7 @@ def rate_side(player: Any, after: Any, improvement: float, information: float, p
         after: after them.
         improvement: Σ g(s - E) over the games.
         information: 1/v = Σ g²E(1 - E) over the games.
-        periods: how many step 6 adds: 1, or 0 where RD grows by time elsewhere.
+        periods: how many step 6 adds: 1, or 0 if RD grows by time elsewhere.
         tau: the system constant.
     """
     phi2 = squared(player.rd)
@@ -382,7 +382,7 @@ def move(
     """Run steps 6 to 8: fill rating, RD and volatility of a player."""
     # step 7: φ'² = 1/(1/φ*² + 1/v), μ' = μ + φ'² Σ g(s - E)
     before2 = phi2 + periods * sigma * sigma
-    # the same with one division, and none by 0 where 1/v is 0
+    # the same with one division, and none by 0 if 1/v is 0
     after2 = before2 / (1.0 + before2 * information)
     player.rating = rating + SCALE * after2 * improvement
     player.rd = SCALE * sqrt(after2)

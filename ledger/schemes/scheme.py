@@ -93,7 +93,7 @@ class Newcomer(NamedTuple):
     """The known facts about a player before the first rated game.
 
     Attributes:
-        declared: rating to begin with, points; None where none was declared.
+        declared: rating to begin with, points; None if none was declared.
         birth_year: year of birth; None if unknown.
         day: when the first rated game ended, days since 1970.
         seed: the player's past, which goes before a declared rating.

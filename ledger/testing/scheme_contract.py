@@ -86,7 +86,7 @@ PLAYERS = 24
 FIRST_DAY = 18_500.0  # 26 August 2020
 A_WHILE_LATER = When(600.0, FIRST_DAY + 500.0)
 GAMES = 3_000  # some 250 a player: past any provisional phase
-TOLERANCE = 1e-9  # of a formula worked out by hand against the kernel, which may add in another order
+TOLERANCE = 1e-9  # of a formula calculated manually, compared with the kernel, which may add in another order
 
 
 class SchemeContract:

@@ -120,7 +120,7 @@ def compare(
     """Replay a pool's games under each scheme and say how well it would have done.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         candidates: the schemes, each with a name of its own.
         pool: name of the pool; the first one by default.
         timer: seconds, asked before and after each replay by the thread that runs it.

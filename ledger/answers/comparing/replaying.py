@@ -339,7 +339,7 @@ def _with_source_ratings(order: Order, games: ComparedGames) -> Order:
 def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) -> tuple[Any, Any, Any]:
     """Return each game's place in rating order, milliseconds, a number sorted by its batch's name, and ``BEGAN``.
 
-    The last one is empty where no tournaments are rated whole.
+    The last one is empty if no tournaments are rated whole.
     """
     if pool.scheme.rhythm is not Rhythm.EVENT and not pool.by_event:
         return pool.places(games.ended_ms, ())[0], np.zeros(len(games.ended_ms), np.int32), ()

@@ -111,7 +111,7 @@ def crosstable(
     """Return the page of a tournament; as JSON its form is ``schemas/exports/crosstable-1.json``.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         tournament: the name that its games carry.
         pool: name of the pool; the first one by default.
         choice: which edition, and what to show.
@@ -139,7 +139,7 @@ def crosstable(
     announced = announcements.get((tournament, chosen.edition.first_ms), AnnouncedKind())
     event = EventTable(ledger, rated_by, facts_of(chosen.edition), announced, choice)
     position = ledger.views.position()
-    if isinstance(ledger.journal, ScratchJournal):  # what is tried is no entry yet
+    if isinstance(ledger.journal, ScratchJournal):  # a proposed fact is no entry yet
         position = min(position, ledger.journal.recorded)
     return _page(event, chosen, position)
 
@@ -274,7 +274,7 @@ def results_of(
         opponent, number = forfeited.get((bye.player, bye.round), NOBODY), bye.round or 0
         result = RoundResult(opponent, bye.half_points, is_played=False, round=number, bye=bye.brings)
         by_player.setdefault(bye.player, []).append(result)
-    # Games come in the order of the rounds already: only who has a bye has something out of order.
+    # Games come in the order of the rounds already: only players with a bye have something out of order.
     for player in {bye.player for bye in byes}:
         by_player[player].sort(key=lambda result: result.round)
     return RoundResults(by_player, unplayed, 0 if kind is None else kind.rounds)

@@ -164,7 +164,7 @@ def edition_day(ledger: OpenLedger, pool: str, tournament: str, word: str | None
     """Return the day by which an edition is named in a fact of its own: its first one, or one that is given.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: name of the pool.
         tournament: the name.
         word: a year, month or day of the edition; None: the last one.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 BEGINNING, EVER = -(2**63), 2**63 - 1  # milliseconds; no place in rating order is earlier or later
-# What was voided, or was between the two accounts of one person, is no game of a tournament.
+# A voided game, or one between the two accounts of one person, is no game of a tournament.
 _OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white <> black"
 # ``tournament IS NOT NULL`` lets SQLite take the index, which holds the games of tournaments alone.
 ENDS = f"SELECT tournament, ended_ms, ended_at FROM games WHERE {_OF_POOL}"
@@ -146,7 +146,7 @@ class EventGame(NamedTuple):
 
     @property
     def round_number(self) -> int:
-        """The number of its round; 0 where it is not known."""
+        """The number of its round; 0 if it is not known."""
         return self.round_order // _ROUND
 
     @property
@@ -250,7 +250,7 @@ def sides_of(
     Args:
         connection: the views.
         pool: the pool.
-        player: whose rows.
+        player: the player of the rows.
         games: games of one tournament.
     """
     positions = [game.position for game in games if game.reason is None and player in {game.white, game.black}]
@@ -355,7 +355,7 @@ class LedgerRatings:
     def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
         """Return the player's rating before the first of some games, and the change by these games.
 
-        Games that were rated together changed it once. None where a rating is missing.
+        Games that were rated together changed it once. None if a rating is missing.
         """
         changes: dict[tuple[int, int], tuple[float, float]] = {}
         for game in games:

@@ -197,7 +197,7 @@ def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
         loser = loser_of(pair, played, games, out)
         if loser is not None:
             out.add(loser)
-    # Nobody may be known to have lost a final that was level: then two are not out.
+    # If no player is known to have lost a drawn final, two are not out.
     return again <= 1 and len(out) >= len(players) - 2
 
 

@@ -102,7 +102,7 @@ def tournaments(
     """Return the tournaments of a pool, a row an edition, the latest first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first pool by default.
         search: which.
 
@@ -251,7 +251,7 @@ def tournaments_of(
     """Return the tournaments of one player, the latest first, with the player's results in each.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         search: which.

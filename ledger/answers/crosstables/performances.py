@@ -51,7 +51,7 @@ class Performed(NamedTuple):
     Attributes:
         half_points: 2 for a win, 1 for a draw, 0 for a loss.
         opponent: the opponent's enrolment rating, points; None for who has none: the game is left out.
-        closing: the player's own rating after the game, points; None where the scheme shows none.
+        closing: the player's own rating after the game, points; None if the scheme shows none.
     """
 
     half_points: int
@@ -64,7 +64,7 @@ class Performance(NamedTuple):
 
     Attributes:
         rating: points, rounded as the variant says; None if the variant gives none.
-        why_not: why it gives none; None where it gives one.
+        why_not: why it gives none; None if it gives one.
         games: how many games it is based on.
         opponents_mean: mean enrolment rating of the opponents in these games (FIDE's Rc before rounding), points.
     """

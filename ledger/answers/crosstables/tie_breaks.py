@@ -133,7 +133,7 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
 
     @cached_property
     def last_round(self) -> int:
-        """The highest number of a round; 0 where none is known."""
+        """The highest number of a round; 0 if none is known."""
         return max((result.round for own in self.values() for result in own), default=0)
 
     @cached_property
@@ -152,7 +152,7 @@ class TieBreak(NamedTuple):
         short: the abbreviation of C.07.
         title: what it is called.
         section: where C.07 defines it.
-        value: of a player among those who are level; None where it says nothing. The greater one is ahead.
+        value: of a player among those who are level; None if it says nothing. The greater one is ahead.
     """
 
     short: str

@@ -160,7 +160,7 @@ def row_schema(
         title: name and version of the export.
         doc: what a row is.
         columns: the columns.
-        others: what further columns hold; None where there are none.
+        others: what further columns hold; None if there are none.
     """
     columns = list(columns)
     return {

@@ -415,7 +415,7 @@ def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | No
     """Yield the rows of each table, without the column of names.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: number of the pool; None: all.
         tournament: name of the tournament; None: all.
     """
@@ -499,7 +499,7 @@ def dataset(ledger: OpenLedger, name: str) -> Dataset:
     """Return the dataset of a name: one of ``PREPARED``, or a table of the views unchanged.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         name: of a dataset, or of a table of the views.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Writing an export: the rows of one moment, into a file that is whole or not there at all.
+"""Writing an export: the rows of one read snapshot, into a file that is whole or not there at all.
 
 Everything is read in one transaction while others record games and update the views, also by the second process that
 reads. The file is made under another name and replaces an older export; the files of a ledger are never written
@@ -331,7 +331,7 @@ def export(
     """Write what a ledger holds to a file.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         what: names of datasets or of tables of the views; several if the format takes them.
         target: the file; an older one there is replaced.
         fmt: name of the format; by default that of the file's name.

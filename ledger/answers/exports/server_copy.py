@@ -74,7 +74,7 @@ def copy_tables(
     proposal: int | None = None,
     progress: Progress = silent,
 ) -> list[CopiedTable]:
-    """Copy the documented tables of the views into a schema of PostgreSQL, all of one moment, in one transaction.
+    """Copy the documented tables of the views to a schema of PostgreSQL: one read snapshot, in one transaction.
 
     Args:
         ledger: a ledger; its views are brought up to date.

@@ -171,7 +171,7 @@ def server_tables(ledger: OpenLedger, *, names: bool = False) -> list[ServerTabl
     """Return every documented table of the views, those of plug-ins too, and on request the names.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         names: whether to include identifying data: names, identities, years of birth.
 
     Raises:

@@ -80,7 +80,7 @@ def trf16(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
     """Return the report of a tournament, line by line.
 
     Args:
-        ledger: whose views are level.
+        ledger: whose views are up to date.
         selection: the tournament, its pool, and days between which one edition lies.
 
     Raises:

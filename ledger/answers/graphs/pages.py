@@ -48,7 +48,7 @@ def page(
     """Return a page of a player's rating graph.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player of the graph.
         pool: name of the pool; the first one by default.
         number: the page of 50 games, 1 the newest; by default the last games.

@@ -202,7 +202,7 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
     left, width = _n(x - layout.bar / 2), _n(layout.bar)
     drawn = [_box("hit", left, TOP, width, "transparent")]
     if bar.provisional:
-        # what is paler hides what lies under it, too
+        # a paler one hides the marks under it, too
         drawn.append(_box("page", left, y, width, "#FFFFFF"))
     drawn.append(_box(kind, left, y, width, fill))
     if bar.corrected:

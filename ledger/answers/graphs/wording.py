@@ -24,7 +24,7 @@ def anchor(player: PlayerBars, bar: Bar) -> str:
 
 def points(rating: float | None) -> str:
     """Return a rating as people read it, to the nearest point; a dash for none."""
-    # A graph of 100 games says 500 of them; what is no number is in no range.
+    # A graph of 100 games has 500 of them; a value that is no number is in no range.
     if rating is not None and -_MOST_DIGITS < rating < _MOST_DIGITS:
         return f"{rating:.0f}"
     return "-" if rating is None or isnan(rating) else f"{rating:.3g}"

@@ -46,7 +46,7 @@ _OF_THE_SYSTEM = {"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_REA
 
 @attrs.frozen
 class Falsehood:
-    """One thing in a file that is not what was sealed.
+    """One thing in a file that contradicts its commitment.
 
     Attributes:
         table: its table, or ``journal file``, ``people schema`` and the like for what belongs to none.

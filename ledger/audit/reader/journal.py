@@ -190,7 +190,7 @@ def _ends(
     """Return the right end of each body.
 
     Args:
-        kinds: as bytes, None where a column is no text.
+        kinds: as bytes, None if a column is no text.
         keys: as bytes.
         positions: of the entries.
         stamps: the ends of the bodies from the instant on, or the one of them that is that of all.
