@@ -113,7 +113,7 @@ class OutsideGames:
     """Games of an import that lie in no announced edition of their tournament.
 
     Attributes:
-        known: by pool and tournament, the announcements.
+        announced: by pool and tournament, the announcements.
         games: line and words of the first of them.
         count: how many there are.
     """

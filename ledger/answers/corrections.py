@@ -56,7 +56,7 @@ class ProposalRow:
 @of_one_moment
 def proposal_rows(ledger: OpenLedger, proposals: Iterable[ShownProposal]) -> list[ProposalRow]:
     """Return proposals as rows."""
-    return [_row(ledger, shown) for shown in proposals]
+    return [_row(ledger, view) for view in proposals]
 
 
 @of_one_moment
@@ -66,28 +66,28 @@ def proposal(ledger: OpenLedger, number: int) -> ProposalRow:
     Raises:
         UnknownNameError: there is no proposal of this number.
     """
-    shown = Corrections(ledger).proposal(number)
-    recorded = [change.plain() for change in shown.changes]
-    in_full = ProposalInFull(recorded=recorded, why_not=shown.proposal.why_not)
-    return attrs.evolve(_row(ledger, shown), what=described(ledger, shown.changes), in_full=in_full)
+    view = Corrections(ledger).proposal(number)
+    recorded = [change.plain() for change in view.changes]
+    in_full = ProposalInFull(recorded=recorded, why_not=view.proposal.why_not)
+    return attrs.evolve(_row(ledger, view), what=described(ledger, view.changes), in_full=in_full)
 
 
-def _row(ledger: OpenLedger, shown: ShownProposal) -> ProposalRow:
-    proposal = shown.proposal
+def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
+    proposal = view.proposal
     return ProposalRow(
         proposal=proposal.proposal,
-        state=shown.state,
-        changes=len(shown.changes),
-        what=in_short(ledger, shown.changes),
-        reason=shown.reason,
-        proposed_at=shown.proposed_at,
+        state=view.state,
+        changes=len(view.changes),
+        what=in_short(ledger, view.changes),
+        reason=view.reason,
+        proposed_at=view.proposed_at,
         proposed_by=proposal.proposed_by,
         proven=bool(proposal.proposed_proven),
-        decided_at=shown.decided_at,
+        decided_at=view.decided_at,
         decided_by=proposal.decided_by,
         decided_proven=None if proposal.decided_proven is None else bool(proposal.decided_proven),
-        decision_reason=shown.decision_reason,
-        alike=list(shown.alike),
+        decision_reason=view.decision_reason,
+        alike=list(view.alike),
     )
 
 
@@ -103,8 +103,8 @@ def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
     called = names(ledger, players) if players else {}
     # these say the number already
     bare = {number: {f"{ERASED} {number}", missing(number), nameless(number)} for number in called}
-    shown = {number: name if name in bare[number] else f"{name} ({number})" for number, name in called.items()}
-    return [_words(change, shown) for change in listed]
+    labels = {number: name if name in bare[number] else f"{name} ({number})" for number, name in called.items()}
+    return [_words(change, labels) for change in listed]
 
 
 @of_one_moment

@@ -116,11 +116,11 @@ class _Made(NamedTuple):
         self, what: What, place: int, n: int, *, rating: float | None = None, reckoned: float | None = None
     ) -> Achievement:
         """Return an achievement of the player's n-th game; *reckoned* is the opponent's rating in the formula."""
-        scheme, shown = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.nth_game(n)
-        before = shown.opponent_rating_before
+        scheme, game = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.nth_game(n)
+        before = game.opponent_rating_before
         reached = attrs.evolve(
-            shown,
-            rating=shown.rating if rating is None else rating,
+            game,
+            rating=game.rating if rating is None else rating,
             opponent_rating_before=reckoned if before is None else before,
         )
         return Achievement(what=what, place=place, scheme=scheme, other_system=scheme != self.present, reached=reached)

@@ -87,13 +87,13 @@ def in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
 
 
 def _moves(ledger: OpenLedger, impact: Impact) -> list[MoveRow]:
-    shown = names(ledger, {move.player for move in impact.moves})
+    called = names(ledger, {move.player for move in impact.moves})
     limits = {pool: class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
     return [
         MoveRow(
             pool=move.pool,
             player=move.player,
-            name=shown[move.player],
+            name=called[move.player],
             difference=move.difference,
             **_fields(move, limits[move.pool]),
         )
@@ -102,13 +102,13 @@ def _moves(ledger: OpenLedger, impact: Impact) -> list[MoveRow]:
 
 
 def _lists(ledger: OpenLedger, impact: Impact) -> list[MovedListRow]:
-    shown = names(ledger, {move.largest for move in impact.lists if move.largest is not None})
+    called = names(ledger, {move.largest for move in impact.lists if move.largest is not None})
     return [
         MovedListRow(
             list=move.name,
             players=move.players,
             player=move.largest,
-            name=None if move.largest is None else shown[move.largest],
+            name=None if move.largest is None else called[move.largest],
             before=move.before,
             after=move.after,
         )

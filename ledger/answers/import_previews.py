@@ -89,14 +89,14 @@ def listed_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None =
         The largest differences first, then those who have no rating yet, by number.
     """
     states, now_ms = ledger.states(ledger.pool(pool)), ledger.now_ms()
-    shown = names(ledger, {player for player, _, _ in report.new_ratings})
+    called = names(ledger, {player for player, _, _ in report.new_ratings})
     rows: list[ListedRating] = []
     for player, since, listed in report.new_ratings:
         before = states.at(player, now_ms if since is None else instant_ms(since)).in_force
         rows.append(
             ListedRating(
                 player=player,
-                name=shown[player],
+                name=called[player],
                 since=since,
                 rating=before,
                 listed=float(listed),
@@ -187,7 +187,9 @@ class ImportPreview:
         ledger = self._ledger
         ledger.catch_up_if_corrected()
         first = schemes.in_full(ledger.first_scheme(), stored=True)
-        alike = None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
+        detector = (
+            None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
+        )
         facts = ledger.current_facts
         notes_of = SeedWarnings(ledger.views).of_games
         keys = MadeKeys(self._journal, self._secret)
@@ -198,7 +200,7 @@ class ImportPreview:
             first,
             actor,
             ledger.now_ms,
-            alike,
+            detector,
             notes_of,
             facts.corrected_game,
             keep_differences,

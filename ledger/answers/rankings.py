@@ -190,7 +190,7 @@ def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool 
     )
     best = standings.best(choice.limit)
     rest = best[choice.offset :]
-    shown = names(ledger, {player.player for player in rest})
+    called = names(ledger, {player.player for player in rest})
     places_of = shared_places([player.rating for player in best])[choice.offset :]
     players = [player.player for player in rest]
     in_full: Sequence[RankingDetails | None] = [None] * len(rest)
@@ -202,7 +202,7 @@ def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool 
         RankingRow(
             rank=rank,
             player=player.player,
-            name=shown[player.player],
+            name=called[player.player],
             rating=player.rating,
             games=player.games,
             last_game=player.last_game,

@@ -290,11 +290,11 @@ def _with_points(
         is_new = value is None
         cause = "no rating then; the scheme begins with" if is_new else "worked out anew"
         parts = [_Change("began" if is_new else "other version", cause, then.exact_rating), *parts]
-    shown: list[RatingPart] = []
+    with_points: list[RatingPart] = []
     for part in parts:
         if part.after == value and not part.games and part.kind != CORRECTION:
             continue
-        shown.append(
+        with_points.append(
             RatingPart(
                 kind=part.kind,
                 cause=part.cause,
@@ -307,8 +307,8 @@ def _with_points(
         value = part.after
     if rating_now is None and value is not None and rating_then is not None:
         left = RatingPart(kind="left", cause="not listed now", proposal=None, games=[], points=None, rating=None)
-        shown.append(left)
-    return shown
+        with_points.append(left)
+    return with_points
 
 
 def _points(after: Fraction | float, before: Fraction | float) -> float:

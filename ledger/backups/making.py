@@ -164,7 +164,7 @@ def _refuse_taken(target: Path) -> None:
 def _copy(source: Path, target: Path, progress: Progress) -> None:
     """Copy a database under one read snapshot, even if others write meanwhile."""
 
-    def tell(_: int, remaining: int, total: int) -> None:
+    def report(_: int, remaining: int, total: int) -> None:
         progress(f"copy {source.name}", total - remaining, total)
 
     # from the first byte on: a journal that its owner alone may read is no more open in a copy
@@ -176,7 +176,7 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
         with sqlite.storage_errors(target):
             copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
             # In steps, so that progress can be reported; the read snapshot above keeps them consistent.
-            original.backup(copy, pages=PAGES, progress=tell)
+            original.backup(copy, pages=PAGES, progress=report)
 
 
 def _renamings(path: Path) -> int:

@@ -119,7 +119,7 @@ def _shorter_spellings(spelling: str) -> set[str]:
 
 
 def column_pairs(new_players: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
-    """Yield the same pairs; nobody is compared with everybody, for two such names share a half and a shorter form."""
+    """Yield the same pairs; most pairs are skipped, because two such names share a half and a shorter form."""
     words = {"identity": pl.String, "name": pl.String}
     new = _compared(pl.DataFrame(new_players, words, orient="row").with_row_index("place"))
     if not len(new):

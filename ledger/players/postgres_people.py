@@ -74,9 +74,9 @@ class NamesDatabase:
         return self.connect().execute(self._sql(statement), values).rowcount
 
     def _sql(self, query: str) -> Any:
-        shown = _AS_SHOWN if self.sealed or self.hidden else "{s}.people AS people"
+        people = _AS_SHOWN if self.sealed or self.hidden else "{s}.people AS people"
         # The people first: their replacement names the schema, too.
-        return query.replace("{people}", shown).replace("{s}", self.schema)
+        return query.replace("{people}", people).replace("{s}", self.schema)
 
     def copy(self, table: str, columns: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
         """Add rows by a binary COPY, within a write transaction; how many the table took."""

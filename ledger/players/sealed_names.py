@@ -138,7 +138,7 @@ def erase_reappeared(journal: Journal, people: People) -> None:
         people.erasures.begin(back, AGAIN)
 
 
-# Numbers that are counted for each process that registers somebody, so that it costs the same among a million players.
+# Numbers that are counted for each registering process, so that it costs the same among a million players.
 _STRETCHES, _STRETCH = 8, 500
 _NAMED = 5  # players that a refusal names one by one
 

@@ -109,7 +109,7 @@ class Columns(Protocol):
     def filled(self, flat: Column, instead: Sequence[float]) -> Column:
         """Return rows as wide as *instead*, flat, with its number wherever a row says None or NaN."""
 
-    def alike(self, first: Column, second: Column, width: int) -> Column:
+    def equal_rows(self, first: Column, second: Column, width: int) -> Column:
         """Return, by row of both, 1 if all its numbers are equal, NaN as itself, else 0."""
 
 
@@ -216,7 +216,7 @@ class Few:
             for value, start in zip(flat, cycle(instead), strict=False)
         ]
 
-    def alike(self, first: Column, second: Column, width: int) -> Column:
+    def equal_rows(self, first: Column, second: Column, width: int) -> Column:
         same = list(map(is_same, first, second))
         return [int(all(same[row : row + width])) for row in range(0, len(same), width or 1)]
 
@@ -330,7 +330,7 @@ class Many:
         rows = np.asarray(flat, np.float64).reshape(-1, len(instead) or 1)
         return np.where(np.isnan(rows), np.asarray(instead or [nan]), rows).reshape(-1)
 
-    def alike(self, first: Column, second: Column, width: int) -> Column:
+    def equal_rows(self, first: Column, second: Column, width: int) -> Column:
         return equal_values(first, second).reshape(-1, width).all(axis=1).astype(np.int32)
 
 

@@ -54,24 +54,24 @@ def visible(text: str, keep: str = "") -> str:
     """
     if (text.isascii() and text.isprintable()) or not any(map(_needs_a_look, text)):
         return text
-    shown: list[str] = []
+    escaped: list[str] = []
     # the number of marks on the character before; a mark needs a base character
     marks = MOST_MARKS
     for place, char in enumerate(text):
         if not _needs_a_look(char) or char in keep:
-            shown.append(char)
+            escaped.append(char)
             marks = MOST_MARKS if char.isspace() else 0
         elif marks < MOST_MARKS and not is_hidden(char):
-            shown.append(char)
+            escaped.append(char)
             marks += 1
         elif marks < MOST_MARKS and _belongs(text, place):
-            shown.append(char)
+            escaped.append(char)
         else:
             code = ord(char)
             short = _SHORT.get(char) or f"\\x{code:02x}"
-            shown.append(short if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+            escaped.append(short if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
             marks = MOST_MARKS
-    return "".join(shown)
+    return "".join(escaped)
 
 
 def _belongs(text: str, place: int) -> bool:
@@ -195,9 +195,9 @@ def in_markup(text: str) -> str:
     """Return the text for an element of SVG or HTML, or a quoted attribute: on one line, nothing hidden."""
     if _PLAIN_IN_MARKUP.fullmatch(text) is not None:  # as most of what a graph says of its games
         return text.replace("'", "&#39;")
-    shown = visible(text)
-    shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate
-    return shown.replace('"', "&quot;").replace("'", "&#39;")
+    escaped = visible(text)
+    escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate
+    return escaped.replace('"', "&quot;").replace("'", "&#39;")
 
 
 def lines_in_markup(lines: Sequence[str]) -> str:

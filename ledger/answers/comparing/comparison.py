@@ -219,10 +219,10 @@ def _switches(
         # NumPy sorts by the last key first: by gain, and equals by player.
         best = [index for index in np.lexsort((who, -gain))[:movers].tolist() if gain[index] > 0]
         worst = [index for index in np.lexsort((who, gain))[:movers].tolist() if gain[index] < 0]
-        shown = names(ledger, {int(players[who[index]]) for index in (*best, *worst)})
+        called = names(ledger, {int(players[who[index]]) for index in (*best, *worst)})
         columns = (players[who], played[who], places, ratings, new_places, new_ratings, gain)
         mover_at = {
-            index: Mover(int(player), shown[int(player)], *rest)
+            index: Mover(int(player), called[int(player)], *rest)
             for index in (*best, *worst)
             for player, *rest in [[column[index].item() for column in columns]]
         }

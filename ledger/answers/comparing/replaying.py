@@ -95,8 +95,9 @@ class Year:
 class ComparedGames(NamedTuple):
     """The games in order of their ends, as NumPy arrays.
 
-    ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``. ``shown`` is by
-    side, White's before Black's, the rating that the source shows with the game, NaN if it shows none.
+    ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``.
+    ``source_ratings`` is by side, White's before Black's, the rating that the source shows with the game, NaN if it
+    shows none.
     """
 
     players: Any
@@ -106,7 +107,7 @@ class ComparedGames(NamedTuple):
     ended_ms: Any
     tournament: Any
     tournaments: list[str | None]
-    shown: Any
+    source_ratings: Any
 
 
 class Stretch(NamedTuple):
@@ -185,8 +186,8 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGa
         return ComparedGames(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
     columns: list[Any] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     players, white, black = MANY.dense(columns[0], columns[1])
-    shown = MANY.interleave(columns[5], columns[6])
-    return ComparedGames(players, white, black, columns[2], columns[3], columns[4], list(codes), shown)
+    source_ratings = MANY.interleave(columns[5], columns[6])
+    return ComparedGames(players, white, black, columns[2], columns[3], columns[4], list(codes), source_ratings)
 
 
 def counts(games: ComparedGames) -> Any:
@@ -231,12 +232,12 @@ def ordered(
         # Schemes that rate by game have one order, and so have those of one calendar: it is worked out once.
         if _cut(candidate) not in orders:
             orders[_cut(candidate)] = _order(connection, games, pool, roster)
-    shown: dict[object, Order] = {}
+    with_source: dict[object, Order] = {}
     chosen = []
     for candidate, pool in zip(candidates, pools, strict=True):
         cut, order = _cut(candidate), orders[_cut(candidate)]
         if candidate.scheme.scale == SHOWN_SCALE and (from_shown or candidate.settings.get(FROM_SHOWN)):
-            order = shown[cut] = shown.get(cut) or _with_source_ratings(order, games)
+            order = with_source[cut] = with_source.get(cut) or _with_source_ratings(order, games)
         chosen.append(order._replace(pool=pool))
     return chosen
 
@@ -324,14 +325,14 @@ def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[i
 def _with_source_ratings(order: Order, games: ComparedGames) -> Order:
     """Return the same new players with the first game's shown rating, if none was declared and no list states one."""
     owner = MANY.interleave(games.white[order.places], games.black[order.places])
-    sides = games.shown.reshape(-1, 2)[order.places].reshape(-1)
-    shown = np.full(len(games.players), np.nan)
+    sides = games.source_ratings.reshape(-1, 2)[order.places].reshape(-1)
+    source_ratings = np.full(len(games.players), np.nan)
     # the last one written belongs to the first game
-    shown[owner[::-1]] = sides[::-1]
+    source_ratings[owner[::-1]] = sides[::-1]
     newcomers = [
-        # NaN means that none is shown, and is not above 0 either.
+        # NaN means that none is source_ratings, and is not above 0 either.
         who._replace(declared=rating) if not who.has_rating and rating > 0 else who
-        for who, rating in zip(order.newcomers, shown.tolist(), strict=True)
+        for who, rating in zip(order.newcomers, source_ratings.tolist(), strict=True)
     ]
     return order._replace(newcomers=newcomers)
 

@@ -405,9 +405,9 @@ class ShownRatings:
         # In order of the ends, for ``most_common`` keeps equals as they were first counted.
         for game in sorted(games, key=lambda game: game.ended_ms):
             for player in (game.white, game.black):
-                shown = game.shown_of(player)
-                if shown is not None:
-                    often.setdefault(player, Counter())[shown] += 1
+                rating = game.shown_of(player)
+                if rating is not None:
+                    often.setdefault(player, Counter())[rating] += 1
         self._enrolment = {player: float(counted.most_common(1)[0][0]) for player, counted in often.items()}
 
     def counts(self, game: EventGame) -> bool:
@@ -420,8 +420,8 @@ class ShownRatings:
 
     def before(self, player: int, game: EventGame) -> float | None:
         """Return the rating shown in the game or, if that shows none, that of the enrolment."""
-        shown = game.shown_of(player)
-        return self.enrolment(player) if shown is None else float(shown)
+        rating = game.shown_of(player)
+        return self.enrolment(player) if rating is None else float(rating)
 
     def after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
         """Return None: no source shows it."""

@@ -169,9 +169,9 @@ def _html_blocks(layout: TableLayout) -> list[str]:
 
 def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
     """Return the mouse-over of a player's TPR: every opponent as the player met them."""
-    shown = average(standing.performance)
+    label = average(standing.performance)
     offset = percent(standing.er_offset)
-    worth = f"TPR {shown} ({page.performance.variant}), ER offset {offset} %"
+    worth = f"TPR {label} ({page.performance.variant}), ER offset {offset} %"
     summary = f"{standing.name}: {worth}, {half(standing.points)} points"
     heads = "".join(
         f'<th scope="col" class="{"left" if head == "opponent" else ""}">{head}</th>' for head in _VIEW_COLUMNS
@@ -317,9 +317,9 @@ def _svg_cell(cell: TableCell, column: TableColumn, x: float, y: float, width: f
     bar = ""
     if cell.kind in {"win", "draw", "loss"}:
         bar = f'<path class="{cell.kind}" d="M{x + 3:.1f} {y + LINE - 2.5}H{x + width - 3:.1f}"/>'
-    shown = f"▲ {cell.text}" if cell.kind == "upset" else _cut(cell.text)
+    label = f"▲ {cell.text}" if cell.kind == "upset" else _cut(cell.text)
     style = ' class="upset"' if cell.kind == "upset" else ""
-    text = f'<text{style} x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}">{in_markup(shown)}</text>'
+    text = f'<text{style} x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}">{in_markup(label)}</text>'
     # An unseen box, so that the mouse-over shows next to the letters, too.
     hit = f'<rect fill="none" pointer-events="all" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{LINE}"/>'
     return f'<g role="{role}">{title}{hit if title else ""}{bar}{text}</g>'

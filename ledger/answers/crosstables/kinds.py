@@ -251,12 +251,12 @@ def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> 
 # --- matches ------------------------------------------------------------------------------------------------
 
 
-def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]:
+def matches(games: Sequence[EventGame], called: Mapping[int, str]) -> list[Match]:
     """Return the matches in the order of their rounds, from the first to the last.
 
     Args:
         games: of the tournament, in the order of the rounds.
-        shown: names by player number.
+        called: names by player number.
     """
     reached: dict[int, int] = {}
     lost: set[int] = set()
@@ -275,7 +275,7 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
                 round=number,
                 third_place=is_third_place,
                 players=list(order),
-                names=[shown[player] for player in order],
+                names=[called[player] for player in order],
                 points=points,
                 games=[game.key for game in played],
                 winner=None if loser is None else order[0],

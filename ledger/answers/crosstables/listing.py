@@ -274,7 +274,7 @@ def tournaments_of(
     games = event_games.games_of(connection, rated_by, names)
     byes = tournament_editions.rounds_of(connection, rated_by, names)
     announcements = editions.announced_by_name(connection, rated_by, names)
-    tellings: list[EventFacts] = []
+    played: list[EventFacts] = []
     for name in names:
         ends = event_games.ends_of(games.get(name, ()))
         every = editions_of(rated_by, name, ends, byes.get(name, []), search.quiet_days)
@@ -283,10 +283,10 @@ def tournaments_of(
             players = {player for game in inside.games for player in (game.white, game.black)}
             # The player has a game of that name, and need not have played in each of its editions.
             if person.player in players | {bye.player for bye in inside.byes}:
-                tellings.append(inside)
-    tellings.sort(key=lambda telling: (-telling.edition.first_ms, telling.tournament))
+                played.append(inside)
+    played.sort(key=lambda event: (-event.edition.first_ms, event.tournament))
     rows = []
-    for inside in tellings[: search.limit]:
+    for inside in played[: search.limit]:
         announced = announcements.get((inside.tournament, inside.edition.first_ms), AnnouncedKind())
         event = EventTable(ledger, rated_by, inside, announced, choice)
         rows.append(_row_of(event, person.player))

@@ -265,7 +265,7 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
         plain = attrs.evolve(plain, personal=name in PERSONAL)
         columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
 
-    def scans(selection: ExportFilter, shown: Sequence[ExportColumn]) -> list[TableScan]:
+    def scans(selection: ExportFilter, selected: Sequence[ExportColumn]) -> list[TableScan]:
         where = _between(selection, "h.ended_ms")
         if selection.player is not None:
             where.insert(0, f"h.player = {selection.player}")
@@ -273,7 +273,7 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
             where.insert(
                 0, "h.pool IN (SELECT pool FROM pools)" if selection.pool is None else f"h.pool = {selection.pool}"
             )
-        return [scan(shown, "history AS h", ("pool", "player", "n"), where)]
+        return [scan(selected, "history AS h", ("pool", "player", "n"), where)]
 
     return Dataset(
         name="history",
@@ -516,8 +516,8 @@ def dataset(ledger: OpenLedger, name: str) -> Dataset:
         raise UnknownNameError("table", name, choice_of(name, names), where="to export")
     columns, key = of_table(connection, name, tables[name])
 
-    def scans(_: ExportFilter, shown: Sequence[ExportColumn]) -> list[TableScan]:
-        return [scan(shown, f'"{name}"', key, where) for where in rows_at_one_time(connection, name)]
+    def scans(_: ExportFilter, selected: Sequence[ExportColumn]) -> list[TableScan]:
+        return [scan(selected, f'"{name}"', key, where) for where in rows_at_one_time(connection, name)]
 
     return Dataset(name=name, doc=tables[name].doc, columns=columns, key=key, scans=scans)
 

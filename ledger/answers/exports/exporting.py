@@ -85,9 +85,9 @@ def csv_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:
     """Yield a table as CSV: a line of names, empty cells for unknown values, line ends as on Unix."""
     yield (",".join(column.name for column in part.columns) + "\n").encode()
     for frame in part.frames:
-        shown = with_iso_instants(frame)
-        texts = [name for name, kind in shown.schema.items() if kind == pl.String]
-        cells = shown.with_columns(_cells(shown[name], raw=options.raw) for name in texts)
+        cells = with_iso_instants(frame)
+        texts = [name for name, kind in cells.schema.items() if kind == pl.String]
+        cells = cells.with_columns(_cells(cells[name], raw=options.raw) for name in texts)
         written = BytesIO()
         cells.write_csv(written, include_header=False)
         yield written.getvalue()
@@ -97,10 +97,10 @@ def _cells(texts: Any, *, raw: bool) -> Any:
     """Return a column of text as cells: most are plain; of the others each different text is looked at once."""
     others = texts.filter(~texts.str.contains(_PLAIN_CELL)).unique().drop_nulls().to_list()
     # A cell in quotation marks may have several lines (RFC 4180, 2.6).
-    shown = {text: visible(text, keep="\n") for text in others}
+    cells = {text: visible(text, keep="\n") for text in others}
     if not raw:
-        shown = {text: in_cell(cell, "csv") for text, cell in shown.items()}
-    changed = {text: cell for text, cell in shown.items() if text != cell}
+        cells = {text: in_cell(cell, "csv") for text, cell in cells.items()}
+    changed = {text: cell for text, cell in cells.items() if text != cell}
     return texts.replace(list(changed), list(changed.values())) if changed else texts
 
 

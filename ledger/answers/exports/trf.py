@@ -60,7 +60,7 @@ class Report:
     Attributes:
         name: of the tournament.
         first, last: its days, as precise as they are known.
-        kind: one of the words of ``facts.words.Format``, None if nobody said.
+        kind: one of the words of ``facts.words.Format``, None if it is unknown.
         entrants: by player number.
         rounds: the games of each round; a player has one game in each at most.
         byes: the rounds without a game, each a round of its number.

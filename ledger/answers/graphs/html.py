@@ -72,15 +72,15 @@ def draw(
         pgn: games as PGN, by key: each is in the details of its game.
     """
     title = in_markup(f"Rating graph of {wording.heading(page)}")
-    shown = f"<style>{style(look)}</style>"
+    styling = f"<style>{style(look)}</style>"
     if look.sheet is not None:
-        shown = f'<link rel="stylesheet" href="{in_markup(look.sheet)}">'
+        styling = f'<link rel="stylesheet" href="{in_markup(look.sheet)}">'
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_policy(look)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>\n{shown}\n</head>\n<body>\n<main>",
+            f"<title>{title}</title>\n{styling}\n</head>\n<body>\n<main>",
             f"<h1>{title}</h1>\n<p>{in_markup(wording.summary(page))}</p>",
             *_links(page, page_link),
             *_drawings(page, look),

@@ -106,8 +106,8 @@ def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def _cut(name: str) -> str:
-    shown = visible(name)
-    return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
+    visible_name = visible(name)
+    return visible_name if len(visible_name) <= LONGEST_NAME else f"{visible_name[: LONGEST_NAME - 1]}…"
 
 
 def _heading(page: Page, layout: GraphLayout) -> list[str]:
