@@ -18,8 +18,7 @@ from ledger.auth.issued_tokens import IssuedTokens
 from ledger.auth.token_store import TokenStore
 from ledger.auth.tokens import Tokens
 from ledger.book import judge
-from ledger.book.current_facts import CurrentFacts
-from ledger.book.evidence import Context, Evidence
+from ledger.book.evidence import Context, CurrentFacts, Evidence
 from ledger.book.judging import RecordedEvent
 from ledger.book.rules_by_keys import OWN_DOORS
 from ledger.book.timeline import Pool

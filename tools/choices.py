@@ -19,7 +19,7 @@ def scheme_names(_context: click.Context, _parameter: click.Parameter, begun: st
 
 
 def pools_of_the_ledger(context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
-    """The pools, whose names begin so, of the ledger that stands on the line already."""
+    """Return the pools whose names begin so, of the ledger that is on the line already."""
     # A line that ends in an option without its value leaves its arguments unparsed; the ledger is the first of them.
     path = context.params.get("db_path") or next((word for word in context.args if not word.startswith("-")), None)
     if path is not None:

@@ -24,7 +24,7 @@ def option(in_a_table: int, rows: str) -> Callable[[Command], Command]:
     """The option ``--limit``, as the argument *limit*; ``--last`` is what it was called first, and still understood.
 
     Args:
-        in_a_table: how many rows a table has where nobody says.
+        in_a_table: how many rows a table has by default.
         rows: what the rows are, as its help calls them.
     """
     text = f"How many {rows}; 0: all. By default all, in a table {in_a_table}."
@@ -45,7 +45,7 @@ def option(in_a_table: int, rows: str) -> Callable[[Command], Command]:
 
 
 def shown(limit: int | None, fmt: str | None, in_a_table: int) -> int:
-    """How many rows to show, for *limit* as the user gave it; ask for one more, so that ``write`` knows of the rest."""
+    """Return how many rows to show for the user's *limit*; ask for one more, so that ``write`` knows of the rest."""
     if limit is None:
         return in_a_table if fmt == "table" else EVERY_ROW
     return min(limit or EVERY_ROW, EVERY_ROW)  # more than a number of SQLite holds is every row, too

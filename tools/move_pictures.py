@@ -1,7 +1,7 @@
 """The moves that a correction would bring, as SVG or PNG: a bar for each player, as long as the rating would move.
 
-Drawn by matplotlib, which is optional. Up and down are told apart by colour and by the shape of the mark, so that
-nobody has to see colours. The same moves give the same bytes. Names are drawn as ``visible`` has them, never as
+Drawn by matplotlib, which is optional. Colour and the shape of the mark distinguish up and down, so that
+no reader has to see colours. The same moves give the same bytes. Names are drawn as ``visible`` has them, never as
 formulas.
 """
 

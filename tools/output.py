@@ -1,7 +1,7 @@
 """The only door to standard output and standard error: answers, remarks, errors, and rows in five formats.
 
 Whatever is written for people goes through ``visible``, JSON through ``in_json``, cells of CSV and TSV through
-``in_cell`` as well. No other module prints; how a command ends when nobody takes its answer is in ``running``.
+``in_cell`` as well. No other module prints; ``running`` decides how a command ends when its answer has no reader.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FORMATS = ("json", "nl", "csv", "tsv", "table")
 DIVIDED = ("csv", "tsv")
 LONGEST = 2_000  # characters of a remark or an error; a fault may quote a line of many megabytes
 RAW = "tools.output.raw"  # under this name a command's context keeps whether --raw was given
-# Of the 256 colours of terminals the nearest to Okabe and Ito's vermilion, which all kinds of colour vision tell from
+# Of the 256 colours of terminals the nearest to Okabe and Ito's vermilion, which every colour vision tells from
 # black, white and grey; the word says it, too.
 ALARM = 166
 
@@ -54,7 +54,7 @@ def answer(text: str = "") -> None:
 
 
 def answer_at_once(text: str) -> None:
-    """One line of an answer that somebody reads, be it through a pipe, while the command goes on."""
+    """Print one line of an answer that is read, perhaps through a pipe, while the command goes on."""
     answer(text)
     _flush()
 
@@ -66,7 +66,7 @@ def answer_lines(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """One line beside the answer, to standard error."""
+    """Print one remark, on standard error."""
     _tell(visible(_cut(text)))
 
 
@@ -80,12 +80,12 @@ def remark_lines(
     begin: str = "",
     count: int | None = None,
 ) -> None:
-    """Tell what there is to say of lines of a file, each where it stands, and how many more there are.
+    """Print remarks on lines of a file, each with its line, and how many more there are.
 
     Args:
         name: of the file.
         lines: the number of a line and what to say of it, the first ones at least.
-        most: how many of them to tell.
+        most: how many of them to print.
         noun: the word for one of them, behind how many more there are.
         plural: the word for several, where it is not *noun* with an s.
         begin: what comes before what is to say of each.
@@ -124,13 +124,13 @@ def agreed(question: str) -> bool:
     """Ask on standard error and read yes or no from standard input.
 
     Raises:
-        Abort: nobody answers.
+        Abort: there is no answer.
     """
     return click.confirm(visible(question), err=True)
 
 
 def _cut(text: str) -> str:
-    """The text without its middle where it is very long: what it is about stands at its ends."""
+    """Return a very long text without its middle: its subject is at its ends."""
     if len(text) <= LONGEST:
         return text
     head, tail = text[: LONGEST - 500], text[-500:]
@@ -138,14 +138,14 @@ def _cut(text: str) -> str:
 
 
 def _tell(line: str) -> None:
-    """A line to standard error, after what was answered before it; where nobody takes it, the work goes on."""
+    """Print a line on standard error, after the answer so far; if it has no reader, the work goes on."""
     _flush()
     with suppress(OSError):
         click.echo(_fitting(line, sys.stderr), err=True, color=False if _is_plain() else None)
 
 
 def _is_plain() -> bool:
-    """Whether nothing may be coloured: https://no-color.org, and terminals that cannot."""
+    """Return whether colours are off: https://no-color.org, and terminals without them."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
 
 
@@ -154,7 +154,7 @@ def _for_people(text: str) -> str:
 
 
 def is_terminal() -> bool:
-    """True where somebody reads standard output as it comes."""
+    """Return whether a person reads standard output as it comes."""
     return sys.stdout.isatty()
 
 
@@ -196,7 +196,7 @@ def _put_whole(content: bytes) -> None:
     left = memoryview(content)
     while left:
         taken = sys.stdout.buffer.write(left)
-        if taken is None:  # nothing now, and nobody knows when: only a stream that waits takes an answer
+        if taken is None:  # nothing now, and no telling when: only a stream that waits takes an answer
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         left = left[taken:]
 
@@ -215,7 +215,7 @@ def begin() -> None:
 
 
 def undelivered() -> OSError | None:
-    """Why standard output did not take the whole answer; None when it has it."""
+    """Return why standard output did not take the complete answer; None if it did."""
     _flush()
     return _refusals[0] if _refusals else None
 
@@ -293,7 +293,7 @@ def write_each(rows: Iterable[Row], fmt: str | None) -> None:
 
 
 def told_apart(rows: Sequence[Row], **numbers: str) -> list[Row]:
-    """Rows of a table without the numbers of players: a name that several of them bear has the number beside it.
+    """Return rows of a table without the numbers of players, except after a name that several of them bear.
 
     Args:
         rows: the rows.
@@ -312,7 +312,7 @@ def told_apart(rows: Sequence[Row], **numbers: str) -> list[Row]:
 
 
 def write_one(row: Row, fmt: str | None) -> None:
-    """Write a single answer, as ``write`` does; as a table it stands upright, a line for each field.
+    """Write a single answer, as ``write`` does; as a table it has a line for each field.
 
     But for JSON each part of an object is a field of its own, such as ``win_rating``, so that numbers stay numbers.
     """
@@ -338,7 +338,7 @@ def in_columns(row: Row) -> Row:
 
 
 def json_text(value: Any) -> str:
-    """What ``write_one`` writes of a value as JSON, to be saved in a file."""
+    """Return the JSON that ``write_one`` writes of a value, to be saved in a file."""
     return _json(value, _UPRIGHT) + "\n"
 
 
@@ -439,12 +439,12 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _is_of_numbers(column: Iterable[Any]) -> bool:
-    """Whether the first that is known is a number."""
+    """Return whether the first known value is a number."""
     return isinstance(next((value for value in column if value is not None), None), int | float)
 
 
 def titled_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
-    """The text of a table, under its title if any; all but the first *left* columns stand to the right, None is "-"."""
+    """Return the text of a table, under its title if any; columns after the first *left* align right, None is "-"."""
     align = ["left"] * left + ["right"] * (len(headers) - left)
     cells = [list(map(_shown, row)) for row in rows]
     heads = list(map(_shown, headers))
@@ -453,7 +453,7 @@ def titled_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any
 
 
 def document(content: bytes) -> None:
-    """Put a whole document, such as SVG or PNG, on standard output as it is; whoever made it made its text harmless.
+    """Write a complete document, such as SVG or PNG, to standard output as it is; its maker made its text harmless.
 
     Raises:
         ClickException: it is no text, and standard output is a terminal.
@@ -468,7 +468,7 @@ def document(content: bytes) -> None:
 
 
 def documents(parts: Iterable[bytes]) -> None:
-    """Put the parts of a text that may be long on standard output as they come, as long as somebody takes them."""
+    """Write the parts of a text that may be long to standard output as they come, as long as it has a reader."""
     for part in parts:
         _put_bytes(visible(part.decode(), keep="\r\n").encode() if is_terminal() else part)
         if _refusals:
@@ -489,7 +489,7 @@ def _put_bytes(content: bytes) -> None:
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write a file that the user asked for; what stood there stands until all of the new one is on the disk.
+    """Write a file that the user asked for; an old one stays until all of the new one is on the disk.
 
     Raises:
         StorageError: it is a file of a ledger, of the command's own one or of another.

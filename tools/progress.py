@@ -1,4 +1,4 @@
-"""How far long work is: bars on standard error, only on a terminal, and what listens beside them."""
+"""The progress of long work: bars on standard error, only on a terminal, and other listeners."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ledger.imports.reading import Reading
 from ledger.runtime.lazy import tqdm
 from ledger.runtime.visible import visible
 
-listeners: list[Callable[[str, int, int], None]] = []  # are told the same as a bar: what, how much, of how much
+listeners: list[Callable[[str, int, int], None]] = []  # get the same as a bar: what, how much, of how much
 
 
 class Bars:
-    """One bar at a time, for work that tells its name, how much is done, and of how much."""
+    """One bar at a time, for work that reports its name, how much is done, and of how much."""
 
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()
@@ -55,7 +55,7 @@ class ReadingBar:
     """A bar over one file: bytes of the file for the time left, games a second for the speed."""
 
     def __init__(self, reading: Reading, size: int | None) -> None:
-        """Show progress through *reading*; *size* is the file's size in bytes, None where nobody knows."""
+        """Show progress through *reading*; *size* is the file's size in bytes, None if unknown."""
         self._reading = reading
         self._games = 0
         self._bar = tqdm.tqdm(

@@ -1,6 +1,6 @@
 """Runs a command of ours from its arguments to its exit code: what may go wrong becomes one line on standard error.
 
-Also what becomes of an answer that nobody takes: where standard output is closed, full or a pipe without a reader,
+Also the end of an answer without a reader: if standard output is closed, full or a pipe without a reader,
 the command ends with 1. A mistake in the program stays a traceback. Which commands there are is not known here.
 """
 
@@ -35,14 +35,14 @@ def as_process(main: Callable[[], int]) -> NoReturn:
     sys.unraisablehook = _interrupt_again
     try:
         code = main()
-    except KeyboardInterrupt:  # before or after the command, or once more while the first is told
+    except KeyboardInterrupt:  # before or after the command, or once more while the first is reported
         code = REFUSED
     start.end_silently()  # what Python does on its way out prints a traceback otherwise
     sys.exit(code)
 
 
 def _interrupt_again(mistake: sys.UnraisableHookArgs) -> None:
-    """Of a Ctrl-C that came where nothing can be raised, in a destructor, say nothing; it comes again soon."""
+    """Ignore a Ctrl-C in a destructor, where nothing can be raised; it is sent again soon."""
     if issubclass(mistake.exc_type, KeyboardInterrupt):
         threading.Timer(_A_LITTLE_LATER, _thread.interrupt_main).start()
     else:
@@ -91,7 +91,7 @@ def _alarms_told() -> Iterator[None]:
     """Tell once, as an alarm, that a ledger was opened for reading only; other warnings go their usual way."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", CheckpointWarning)
-        warnings.simplefilter("ignore", ReadModelWarning)  # told at the end of each command
+        warnings.simplefilter("ignore", ReadModelWarning)  # reported at the end of each command
         usual, seen = warnings.showwarning, set[str]()
 
         def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -106,7 +106,7 @@ def _alarms_told() -> Iterator[None]:
 
 
 def _tell_failure(failure: LedgerError | OSError | UnicodeEncodeError) -> None:
-    """What a layer below refused, or a file that no layer below looks after."""
+    """Print the refusal of a layer below, or the error of a file that no layer below handles."""
     if isinstance(failure, MalformedError):
         for problem in failure.problems:
             output.error(problem)
@@ -118,7 +118,7 @@ def _tell_failure(failure: LedgerError | OSError | UnicodeEncodeError) -> None:
         output.error(f"{word} cannot be written in {failure.encoding}")
     elif isinstance(failure, OSError):
         if failure.filename is None and output.undelivered() is not None:
-            return  # it was standard output, under click's own hands (--help): the end tells
+            return  # it was standard output, under click's own hands (--help): the end reports it
         what = "a file, or standard output" if failure.filename is None else os.fsdecode(failure.filename)
         output.error(f"{what}: {failure.strerror or failure}")
     else:
@@ -170,7 +170,7 @@ def hold_standard_streams() -> None:
 def _give_up(refusal: OSError) -> None:
     """Say why the answer is not whole, and let what is left of it go nowhere, or Python tries again on its way out.
 
-    A pipe without a reader is told to nobody: whoever reads with ``head`` has what they want.
+    A pipe without a reader is not reported: a user of ``head`` has got what they want.
     """
     if refusal.errno == errno.EBADF:
         output.error("standard output is closed, the answer is lost: leave it open, or send it to a file")

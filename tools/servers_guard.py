@@ -38,7 +38,7 @@ def members(folder: Path) -> list[int]:
 
 
 def main(folder: Path) -> None:
-    """Wait until nobody holds the other end of standard input any more, then end everything."""
+    """Wait until the other end of standard input is closed, then end everything."""
     for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(stop, signal.SIG_IGN)
     sys.stdin.buffer.read()

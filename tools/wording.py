@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """How many of what: ``1 game``, ``2,000 games``.
+    """Return a number with its noun: ``1 game``, ``2,000 games``.
 
     Args:
         count: how many.
@@ -15,5 +15,5 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def entries(count: int) -> str:
-    """How many entries of a journal: ``1 entry``, ``917 entries``."""
+    """Return a number of entries: ``1 entry``, ``917 entries``."""
     return counted(count, "entry", "entries")

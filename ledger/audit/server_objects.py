@@ -136,7 +136,7 @@ def server_faults(address: str, schema: str) -> list[str]:
                 )
             for each in schemas:
                 if not postgres.has_schema(connection, each.name):
-                    faults.append(f"schema {each.name} {LACKING.format(name='DB')}")
+                    faults.append(f"schema {each.name} {LACKING}")
                     continue
                 for question in _QUESTIONS:
                     faults += [f"schema {each.name}: {fault}" for fault in question(connection, each)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.audit.reader.files import FIRST_FALSEHOODS, facts_of
@@ -25,17 +25,11 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 _LONGEST_MS, _SLACK_MS = 12 * 60 * 60 * 1_000, 60 * 1_000  # of a session; between a look at the clock and the next
-_ROLES = ("recorder", "corrector", "approver", "auditor")
 _INSTANT = r"'^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z$'"
 _NO_SUCH_TABLE = "42"  # how the SQLSTATE begins of what is not there as it was made, or may not be read
-_TOKENS = "tokens of an earlier release"
 
 # By table, with the word for a row: the condition that every row meets which this program writes.
 _FORMS: Mapping[str, tuple[str, str]] = {
-    "tokens": (
-        "token",
-        f"name <> '' AND length(hash) = 32 AND added_at ~ {_INSTANT} AND coalesce(revoked_at ~ {_INSTANT}, true)",
-    ),
     "refusals": (
         "line of the log",
         f"at ~ {_INSTANT} AND tried <> '' AND rule ~ '^[a-z]+(-[a-z]+)*$' AND coalesce(token > 0, true)",
@@ -46,7 +40,6 @@ _FORMS: Mapping[str, tuple[str, str]] = {
         "AND reason ~ '^[0-9a-f]{64}$' AND proposals > 0",
     ),
 }
-_COUNTED = ("tokens", "refusals")  # of these no row ever goes
 
 
 class TokensVerdict(NamedTuple):
@@ -60,16 +53,6 @@ class TokensVerdict(NamedTuple):
 
     faults: tuple[str, ...] = ()
     not_compared: tuple[str, ...] = ()
-
-
-class _EarlierToken(NamedTuple):
-    """A token of an earlier release, as its row has it."""
-
-    number: int
-    name: str
-    roles: str
-    hash: bytes
-    revoked_at: str | None
 
 
 def verify_tokens(address: str, schema: str) -> TokensVerdict:
@@ -113,29 +96,18 @@ class _TokenRows:
             "WHERE key >= 'token:' AND key < 'token;' AND kind = 'token-issued/1'"
         )
         self._issued = {position: facts_of(body) for position, body in bodies}
-        self._tokens = [
-            _EarlierToken(*row)
-            for row in self._rows(f"SELECT number, name, roles, hash, revoked_at FROM {self._s}.tokens ORDER BY number")
-        ]
         self._keys = self._rows(f"SELECT hash_key, ledger FROM {self._s}.file")
 
     def verdict(self) -> TokensVerdict:
         """Return all findings."""
         faults = [*self._of_the_schema()]
-        for table in _COUNTED:
-            faults += self._gaps(table)
+        faults += self._gaps("refusals")  # no row of the log ever goes
         for table, (word, condition) in _FORMS.items():
             query = f"SELECT number FROM {self._s}.{table} WHERE NOT ({condition})"
             numbers = self._rows(f"{query} ORDER BY number LIMIT {FIRST_FALSEHOODS}")
             faults += [f"{word} {number} holds what this program does not write" for (number,) in numbers]
-        faults += chain(islice(self._of_tokens(), FIRST_FALSEHOODS), islice(self._of_sessions(), FIRST_FALSEHOODS))
-        not_compared: tuple[str, ...] = ()
-        if self._tokens and not self._issued:
-            not_compared = (
-                f"{_TOKENS}: there are {len(self._tokens):,}, which no entry seals before 'token add' issues the first "
-                "one: who may write there may have added them, or changed them",
-            )
-        return TokensVerdict(tuple(f"schema {self._name}: {fault}" for fault in faults), not_compared)
+        faults += islice(self._of_sessions(), FIRST_FALSEHOODS)
+        return TokensVerdict(tuple(f"schema {self._name}: {fault}" for fault in faults))
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(query.encode()).fetchall()
@@ -156,7 +128,7 @@ class _TokenRows:
                 )
         holds = " OR ".join(f"EXISTS (SELECT FROM {self._s}.{table})" for table in (*_FORMS, "sessions"))
         if not self._keys and self._rows(f"SELECT {holds}") == [(True,)]:
-            yield "the key is gone: no token, session or word that was sent can be told by what stands there"
+            yield "the key is gone: no session and no idempotency key can be found by what stands there"
 
     def _gaps(self, table: str) -> Iterator[str]:
         """Yield the rows behind which some are missing; those at the end leave no trace."""
@@ -169,46 +141,13 @@ class _TokenRows:
         for before, number in self._rows(query):
             yield f"after {word} {before} follows {number}: nothing there is ever taken away, or gets another number"
 
-    def _of_tokens(self) -> Iterator[str]:
-        """Check that an entry took along each stored token, under the schema's key, once the journal issues tokens."""
-        salts = {key.hex() for key, _ in self._keys}
-        # Whoever may record there may have written anything into an entry, lists and texts among them.
-        along: dict[int, dict[str, Any]] = {}
-        for issued in self._issued.values():
-            number, salt = issued.get("number"), issued.get("salt")
-            if type(number) is int and type(salt) is str and salt in salts:
-                along[number] = issued
-        for token in self._tokens:
-            words = token.roles.split(" ")
-            if words != [role for role in _ROLES if role in words]:
-                yield f"token {token.number} has roles that this program does not write"
-            facts = along.pop(token.number, None)
-            if facts is None:
-                # a name that no entry may hold was left behind
-                if self._issued and token.revoked_at is None and token.name.isascii() and "rlt_" not in token.name:
-                    yield (
-                        f"token {token.number} was added, or holds again, since the journal issues tokens: it proves "
-                        "nothing, and no release wrote it"
-                    )
-                continue
-            same = (token.name, token.roles, token.hash.hex(), token.revoked_at)
-            if same != (facts.get("person"), facts.get("roles"), facts.get("digest"), None):
-                yield f"token {token.number} is not the one that the journal took along, whose entry is what counts"
-        # Without any row, tokens may be in the file of a machine, as those of an earlier release are.
-        for number in sorted(along) if self._tokens else ():
-            yield f"token {number} is not there, which the journal took along: nothing there is ever taken away"
-
     def _of_sessions(self) -> Iterator[str]:
-        hashes = {token.number: token.hash.hex() for token in self._tokens}
         query = f"SELECT token, entry, digest, begun_ms, used_ms, ends_ms, length(hash) FROM {self._s}.sessions"
         for token, entry, digest, begun, used, ends, length in self._rows(f"{query} ORDER BY begun_ms, hash"):
             whose = f"a session of token {token}"
             if length != 32 or not begun <= used <= ends + _SLACK_MS or ends - begun > _LONGEST_MS:
                 yield f"{whose} holds what this program does not write: none lasts for more than twelve hours"
             facts = self._issued.get(entry, {})
-            sealed = (token, hashes.get(token)) if entry is None else (facts.get("number"), facts.get("digest"))
-            is_of = (token, digest) == sealed
-            # without rows the token of an earlier release may be in the file of a machine
-            if not is_of and (entry is not None or hashes):
-                issued = f"by entry {entry}" if entry is not None else "before"
-                yield f"{whose} is of another one than was issued {issued}: nobody is taken for its person by that"
+            if (token, digest) != (facts.get("number"), facts.get("digest")):
+                words = "nobody is taken for its person by that"
+                yield f"{whose} is of another one than was issued by entry {entry}: {words}"

@@ -11,7 +11,7 @@ from ledger.auth.token_store import KEY_BYTES
 from ledger.journal.postgres_tables import Roles, as_owner, literal
 from ledger.runtime.postgres import quoted
 
-LAYOUT = 1
+LAYOUT = 2
 PROGRAM = "tokens of a rating ledger"
 _TEXT = 'text COLLATE "C"'
 _TABLES = f"""
@@ -22,17 +22,13 @@ CREATE TABLE {{s}}.file(
   number integer PRIMARY KEY DEFAULT 1 CHECK(number = 1),
   hash_key bytea NOT NULL CHECK(length(hash_key) = {KEY_BYTES}), ledger bytea NOT NULL CHECK(length(ledger) = 32)
 );
-CREATE TABLE {{s}}.tokens(
-  number bigint PRIMARY KEY, name {_TEXT} NOT NULL, roles {_TEXT} NOT NULL, hash bytea NOT NULL UNIQUE,
-  added_at {_TEXT} NOT NULL, revoked_at {_TEXT}
-);
 CREATE TABLE {{s}}.refusals(
   number bigint PRIMARY KEY, at {_TEXT} NOT NULL, tried {_TEXT} NOT NULL, claimed {_TEXT}, token bigint,
   rule {_TEXT} NOT NULL, reason {_TEXT} NOT NULL
 );
 CREATE TABLE {{s}}.sessions(
-  hash bytea PRIMARY KEY, token bigint NOT NULL, entry bigint, digest {_TEXT} NOT NULL, begun_ms bigint NOT NULL,
-  used_ms bigint NOT NULL, ends_ms bigint NOT NULL
+  hash bytea PRIMARY KEY, token bigint NOT NULL, entry bigint NOT NULL, digest {_TEXT} NOT NULL,
+  begun_ms bigint NOT NULL, used_ms bigint NOT NULL, ends_ms bigint NOT NULL
 );
 CREATE TABLE {{s}}.sendings(
   number bigint PRIMARY KEY, hash bytea NOT NULL UNIQUE, digest bytea NOT NULL, entry {_TEXT} NOT NULL,
@@ -42,7 +38,6 @@ CREATE TABLE {{s}}.sendings(
 # The log is added to and never changed; which ledger it is, and the key, are written once.
 WRITES = {
     "file": frozenset({"INSERT"}),
-    "tokens": frozenset({"INSERT", "UPDATE revoked_at"}),
     "refusals": frozenset({"INSERT"}),
     "sessions": frozenset({"INSERT", "UPDATE used_ms", "DELETE"}),
     "sendings": frozenset({"INSERT", "DELETE"}),

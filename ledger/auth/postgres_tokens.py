@@ -11,46 +11,39 @@ import hmac
 import secrets
 from collections.abc import Collection
 from contextlib import closing
-from pathlib import Path
 
 from ledger.auth import token_store
 from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, lock_of, schema_of, statements
 from ledger.auth.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
-from ledger.auth.token_store import KEY_BYTES, NOT_KEPT, RefusalRow, SendingRow, TokenRow, keyed_hash
-from ledger.auth.tokens_file import TokensFile
+from ledger.auth.token_store import KEY_BYTES, NOT_KEPT, RefusalRow, SendingRow, keyed_hash
 from ledger.errors import StorageError
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted, without_password
-from ledger.runtime.postgres_session import BIGINT, ServerAnswer, ServerStatement, Value, array, bigint, number
+from ledger.runtime.postgres_session import ServerAnswer, ServerStatement, number
 
 _STANDS = "SELECT (to_regnamespace($1::text) IS NOT NULL)::integer"
 LACKING = (
-    "is not there, for the ledger was made by an earlier release: have somebody who may make schemas run what "
-    "'rating-ledger init {name} --sql' prints; until then nobody signs in at the desk, and nothing refused is kept"
+    "is not there: have its operator bring it back from a copy of the database; until then nobody signs in at the "
+    "desk, and nothing refused is kept"
 )
-_NUMBERS = "number, name, roles, added_at, revoked_at"
 _OF_SESSION = ", ".join(SessionRow._fields)
 
 
 class PostgresTokens:
-    """What is kept of the tokens of one ledger on a server.
+    """The log, the sessions and the idempotency keys of one ledger on a server.
 
     Attributes:
-        path: of the file that a release before this kept on this machine. Tokens of an earlier release that stand in
-            it, and nowhere on the server, count on this machine until the journal issues the first.
         place: the schema as messages name it, without a password.
     """
 
-    def __init__(self, journal: PostgresJournal, file: TokensFile) -> None:
-        """Take the journal, in whose session everything is asked, and the file that may stand on this machine."""
-        self._journal, self._file = journal, file
-        self.path: Path = file.path
+    def __init__(self, journal: PostgresJournal) -> None:
+        """Take the journal, over whose session everything is asked."""
+        self._journal = journal
         self.place = f"{journal.path.rpartition(', schema ')[0]}, schema {schema_of(journal.schema)}"
         self._s = quoted(schema_of(journal.schema))
         self._key: bytes | None = None
-        self._has_tokens = True  # of earlier releases, as far as is known: none come by recording
 
     @classmethod
     def create(cls, address: str, schema: str, *, roles: Roles) -> None:
@@ -80,70 +73,6 @@ class PostgresTokens:
     def warning(self) -> str | None:
         """Nothing is to be said: who may read it is the server's to say."""
         return None
-
-    # -- tokens of earlier releases --------------------------------------------------------------------------------
-
-    def rows(self) -> list[TokenRow]:
-        """Every token, in order; those that were revoked too."""
-        return [row for _, row in self._tokens()] or self._file.rows()
-
-    def find(self, token: str) -> TokenRow | None:
-        """The row of a token; None where it is none of these. Every hash is compared, each in constant time."""
-        tokens = self._tokens()
-        if not tokens:
-            return self._file.find(token)
-        token_hash = keyed_hash(self._needed_key(), token)
-        met = [row for row_hash, row in tokens if hmac.compare_digest(row_hash, token_hash)]
-        return met[0] if met else None
-
-    def hashes(self) -> dict[int, tuple[bytes, bytes]]:
-        """By number, the key under which a token was hashed, and the hash."""
-        tokens = self._tokens()
-        if not tokens:
-            return self._file.hashes()
-        key = self._needed_key()
-        return {row.number: (key, token_hash) for token_hash, row in tokens}
-
-    def _tokens(self) -> list[tuple[bytes, TokenRow]]:
-        """Each token on the server with its hash; asked once where there are none, for each entry asks for them."""
-        if not self._has_tokens or self._known_key() is None:
-            self._has_tokens = False
-            return []
-        (answer,) = self._journal.ask(ServerStatement(f"SELECT hash, {_NUMBERS} FROM {self._s}.tokens ORDER BY number"))
-        self._has_tokens = answer.count > 0
-        return [
-            (
-                token_hash or b"",
-                TokenRow(number(count), _text(name), _text(roles), _text(added), _text_or_none(revoked)),
-            )
-            for token_hash, count, name, roles, added, revoked in answer.rows()
-        ]
-
-    def add(self, name: str, roles: str, token: str, at: str) -> int:
-        """Keep a token as earlier releases did; returns its number."""
-        values: list[Value] = [storable(name), roles, keyed_hash(self._needed_key(), token), at]
-        (added,) = self._change(
-            ServerStatement(
-                f"INSERT INTO {self._s}.tokens(number, name, roles, hash, added_at) "
-                "SELECT coalesce(max(number), 0) + 1, $1::text, $2::text, $3::bytea, $4::text "
-                f"FROM {self._s}.tokens RETURNING number",
-                values,
-            )
-        )
-        self._has_tokens = True
-        return number(added.column()[0])
-
-    def revoke(self, numbers: list[int], at: str) -> None:
-        """Tokens hold no longer, from now on."""
-        if not self._tokens():
-            self._file.revoke(numbers, at)
-            return
-        self._change(
-            ServerStatement(
-                f"UPDATE {self._s}.tokens SET revoked_at = $1 WHERE number = ANY($2::bigint[]) AND revoked_at IS NULL",
-                [at, array(BIGINT, map(bigint, numbers))],
-            )
-        )
 
     # -- the log ---------------------------------------------------------------------------------------------------
 
@@ -201,8 +130,7 @@ class PostgresTokens:
         query = f"SELECT {_OF_SESSION} FROM {self._s}.sessions WHERE hash = $1"
         (answer,) = self._journal.ask(ServerStatement(query, [keyed_hash(key, word)]))
         for token, entry, digest, begun, used, ends in answer.rows():
-            issued = None if entry is None else number(entry)
-            return SessionRow(number(token), issued, _text(digest), number(begun), number(used), number(ends))
+            return SessionRow(number(token), number(entry), _text(digest), number(begun), number(used), number(ends))
         return None
 
     def begin_session(self, word: str, session: SessionRow) -> None:
@@ -329,19 +257,15 @@ class PostgresTokens:
 
     def _refuse_lack(self) -> None:
         if not self._stands():
-            name = self.path.name.replace(".tokens", "", 1)
-            raise StorageError(self.place, LACKING.format(name=name))
+            raise StorageError(self.place, LACKING)
 
     def _check_about(self, about: ServerAnswer) -> None:
         program, layout = next(((_text(word), number(of)) for word, of in about.rows()), ("", 0))
         if program != PROGRAM:
             raise StorageError(self.place, "is not one of tokens, but another program's: check the name of the schema")
         if layout != LAYOUT:
-            raise StorageError(
-                self.place,
-                f"has layout {layout}, this program reads layout {LAYOUT}; it was made by a later version of this "
-                "program: install that one",
-            )
+            newer = "; it was made by a later version of this program: install that one" if layout > LAYOUT else ""
+            raise StorageError(self.place, f"has layout {layout}, this program reads layout {LAYOUT}{newer}")
 
 
 def _text(value: bytes | None) -> str:

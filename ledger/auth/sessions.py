@@ -25,15 +25,15 @@ class SessionRow(NamedTuple):
 
     Attributes:
         token: number of the token that was typed.
-        entry: position of the entry that issued it; None of one that an earlier release made.
-        digest: of that token, as the journal or the file has it: another history may have another token there.
+        entry: position of the entry that issued it.
+        digest: of that token, as the journal has it: another history may have another token there.
         begun_ms: when it began, milliseconds since 1970.
         used_ms: when it was used last, to a minute.
         ends_ms: the last moment at which it holds, however much it is used.
     """
 
     token: int
-    entry: int | None
+    entry: int
     digest: str
     begun_ms: int
     used_ms: int

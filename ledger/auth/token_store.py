@@ -1,15 +1,13 @@
-"""The store of tokens outside the journal, and its contract: a file, or tables on a server.
+"""The store of the log of refusals, of sessions and of idempotency keys: a file, or tables on a server.
 
-The journal issues tokens. The store has those of earlier releases, which count as long as the journal has issued none;
-the log of what was refused; the sessions at the desk; and which proposals were sent under which word, so that the same
-is proposed once. What a token may do is decided in ``tokens``.
+The journal itself issues tokens. An idempotency key names the proposals that were recorded under it, so that a repeat
+records none. ``tokens`` decides what a token may do.
 """
 
 from __future__ import annotations
 
 import hmac
 from collections.abc import Collection
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from ledger.auth.sessions import SessionRow
@@ -20,7 +18,7 @@ MOST_SENDINGS = 10_000  # that are remembered: a sender repeats within minutes o
 
 
 class TokenRow(NamedTuple):
-    """A token as it is listed; the token cannot be computed from it.
+    """A token as it is listed; the token itself cannot be derived from it.
 
     Attributes:
         number: from 1, in the order in which they were made.
@@ -29,8 +27,8 @@ class TokenRow(NamedTuple):
         added_at: when it was made.
         revoked_at: when it was revoked; None while it holds.
         expires_at: the last instant at which it is taken; None where it does not expire.
-        issued_by: who issued it; None of one that an earlier release made.
-        entry: position of the entry that issued it; None of one that an earlier release made.
+        issued_by: who issued it.
+        entry: position of the entry that issued it.
     """
 
     number: int
@@ -38,9 +36,9 @@ class TokenRow(NamedTuple):
     roles: str
     added_at: str
     revoked_at: str | None
-    expires_at: str | None = None
-    issued_by: str | None = None
-    entry: int | None = None
+    expires_at: str | None
+    issued_by: str
+    entry: int
 
 
 class RefusalRow(NamedTuple):
@@ -87,11 +85,9 @@ class TokenStore(Protocol):
     Words and tokens are stored as hashes under a key of the store, so that they cannot be computed from it.
 
     Attributes:
-        path: the file next to the ledger: the store itself, or one of an earlier release.
         keeps_claims: whether the log has names of people without a token, which ``forget`` takes out again.
     """
 
-    path: Path
     keeps_claims: bool = True
 
     @property
@@ -104,27 +100,6 @@ class TokenStore(Protocol):
 
     def warning(self) -> str | None:
         """What is to be said of who else may read it; None where nothing is."""
-
-    # -- tokens of earlier releases --------------------------------------------------------------------------------
-
-    def rows(self) -> list[TokenRow]:
-        """Return every stored token, in order; revoked ones too.
-
-        Raises:
-            StorageError: the store refuses, or proves nothing.
-        """
-
-    def find(self, token: str) -> TokenRow | None:
-        """The row of a token; None where it is none of these. Every hash is compared, each in constant time."""
-
-    def hashes(self) -> dict[int, tuple[bytes, bytes]]:
-        """By number, the key under which a token was hashed, and the hash."""
-
-    def add(self, name: str, roles: str, token: str, at: str) -> int:
-        """Keep a token as earlier releases did; returns its number."""
-
-    def revoke(self, numbers: list[int], at: str) -> None:
-        """Tokens hold no longer, from now on."""
 
     # -- the log ---------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,8 @@
 """Tokens: random words that prove who acts, each with the roles that its person holds, as the journal issued them.
 
-If tokens are set up, a person who corrects or approves shows one, and it names the person. Without them a name is a
-bare word, and is recorded as such. The journal has the issued tokens (``issued_tokens``); the store outside it has the
-log of what was refused, the sessions at the desk and, of earlier releases, tokens that have no entry yet: they are
-taken until the first entry, which takes them along. Whether four eyes allow a decision is not judged here.
+Where tokens are set up, a person shows one to correct or approve, and it names the person. Without them a name is a
+word, and is recorded as such. The journal issues tokens (``issued_tokens``); the store keeps the log of refusals and
+the sessions at the desk. Four eyes are judged elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import hmac
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import NamedTuple, NoReturn, Protocol
 
 import attrs
@@ -25,7 +23,7 @@ from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNa
 from ledger.facts import codec
 from ledger.facts.events import Decision, Event, Role, TokenIssued, TokenRevoked
 from ledger.facts.instants import instant_end_ms, instant_text
-from ledger.facts.person_names import actor_faults, look_alike, same_person, without_person, without_tokens
+from ledger.facts.person_names import look_alike, same_person, without_person, without_tokens
 from ledger.journal import Writer
 from ledger.runtime.calls import checked_methods
 
@@ -61,7 +59,7 @@ class Actor(NamedTuple):
     Attributes:
         name: for the journal.
         proven: whether a token named the person; else the name is a word.
-        entry: position of the entry that issued the token; None without one, or where it has none.
+        entry: position of the entry that issued the token; None without one.
     """
 
     name: str
@@ -77,11 +75,10 @@ def _unproven(claimed: str | None) -> Actor:
 
 
 class _Shown(NamedTuple):
-    """A token that was shown: its row, the entry that issued it, and the last millisecond at which it is taken."""
+    """A token that was shown: its row, and the last millisecond at which it is taken."""
 
     row: TokenRow
-    entry: int | None = None
-    until_ms: int | None = None
+    until_ms: int | None
 
 
 class GatedRecorder(Protocol):
@@ -103,8 +100,8 @@ class Tokens:
     """The tokens of one ledger.
 
     Attributes:
-        store: where the log is kept, sessions, and tokens of earlier releases.
-        issued: what the journal says of those that it issued.
+        store: of the log and of sessions.
+        issued: the tokens that the journal issued.
         _records: records the facts of a gate, under the write lock, and reads the clock.
     """
 
@@ -112,19 +109,9 @@ class Tokens:
     issued: IssuedTokens
     _records: GatedRecorder
 
-    @property
-    def path(self) -> Path:
-        """The file of the store, or the one that an earlier release had next to a ledger on a server."""
-        return self.store.path
-
     def are_set_up(self) -> bool:
         """Return whether any token was ever issued; if all are revoked, nobody can act."""
-        register = self.issued.now()
-        return register.first is not None or bool(self._of_earlier_releases(register))
-
-    def _of_earlier_releases(self, register: TokenRegister) -> list[TokenRow]:
-        """The tokens of an earlier release, which have no entry; they count until the first that has one."""
-        return [] if register.first is not None else self.store.rows()
+        return self.issued.now().first is not None
 
     # -- issuing and revoking --------------------------------------------------------------------------------------
 
@@ -139,9 +126,6 @@ class Tokens:
         show: Callable[[str], object] = lambda _: None,
     ) -> str:
         """Issue a token to a person; only this answer ever shows it.
-
-        The first issued token takes over the tokens of an earlier release, which are in the store alone: each
-        that was not revoked gets an entry.
 
         Args:
             name: of the person.
@@ -178,14 +162,10 @@ class Tokens:
 
         Raises:
             UnknownNameError: no person of that name has a token.
-            RejectedError: the person was never an approver: an approver issues a new token; or no entry issued a token
-                yet, and another person has an approver's of an earlier release.
+            RejectedError: the person was never an approver: an approver issues a new token.
         """
         register = self.issued.now()
-        # Before the journal issues tokens those of an earlier release count, which go along with the new one.
-        earlier = self._to_take_along(register, name)
         roles = {role for token in register.of(name) for role in token.roles}
-        roles |= {Role(role) for row in earlier if row.name == name for role in row.roles.split()}
         if not roles:
             self._refuse_unknown(name)
         if Role.APPROVER not in roles:
@@ -194,13 +174,6 @@ class Tokens:
                 "",
                 f"{name!r} was never an approver; an approver revokes the token and issues a new one with 'token add'",
             )
-        others = sorted({row.name for row in earlier if row.name != name and Role.APPROVER in row.roles.split()})
-        if others:
-            # From the first approver on an entry needs the token of one, so that theirs could not go along.
-            message = (
-                f"{others[0]!r} holds the token of an approver: issue one with it by 'token add', which revokes none"
-            )
-            raise RejectedError("needs-a-token", "", message)
         valid_tokens = [token for token in register.of(name) if token.revoked is None]
         # What was taken from the person by revoking does not come back, unless nothing else is left to give.
         roles = {role for token in valid_tokens for role in token.roles} or roles
@@ -223,18 +196,9 @@ class Tokens:
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             self._refuse_name_like_another(name)
-            events: list[Event] = list(self._taken_along(who, writer.size + 1, name if reset else None))
-            first = writer.size + 1 + len(events)
-            by_token = who.entry
-            # its own token was the first to be taken along
-            if events and who.proven:
-                by_token = writer.size + 1
-            elif not reset:
-                self.check_issuer(who, first, tried)
+            if not reset:
+                self.check_issuer(who, writer.size + 1, tried)
             numbers = [token.event.number for token in self.issued.now().tokens.values()]
-            numbers += [event.number for event in events if isinstance(event, TokenIssued)]
-            # A revoked one of an earlier release has no entry, but lines of the log with its number.
-            numbers += [row.number for row in self._of_earlier_releases(self.issued.now())]
             salt = secrets.token_bytes(SALT_BYTES)
             event = TokenIssued(
                 number=max(numbers, default=0) + 1,
@@ -243,10 +207,10 @@ class Tokens:
                 salt=salt.hex(),
                 digest=_digest(salt, made),
                 expires_at=expires_at,
-                by_token=by_token,
+                by_token=who.entry,
                 reset=reset,
             )
-            return [*events, event]
+            return [event]
 
         with self.noting(who, tried):
             # A process may be killed at any moment: a token that was shown and not recorded is harmless.
@@ -255,46 +219,13 @@ class Tokens:
 
     def _refuse_name_like_another(self, name: str) -> None:
         """Refuse a new person whose name looks like that of another one: four eyes and readers see one person."""
-        register = self.issued.now()
-        names = {token.event.person for token in register.tokens.values() if token.void is None}
-        names |= {row.name for row in self._of_earlier_releases(register)}
+        names = {token.event.person for token in self.issued.now().tokens.values() if token.void is None}
         if name in names:
             return
         for other in sorted(names):
             if look_alike(name, other):
                 message = f"{name!r} looks like {other!r}, who has a token: give that name, or one that looks different"
                 raise RejectedError("name-like-another", "", message)
-
-    def _to_take_along(self, register: TokenRegister, lost_by: str | None = None) -> list[TokenRow]:
-        """The tokens of an earlier release that hold; of who lost them, as an approver no more than one."""
-        rows = [
-            row for row in self._of_earlier_releases(register) if row.revoked_at is None and not actor_faults(row.name)
-        ]
-        lost = [row for row in rows if row.name == lost_by and Role.APPROVER in row.roles.split()]
-        # None of these can be shown, as the entry of a second approver's would have to; the new one ends them all.
-        left_behind = sorted(lost, key=lambda row: (-len(row.roles.split()), row.number))[1:]
-        return [row for row in rows if row not in left_behind]
-
-    def _taken_along(self, who: Actor, position: int, lost_by: str | None) -> Iterator[TokenIssued]:
-        """An entry for each token of an earlier release that holds: the first is that of the issuer, if any."""
-        rows = self._to_take_along(self.issued.now(), lost_by)
-        # One's own first, for from it on by_token is known; approvers last, for from the first of them on every
-        # entry needs the token of one: where there are any, it is one of them who shows a token.
-        approvers = {row.number for row in rows if Role.APPROVER in row.roles.split()}
-        is_own = {row.number: row.name == who.name and (row.number in approvers or not approvers) for row in rows}
-        rows.sort(key=lambda row: (not is_own[row.number], row.number in approvers, row.number))
-        hashes = self.store.hashes() if rows else {}
-        for place, row in enumerate(rows):
-            salt, digest = hashes[row.number]
-            yield TokenIssued(
-                number=row.number,
-                person=row.name,
-                roles=row.roles,
-                salt=salt.hex(),
-                digest=digest.hex(),
-                by_token=position if place and who.proven else None,
-                reset=False,
-            )
 
     def revoke(self, whose: str, *, by: str | None = None, token: str | None = None) -> tuple[TokenRow, ...]:
         """Take tokens back for good: all of a person, or the one of a number; returns those that held until now.
@@ -314,9 +245,6 @@ class Tokens:
         if not met:
             self._refuse_unknown(whose)
         holding = tuple(row for row in met if row.revoked_at is None)
-        if self.issued.now().first is None:
-            self.store.revoke([row.number for row in holding], self._now())
-            return holding
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             self.check_issuer(who, writer.size + 1, tried)
@@ -340,7 +268,7 @@ class Tokens:
         shown = self._shown(token) if token is not None and self.are_set_up() else None
         if shown is None or shown.row.revoked_at is not None:
             return _unproven(claimed)
-        return Actor(shown.row.name, proven=True, entry=shown.entry)
+        return Actor(shown.row.name, proven=True, entry=shown.row.entry)
 
     def check_issuer(self, who: Actor, position: int, tried: str) -> None:
         """Under the write lock: whether who issues or revokes may still do so.
@@ -374,23 +302,15 @@ class Tokens:
         """Every token with its person and roles; empty where none are set up."""
         register = self.issued.now()
         rows = [_row(token) for token in register.tokens.values() if token.void is None]
-        return tuple(sorted(rows, key=lambda row: row.number)) or tuple(self._of_earlier_releases(register))
+        return tuple(sorted(rows, key=lambda row: row.number))
 
     def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
         """What was refused, and who signed in and out, in order of time; the *last* rows where a number is given."""
-        rows = self.store.refusals(last)
-        # what an earlier release wrote may hold a token that was typed as a name
-        return tuple(
-            row._replace(claimed=row.claimed and without_tokens(row.claimed), reason=without_tokens(row.reason))
-            for row in rows
-        )
+        return tuple(self.store.refusals(last))
 
     def is_held(self, role: Role) -> bool:
         """Whether anybody was ever given a token with a role."""
-        register = self.issued.now()
-        if register.first is not None:
-            return any(role in token.roles for token in register.tokens.values() if token.void is None)
-        return any(role.value in row.roles.split() for row in self._of_earlier_releases(register))
+        return any(role in token.roles for token in self.issued.now().tokens.values() if token.void is None)
 
     def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
         """Who acts, proven by a token where tokens are set up; an attempt that is refused goes into the log.
@@ -403,7 +323,6 @@ class Tokens:
 
         Raises:
             RejectedError: one of ``RULES``.
-            StorageError: tokens of an earlier release are in a file that is not to be trusted.
         """
         if not self.are_set_up():
             if token is None:
@@ -471,9 +390,6 @@ class Tokens:
         if sessions.is_word(token):
             session = self._session_row(token)
             return None if session is None else self._token_of(session, register)
-        if register.first is None:
-            row = self.store.find(token)
-            return None if row is None else _Shown(row)
         met = [
             issued
             for issued in register.tokens.values()
@@ -491,7 +407,7 @@ class Tokens:
         if claimed is not None and not same_person(claimed, row.name):
             message = f"the token names {row.name!r}, not {without_tokens(claimed)!r}; leave --by out"
             self._refuse("not-this-name", tried, claimed, row, message)
-        return Actor(row.name, proven=True, entry=shown.entry)
+        return Actor(row.name, proven=True, entry=row.entry)
 
     def _holding(self, shown: _Shown | None, token: str, claimed: str | None, tried: str) -> _Shown:
         """The token that was shown, if it holds now; else it is refused."""
@@ -536,9 +452,9 @@ class Tokens:
         now_ms = self._records.clock_ms()
         longest_ms = now_ms + sessions.LONGEST_MS
         ends_ms = longest_ms if shown.until_ms is None else min(longest_ms, shown.until_ms)
-        number = shown.row.number
-        digest = self.issued.now().tokens[shown.entry].event.digest if shown.entry else self._digest_of_old(number)
-        word, row = sessions.new_word(), SessionRow(number, shown.entry, digest, now_ms, now_ms, ends_ms)
+        number, entry = shown.row.number, shown.row.entry
+        digest = self.issued.now().tokens[entry].event.digest
+        word, row = sessions.new_word(), SessionRow(number, entry, digest, now_ms, now_ms, ends_ms)
         self.store.begin_session(word, row)
         if self.store.session(word) != row:  # a foreign trigger or rule on the tables
             raise StorageError(self.store.place, NOT_KEPT)
@@ -579,18 +495,10 @@ class Tokens:
 
     def _token_of(self, row: SessionRow, register: TokenRegister) -> _Shown | None:
         """Return the token of a session, revoked or not; None if another one has taken its place."""
-        if row.entry is not None:
-            issued = register.tokens.get(row.entry)
-            is_same = issued is not None and issued.void is None and issued.event.digest == row.digest
-            return _issued_token(issued) if issued is not None and is_same else None
-        if register.first is not None or self._digest_of_old(row.token) != row.digest:
+        issued = register.tokens.get(row.entry)
+        if issued is None or issued.void is not None or issued.event.digest != row.digest:
             return None
-        return next((_Shown(old) for old in self.store.rows() if old.number == row.token), None)
-
-    def _digest_of_old(self, number: int) -> str:
-        """The hash of a token of an earlier release, as the store has it; empty where there is none."""
-        _, token_hash = self.store.hashes().get(number, (b"", b""))
-        return token_hash.hex()
+        return _issued_token(issued)
 
     @contextmanager
     def noting(self, actor: Actor, tried: str) -> Iterator[None]:
@@ -644,7 +552,7 @@ def _digest(salt: bytes, token: str) -> str:
 
 def _issued_token(issued: Issued) -> _Shown:
     expires_at = issued.event.expires_at
-    return _Shown(_row(issued), issued.position, None if expires_at is None else instant_end_ms(expires_at))
+    return _Shown(_row(issued), None if expires_at is None else instant_end_ms(expires_at))
 
 
 def _row(token: Issued) -> TokenRow:

@@ -1,7 +1,6 @@
-"""The file of tokens on the disk: the log, the sessions at the desk and, of earlier releases, tokens as keyed hashes.
+"""The file with the log of refusals, the sessions at the desk and the idempotency keys of a ledger in files.
 
-It names people, so only its owner may read or write it. It is no part of the journal and of no backup. ``token_store``
-says what it has. A file of an earlier layout is read as it is, and brought up by the next write.
+It names people, so only its owner may read or write it. It is no part of the journal and of no backup.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ledger.auth import token_store
 from ledger.auth.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
-from ledger.auth.token_store import KEY_BYTES, RefusalRow, SendingRow, TokenRow, keyed_hash
+from ledger.auth.token_store import KEY_BYTES, RefusalRow, SendingRow, keyed_hash
 from ledger.errors import StorageError
 from ledger.facts.person_names import may_be_called, without_person
 from ledger.runtime import sqlite
@@ -27,20 +26,12 @@ from ledger.runtime.own_files import statements
 if TYPE_CHECKING:
     import sqlite3
 
-LAYOUT, OLDEST_LAYOUT = 3, 1
-_FIRST_SCHEMA = """
+LAYOUT = 4
+SCHEMA = """
 CREATE TABLE file(
   only INTEGER PRIMARY KEY CHECK(only = 1),
   hash_key BLOB NOT NULL,
   ledger BLOB NOT NULL
-) STRICT;
-CREATE TABLE tokens(
-  number INTEGER PRIMARY KEY,
-  name TEXT NOT NULL,
-  roles TEXT NOT NULL,
-  hash BLOB NOT NULL UNIQUE,
-  added_at TEXT NOT NULL,
-  revoked_at TEXT
 ) STRICT;
 CREATE TABLE refusals(
   number INTEGER PRIMARY KEY,
@@ -51,21 +42,15 @@ CREATE TABLE refusals(
   rule TEXT NOT NULL,
   reason TEXT NOT NULL
 ) STRICT;
-"""
-SESSIONS_SINCE = 2
-_SESSIONS = """
 CREATE TABLE sessions(
   hash BLOB PRIMARY KEY,
   token INTEGER NOT NULL,
-  entry INTEGER,
+  entry INTEGER NOT NULL,
   digest TEXT NOT NULL,
   begun_ms INTEGER NOT NULL,
   used_ms INTEGER NOT NULL,
   ends_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-"""
-SENDINGS_SINCE = 3
-_SENDINGS = """
 CREATE TABLE sendings(
   number INTEGER PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE,
@@ -75,11 +60,7 @@ CREATE TABLE sendings(
   proposals INTEGER NOT NULL
 ) STRICT;
 """
-_ADDED = {SESSIONS_SINCE: _SESSIONS, SENDINGS_SINCE: _SENDINGS}  # tables, by the layout that brought them
-_SCHEMAS = {1: _FIRST_SCHEMA, 2: _FIRST_SCHEMA + _SESSIONS, 3: _FIRST_SCHEMA + _SESSIONS + _SENDINGS}  # by layout
-SCHEMA = _SCHEMAS[LAYOUT]
-REMEDY = "move the file aside and make new tokens with 'token add'"
-_COLUMNS = "number, name, roles, added_at, revoked_at"
+REMEDY = "move the file aside: the next refusal or session makes a new one"
 _OF_SESSION = ", ".join(SessionRow._fields)
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
@@ -111,7 +92,7 @@ class TokensFile:
         return f"beside {self.path.name!r}"
 
     def exists(self) -> bool:
-        """Return whether tokens were made; a file that was never filled is none.
+        """Return whether the file was filled; an empty one is none.
 
         Raises:
             StorageError: what a process that was stopped has left in it cannot be taken back.
@@ -133,49 +114,6 @@ class TokensFile:
         if os.name == "posix" and self.exists() and self.path.stat().st_mode & _READABLE_BY_OTHERS:
             return f"{self.path}: others may read who holds tokens and what was refused; run 'chmod 600' on it"
         return None
-
-    def rows(self) -> list[TokenRow]:
-        """Every token, in order; those that were revoked too."""
-        if not self.exists():
-            return []
-        with self._open() as connection:
-            cursor = connection.execute(f"SELECT {_COLUMNS} FROM tokens ORDER BY number")
-            return [TokenRow(*row) for row in cursor]
-
-    def find(self, token: str) -> TokenRow | None:
-        """The row of a token; None where it is none of this file. Every hash is compared, each in constant time."""
-        if not self.exists():
-            return None
-        with self._open() as connection:
-            token_hash = keyed_hash(_key(connection), token)
-            rows = connection.execute(f"SELECT hash, {_COLUMNS} FROM tokens ORDER BY number").fetchall()
-        met = [TokenRow(*row) for row_hash, *row in rows if hmac.compare_digest(row_hash, token_hash)]
-        return met[0] if met else None
-
-    def hashes(self) -> dict[int, tuple[bytes, bytes]]:
-        """By number, the key under which a token was hashed, and the hash."""
-        if not self.exists():
-            return {}
-        with self._open() as connection:
-            key = _key(connection)
-            return {
-                number: (key, token_hash)
-                for number, token_hash in connection.execute("SELECT number, hash FROM tokens")
-            }
-
-    def add(self, name: str, roles: str, token: str, at: str) -> int:
-        """Keep a token as earlier releases did; returns its number. The file is made where there is none."""
-        with self._writing(make=True) as connection:
-            token_hash = keyed_hash(_key(connection), token)
-            row = (name, roles, token_hash, at)
-            cursor = connection.execute("INSERT INTO tokens(name, roles, hash, added_at) VALUES (?, ?, ?, ?)", row)
-            return int(cursor.lastrowid or 0)
-
-    def revoke(self, numbers: list[int], at: str) -> None:
-        """Tokens hold no longer, from now on."""
-        with self._writing() as connection:
-            rows = [(at, number) for number in numbers]
-            connection.executemany("UPDATE tokens SET revoked_at = ? WHERE number = ? AND revoked_at IS NULL", rows)
 
     def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
         """Write an attempt that was refused into the log; the file is made where there is none."""
@@ -217,8 +155,6 @@ class TokensFile:
         if not self.exists():
             return None
         with self._open() as connection:
-            if _layout(connection) < SESSIONS_SINCE:
-                return None
             query = f"SELECT {_OF_SESSION} FROM sessions WHERE hash = ?"
             row = connection.execute(query, (keyed_hash(_key(connection), word),)).fetchone()
         return None if row is None else SessionRow(*row)
@@ -268,8 +204,6 @@ class TokensFile:
         if not self.exists():
             return None
         with self._open() as connection:
-            if _layout(connection) < SENDINGS_SINCE:
-                return None
             key = _key(connection)
             query = "SELECT digest, entry, reason, proposals FROM sendings WHERE hash = ?"
             row = connection.execute(query, (keyed_hash(key, word),)).fetchone()
@@ -289,8 +223,8 @@ class TokensFile:
                 (token_store.MOST_SENDINGS,),
             )
 
-    def make_whole(self) -> None:
-        """Make every table of the present layout, in a file of an earlier one or a new one."""
+    def create(self) -> None:
+        """Make the empty file if there is none."""
         with self._writing(make=True):
             pass
 
@@ -308,15 +242,15 @@ class TokensFile:
         try:
             with sqlite.storage_errors(self.path, REMEDY):
                 # A commit is the removal of the rollback journal; FULL lets a power cut bring that back, and with it a
-                # token that was revoked.
+                # session that was ended.
                 connection.execute("PRAGMA synchronous=EXTRA")
                 connection.execute("PRAGMA secure_delete=ON")  # a name that goes is overwritten
                 if make:
                     self._fill(connection)
-                sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT, OLDEST_LAYOUT)
-                for fault in faults(connection, _SCHEMAS[_layout(connection)]):
+                sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT)
+                for fault in faults(connection, SCHEMA):
                     raise StorageError(str(self.path), fault)
-                # A file that came to lie next to another ledger must not name its own people as those who act here.
+                # The log and the sessions of another ledger name other people.
                 ledgers = connection.execute("SELECT ledger FROM file").fetchall()
                 if ledgers != [(self._ledger(),)]:
                     raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
@@ -327,10 +261,6 @@ class TokensFile:
     @contextmanager
     def _writing(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
         with self._open(make=make) as connection, sqlite.immediate(connection, self.path, REMEDY):
-            for since, table in _ADDED.items():
-                if _layout(connection) < since:
-                    connection.execute(table)
-                    connection.execute(f"PRAGMA user_version={since}")
             yield connection
 
     def _fill(self, connection: sqlite3.Connection) -> None:
@@ -353,12 +283,8 @@ class TokensFile:
             message = f"{error.strerror}; only who may read and write it can use tokens here"
             raise StorageError(str(self.path), message) from error
         if os.name == "posix" and self.path.stat().st_mode & _WRITABLE_BY_OTHERS:
-            message = "others may write it, so that it proves nothing; look through 'token list', then 'chmod 600' it"
+            message = "others may write it, so that it proves nothing; look through 'token log', then 'chmod 600' it"
             raise StorageError(str(self.path), message)
-
-
-def _layout(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _key(connection: sqlite3.Connection) -> bytes:

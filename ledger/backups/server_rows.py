@@ -73,7 +73,6 @@ NAMES = (
 KEY_OF_TOKENS = _table("file", "hash_key bytea, ledger bytea", "hash_key")
 TOKENS = (
     KEY_OF_TOKENS,
-    _table("tokens", "number int8, name text, roles text, hash bytea, added_at text, revoked_at text", "number"),
     _table("refusals", "number int8, at text, tried text, claimed text, token int8, rule text, reason text", "number"),
     _table(
         "sessions", "hash bytea, token int8, entry int8, digest text, begun_ms int8, used_ms int8, ends_ms int8", "hash"

@@ -1,7 +1,7 @@
-"""The stored rows of tokens, moved with a ledger: one transaction onto a server, one file that appears complete.
+"""The token store copied with a ledger that moves: one transaction onto a server, one file that appears complete.
 
-It is in no backup. With a ledger that moves it goes along, for tokens of an earlier release prove who acts, and who
-would be asked for none if they were left behind; sessions go on, and what was sent is known.
+No backup has it. A ledger that moves takes it along, so that the log is kept, sessions continue, and a request that is
+sent again is recognised by its idempotency key.
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
     source = TokensFile(sidecar(path, "tokens"), lambda: first)
     if not source.exists():
         return
-    # A file of an earlier release lacks tables of today, which are copied like the others.
-    source.make_whole()
+    source.create()  # refuses a file of another ledger or layout
     with (
         closing(postgres.connect(place.address)) as connection,
         closing(sqlite.connect(source.path, read_only=True)) as file,
@@ -58,8 +57,8 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
         with postgres.storage_errors(there.name), sqlite.storage_errors(source.path):
             if not postgres.has_schema(there.connection, there.schema):
                 message = (
-                    "is not there, for the schemas were made by an earlier release: make others by 'init --sql' of "
-                    "this one; nothing is lost, and the ledger stands where it was"
+                    "is not there, though the other schemas of the ledger are: give another schema; nothing is lost, "
+                    "and the ledger stands where it was"
                 )
                 raise StorageError(there.name, message)
             file.execute("BEGIN")
@@ -119,13 +118,13 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
                     )
                     raise StorageError(str(target.path), words)
             with atomic_file(target.path, replace=True) as making:
-                TokensFile(making, lambda: first).make_whole()
+                TokensFile(making, lambda: first).create()
                 _fill(making, there, progress)
 
 
 def _fill(making: Path, there: SchemaPlace, progress: Progress) -> None:
     with closing(sqlite.connect(making)) as file, sqlite.storage_errors(making):
-        # as ``TokensFile`` writes it: a token that was revoked must not hold again after a power cut
+        # as ``TokensFile`` writes it: a session that was ended must not be back after a power cut
         file.execute("PRAGMA synchronous=EXTRA")
         with sqlite.immediate(file, making):
             for table in TOKENS:

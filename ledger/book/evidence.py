@@ -1,21 +1,192 @@
-"""The evidence of the judge: in which context a fact is judged, and what its rules may ask.
+"""The evidence of the judge: the current facts of a ledger, and what a rule may ask in which context.
 
 A rule is a function of an event and its evidence. It returns the refusal, or None; a few raise it. Its name is that of
-the refusal, and the first line of its docstring says what is refused and what to do.
+the refusal, and the first line of its docstring says what is refused and what to do. The journal says what was
+recorded, the views what became of it. While a transaction on the journal has entries of its own, the views are asked as
+they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
-from ledger.book.current_facts import CurrentFacts
-from ledger.errors import RejectedError
-from ledger.facts.events import Event, GameRecorded
-from ledger.journal import Find
+from ledger.book import conflicts, decisions, stored_proposals
+from ledger.book.policies import READ_MODELS, Given, stored_policies
+from ledger.book.timeline import Pool
+from ledger.book.tournament_editions import are_near, in_edition
+from ledger.duplicates.repeats import Corrected
+from ledger.errors import RejectedError, UnknownNameError
+from ledger.facts import codec
+from ledger.facts.codec import decode
+from ledger.facts.events import Event, GameRecorded, RoundWithoutGame
+from ledger.journal import Find, Journal
+from ledger.runtime.nearest import choice_of
+
+if TYPE_CHECKING:
+    import sqlite3
+
+FIRST = "proposal:1@1"  # every journal with a proposal has this key
+
+
+class DerivedViews(Protocol):
+    """The views of a ledger, as far as the judge asks them."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open views."""
+
+    def level(self) -> None:
+        """Bring them up to date with the journal."""
+
+    def pools(self) -> list[Pool]:
+        """Return the pools with their timelines."""
+
+    def read_models(self) -> list[str]:
+        """Return the names of the read models that there are."""
+
+
+@attrs.frozen
+class CurrentFacts:
+    """The current facts of one ledger.
+
+    Attributes:
+        journal: the facts as they were recorded.
+        views: the facts as they are now.
+    """
+
+    journal: Journal
+    views: DerivedViews
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The views, which are brought up to date first."""
+        self.views.level()
+        return self.views.connection
+
+    def pool(self, name: str) -> Pool | None:
+        """Return a pool of the views, which are brought up to date first; None if there is none."""
+        self.views.level()
+        return next((pool for pool in self.views.pools() if pool.name == name), None)
+
+    def any_corrected(self) -> bool:
+        """Return whether anything was proposed; if not, every fact is as it was recorded."""
+        return bool(self.journal.find([FIRST]))
+
+    def corrected_facts(self) -> conflicts.HypotheticalFacts | None:
+        """Return the facts after corrections; None if nothing was corrected."""
+        return conflicts.HypotheticalFacts(self.connection, self.journal) if self.any_corrected() else None
+
+    def corrected_game(self, game: str) -> Corrected | None:
+        """Return a game after corrections, from the views as they are; None if nothing was proposed or they lack it."""
+        if not self.any_corrected() or not self.views.path.exists():
+            return None
+        facts = conflicts.HypotheticalFacts(self.views.connection, self.journal)
+        fact = facts.fact(f"game:{game}")
+        if fact is None or not fact.facts:
+            return None
+        person = partial(decisions.root, facts.decided.merges)
+        plain = {name: value for name, value in fact.facts.items() if name != "game"}
+        return Corrected({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
+
+    def corrected_game_now(self, game: str) -> Corrected | None:
+        """Return the same from views that are brought up to date first; never within a transaction with own entries."""
+        if self.any_corrected():
+            self.views.level()
+        return self.corrected_game(game)
+
+    def recorded_round(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
+        """Return a round without a game in the words of the journal; unchanged if it is new.
+
+        Sources call an edition by different days: its first one, that of the round. A corrected round may be reported
+        as it is now. The views are asked as they are.
+
+        Args:
+            event: the round as a source reports it.
+            others: facts of its transaction; one that reports the same round by another day gives the words.
+
+        Raises:
+            ConflictError: ``exists-with-different-key``: a corrected round in its place says something else.
+        """
+        days = [key for key in conflicts.keys_at(self.journal, event.place) if key != event.key]
+        reported = [fact for fact in others if isinstance(fact, RoundWithoutGame) and fact.place == event.place]
+        reported = [fact for fact in reported if fact.key not in {event.key, *days}]
+        if not self.views.path.exists():
+            same = next((fact for fact in reported if are_near(fact, event)), None)
+            return event if same is None else attrs.evolve(event, edition=same.edition)
+        if not days and not reported and not self.any_corrected():
+            return event
+        if not days and not reported and not self.journal.find([event.key]):
+            return self._corrected_round(event)
+        connection = self.views.connection
+        stored = self.journal.find([*days, event.key])
+        events = [decode(entry.body).event for entry in stored.values()]
+        rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)] + reported
+        same = in_edition(connection, event, rounds)
+        if same is None:
+            return self._corrected_round(event)
+        fact = conflicts.HypotheticalFacts(connection, self.journal).fact(same.key)
+        now = attrs.evolve(event, edition=same.edition)
+        is_same = fact is not None and fact.annulled_by is None and dict(fact.facts) == codec.facts_mapping(now)
+        return same if is_same else now
+
+    def _corrected_round(self, event: RoundWithoutGame) -> RoundWithoutGame:
+        """Return the recorded round that a correction moved to the place of this one; unchanged if there is none."""
+        connection = self.views.connection
+        key = conflicts.corrected_key_at(connection, self.journal, event) if self.any_corrected() else None
+        if key is None:
+            return event
+        fact = conflicts.HypotheticalFacts(connection, self.journal).fact(key)
+        if fact is None or dict(fact.facts) != codec.facts_mapping(event):
+            conflict = conflicts.key_conflict(connection, self.journal, event)
+            assert conflict is not None  # with the fact of this key
+            raise conflict
+        recorded = decode(self.journal.find([key])[key].body).event
+        assert isinstance(recorded, RoundWithoutGame)  # keys of its family are of rounds
+        return recorded
+
+    def refuse_unknown_models(self, policy: str, settings: Given) -> None:
+        """Refuse the names of read models that are neither installed nor in the tables: most likely they are misspelt.
+
+        A name that was set before stays, for its plug-in may be gone. The views must be up to date.
+
+        Args:
+            policy: name of a policy; only ``read-models`` is checked.
+            settings: the settings to record.
+
+        Raises:
+            UnknownNameError: with the names that there are.
+        """
+        if policy != READ_MODELS:
+            return
+        models, said = self.views.read_models(), stored_policies(self.views.connection).last(READ_MODELS)
+        for name in settings:
+            if name not in models and (said is None or name not in said.settings):
+                hint = f"{choice_of(name, models)}; install its plug-in first"
+                raise UnknownNameError("read model", name, hint, where="at hand here")
+
+    def recorded_round_now(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
+        """Return the same as ``recorded_round``, from views that are up to date if the round may be recorded."""
+        if self.any_corrected() or any(conflicts.keys_at(self.journal, event.place)):
+            self.views.level()
+        return self.recorded_round(event, others)
+
+    def person(self, player: int) -> int:
+        """Return the number of a player after all merges; the views are brought up to date first."""
+        if not self.any_corrected():
+            return player
+        self.views.level()
+        return decisions.root(stored_proposals.merges_in(self.views.connection), player)
+
 
 Rule = Callable[[Any, "Evidence"], RejectedError | None]  # the event is of one of the kinds that the rule is listed for
 

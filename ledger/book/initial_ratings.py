@@ -37,7 +37,7 @@ NEXT_LIST = (
 )
 BORN_IN = "SELECT birth_year FROM players WHERE player = ?1"
 _LISTED_FROM = "SELECT player, effective_ms FROM seeds WHERE pool = ?1 AND player IN (SELECT value FROM json_each(?2))"
-_PLAYER_FACTS = (
+_BIRTHS_AND_STANDINGS = (
     f"SELECT player, birth_year, {standing_sql('players', '?2')} AS standing FROM players "
     "WHERE player IN (SELECT value FROM json_each(?1))"
 )
@@ -130,22 +130,24 @@ def listed_from(connection: sqlite3.Connection, pool: Pool, players: Sequence[in
     return {(player, ms) for player, ms in _rows(connection, _LISTED_FROM, (pool.pool, json.dumps(players)))}
 
 
-class PlayerFacts(NamedTuple):
+class BirthAndStanding(NamedTuple):
     """The year of birth and the standing of a registered player."""
 
     birth_year: int | None
     standing: str
 
 
-def player_facts(connection: sqlite3.Connection, players: Sequence[int], ms: int) -> dict[int, PlayerFacts]:
+def births_and_standings(
+    connection: sqlite3.Connection, players: Sequence[int], ms: int
+) -> dict[int, BirthAndStanding]:
     """Return the facts of registered players at an instant."""
-    rows = _rows(connection, _PLAYER_FACTS, (json.dumps(players), ms))
-    return {player: PlayerFacts(born, standing) for player, born, standing in rows}
+    rows = _rows(connection, _BIRTHS_AND_STANDINGS, (json.dumps(players), ms))
+    return {player: BirthAndStanding(born, standing) for player, born, standing in rows}
 
 
 def standing_at(connection: sqlite3.Connection, player: int, ms: int) -> str:
     """Return the standing in force at an instant; that of a full member if the player is not registered."""
-    people = player_facts(connection, [player], ms)
+    people = births_and_standings(connection, [player], ms)
     return people[player].standing if player in people else Standing.FULL
 
 

@@ -11,10 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import decisions, judge
-from ledger.book.collisions import key_collisions
-from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, impossible_endings
-from ledger.book.current_facts import CurrentFacts
-from ledger.book.evidence import Context, Evidence, subject_of
+from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, impossible_endings, key_collisions
+from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
 from ledger.book.policies import POLICIES, check_settings
 from ledger.book.rules_by_facts import PLACES

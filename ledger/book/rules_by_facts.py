@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ledger.book import initial_ratings
-from ledger.book.collisions import key_conflict, keys_at
-from ledger.book.current_facts import CurrentFacts
-from ledger.book.evidence import Evidence, subject_of
+from ledger.book.conflicts import key_conflict, keys_at
+from ledger.book.evidence import CurrentFacts, Evidence, subject_of
 from ledger.book.whole_tournaments import NOTHING, Announced, Edition, editions
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts import codec

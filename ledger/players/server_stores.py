@@ -50,9 +50,9 @@ def names_on_server(place: ServerPlace) -> PostgresPeople:
     return PostgresPeople(place.address, place.schema)
 
 
-def token_store_for(journal: Journal, file: TokensFile) -> TokenStore:
-    """Return the token store of a journal: in its database, or in a sidecar file if the journal is on no server."""
-    return PostgresTokens(journal, file) if isinstance(journal, PostgresJournal) else file
+def token_store_of(journal: Journal, file: TokensFile) -> TokenStore:
+    """Return the token store of a journal: in its database, or the file if the journal is on no server."""
+    return PostgresTokens(journal) if isinstance(journal, PostgresJournal) else file
 
 
 # The longest name of a role ends in ``_names_writer``. A server silently cuts names to 63 bytes: those of owner, writer
@@ -85,20 +85,6 @@ def sql_of(place: ServerPlace) -> str:
     """
     _refuse_name(place)
     return f"BEGIN;\n{_making(place)}{_grant(place.schema, quoted(_recorder(place)))};\nCOMMIT;\n"
-
-
-def sql_of_missing(place: ServerPlace) -> str:
-    """Return the SQL that adds the objects that an earlier release did not make; nothing if none is missing.
-
-    Raises:
-        StorageError: the server cannot be reached, or there is no ledger.
-    """
-    journal, people = on_server(place)
-    with closing(people), closing(journal), postgres.storage_errors(place.address):
-        if postgres.has_schema(journal.connection(), postgres_token_tables.schema_of(place.schema)):
-            return ""
-    missing = postgres_token_tables.statements(place.schema, Roles.of(schema_of(place.schema)))
-    return f"BEGIN;\n{_script(missing)}COMMIT;\n"
 
 
 def _recorder(place: ServerPlace) -> str:

@@ -68,9 +68,9 @@ def open_names(path: Path) -> People:
 
 
 def token_store_of(path: Path, journal: Journal) -> TokenStore:
-    """Return the token store of a journal, next to it."""
+    """Return the token store of the journal at a path."""
     file = TokensFile(sidecar(path, "tokens"), lambda: journal.root_at(1))
-    return file if isinstance(journal, SqliteJournal) else server_stores.token_store_for(journal, file)
+    return file if isinstance(journal, SqliteJournal) else server_stores.token_store_of(journal, file)
 
 
 def _place(path: Path, settings: SettingsFile) -> ServerPlace | None:

@@ -16,8 +16,7 @@ from typing import NamedTuple, cast
 import attrs
 
 from ledger.book import judge
-from ledger.book.current_facts import CurrentFacts
-from ledger.book.evidence import Context, Evidence, subject_of
+from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
 from ledger.book.rules_by_keys import OWN_DOORS, erasures, needed_keys
 from ledger.duplicates.candidates import KnownGame, load_games
 from ledger.duplicates.repeats import Corrected, supplement_for

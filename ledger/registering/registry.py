@@ -323,7 +323,9 @@ class _ListImport:
                 self.report.fault(line, str(refusal))
 
     def _look_at_people(self, rows: DataFrame, news: _ListNews) -> None:
-        people = initial_ratings.player_facts(self._ledger.views.connection, rows["player"].to_list(), self._now_ms)
+        people = initial_ratings.births_and_standings(
+            self._ledger.views.connection, rows["player"].to_list(), self._now_ms
+        )
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
             person = people[player]

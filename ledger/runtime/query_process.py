@@ -1,8 +1,8 @@
-"""A process of its own that runs one SQL statement of a reader: this file, run by its path.
+"""A worker process that runs one SQL statement of a reader.
 
 One call of an SQL function (``instr``, ``replace``, a LIKE over a long text) can take hours without a step of
-SQLite's machine, so that no handler ends it; only ending the process does. It imports the driver only, because a
-short statement costs what its start costs. The program that starts it sends all that it needs (see
+SQLite's machine, so that no handler ends it; only ending the process does. It imports little more than the
+driver, because a short statement costs what its start costs. The program that starts it sends all that it needs (see
 ``query_runner``). It takes no more memory than its limit, and ends by itself as soon as no program waits for an
 answer.
 """
@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import marshal
 import os
-import signal
-import struct
 import sys
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from ledger.runtime.messages import FAILED, received, send, standard_streams
 
 if TYPE_CHECKING:
     import sqlite3
@@ -27,8 +27,6 @@ else:
     except ImportError:
         import sqlite3
 
-# marshal and not pickle: it loads plain values alone, and its import costs nothing.
-LENGTH = struct.Struct(">q")  # before each message
 PACKET = 65_536  # bytes of rows after which a message is sent
 # Of sqlite3.h.
 _PRAGMA, _READ, _SELECT, _TRANSACTION, _ATTACH, _FUNCTION, _RECURSIVE = 19, 20, 21, 22, 24, 31, 33
@@ -65,29 +63,6 @@ class _Judge:
             words = {_PRAGMA: pragma, _FUNCTION: function, _ATTACH: "ATTACH", _TRANSACTION: "a transaction"}
             self.refused = words.get(action, "what would change something")
         return _DENIED
-
-
-def send(stream: IO[bytes], message: Any) -> None:
-    """Put one message of plain values on a stream."""
-    content = marshal.dumps(message)
-    stream.write(LENGTH.pack(len(content)) + content)
-    stream.flush()
-
-
-def received(stream: IO[bytes]) -> Any:
-    """Return the next message.
-
-    Raises:
-        EOFError: there is none, or only a part of it.
-    """
-    header = stream.read(LENGTH.size)
-    if len(header) < LENGTH.size:
-        raise EOFError
-    (size,) = LENGTH.unpack(header)
-    content = stream.read(size)
-    if len(content) < size:
-        raise EOFError
-    return marshal.loads(content)  # noqa: S302  # from our own process, by a pipe of these two alone
 
 
 def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
@@ -146,16 +121,16 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     The request says the file, how to prepare the connection, the statement with its parameters, and the limits. After
     the tables come rows for a table of the connection, until there are none. What fails is the last message.
     """
-    send(answers, ("ready", None))
-    request = received(requests)
+    send(answers, "ready")
+    request = received(requests).value
     judge = _Judge()
     try:
         connection = sqlite3.connect(request["file"], uri=True, isolation_level=None, timeout=request["patience"])
         for statement, arguments in request["preparations"]:
             connection.execute(statement, arguments)
-        send(answers, ("tables", _tables_of(connection, request, judge)))
-        while filling := received(requests):
-            connection.executemany(*filling)
+        send(answers, "tables", _tables_of(connection, request, judge))
+        while (filling := received(requests)).kind == "fill":
+            connection.executemany(*filling.value)
         # From here on nothing is expected: they end when the process ends that asks.
         threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
         _limit(connection, request["memory"], request["longest"])
@@ -163,19 +138,19 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         cursor = connection.execute(request["statement"], request["parameters"])
         if cursor.description is None:
             raise ValueError  # noqa: TRY301  # reported like the driver's refusals
-        send(answers, ("columns", [column[0] for column in cursor.description]))
+        send(answers, "columns", [column[0] for column in cursor.description])
         for packet in _packets(cursor, request["longest"]):
-            send(answers, ("rows", packet))
-        send(answers, ("end", None))
+            send(answers, "rows", packet)
+        send(answers, "end")
     except MemoryError:
-        send(answers, ("memory", None))
+        send(answers, "memory")
     except _LengthError:
-        send(answers, ("long", None))
+        send(answers, "long")
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
-        kind = "refused" if judge.refused is not None else "value" if isinstance(error, ValueError) else "failed"
+        kind = "refused" if judge.refused is not None else "value" if isinstance(error, ValueError) else FAILED
         # SQLite reports its own limit of lengths so
         kind = "long" if "string or blob too big" in str(error) else kind
-        send(answers, (kind, judge.refused or str(error)))
+        send(answers, kind, judge.refused or str(error))
 
 
 def _end_with(requests: BinaryIO) -> None:
@@ -186,9 +161,8 @@ def _end_with(requests: BinaryIO) -> None:
 
 def main() -> int:
     """Serve the standard streams."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks ends this process
     with suppress(BrokenPipeError, EOFError):
-        serve(sys.stdin.buffer, sys.stdout.buffer)
+        serve(*standard_streams())
         return 0
     return 1
 

@@ -6,21 +6,18 @@ What the statement may do, and the process itself, is in ``query_process``; what
 from __future__ import annotations
 
 import marshal
-import os
 import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from ledger.errors import StorageError
 from ledger.runtime import query_process, sqlite
+from ledger.runtime.workers import Worker
 
 ROWS_AT_ONCE = 10_000  # that are handed to the process
 # The parts that SQLite skips before a statement (sqlite.org/lang_comment.html, and empty statements). The process
@@ -92,58 +89,31 @@ def rows_of(
         "memory": limits.memory,
         "longest": limits.longest,
     }
-    with _process(path) as process:
-        assert process.stdin is not None
-        conversation = _Conversation(process, limits.seconds)
+    worker = Worker(query_process.__name__, path=path, work="asks")
+    try:
+        conversation = _Conversation(worker, limits.seconds)
         conversation.expected("ready", in_time=False)
         with suppress(BrokenPipeError):  # why it is gone is read below
-            query_process.send(process.stdin, request)
+            worker.send("request", request)
         tables = conversation.expected("tables")
         # Where it takes them no longer, it has said why: its disk is full, or its memory.
         with suppress(BrokenPipeError):
             for statement_and_rows in filling(tables):
-                query_process.send(process.stdin, statement_and_rows)
-            query_process.send(process.stdin, None)
+                worker.send("fill", statement_and_rows)
+            worker.send("run")
         yield conversation.expected("columns")
         while (packet := conversation.expected("rows", "end")) is not None:
             yield from map(marshal.loads, packet)
-
-
-@contextmanager
-def _process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the process, which is ended with the block, however that ends."""
-    # By its path, not as a module: a package would be imported with it. -P: no module of its folder, or of the working
-    # folder, hides one of Python's.
-    words = [sys.executable, "-P", query_process.__file__]
-    driver = str(Path(sqlite.sqlite3.__file__).parent.parent)  # which it is to import as this process did
-    paths = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), driver)))
-    try:
-        process = subprocess.Popen(  # noqa: S603  # our own code
-            words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
-        )
-    except OSError as error:
-        raise StorageError(str(path), f"the process that asks it does not start: {error}") from error
-    try:
-        yield process
     finally:
-        process.kill()
-        process.wait()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdout.close()
-        with suppress(BrokenPipeError):
-            process.stdin.close()
+        worker.kill()
+        worker.close()
 
 
 class _Conversation:
     """The answers of the process, within the time limit."""
 
-    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
-        self._process = process
+    def __init__(self, worker: Worker, seconds: float) -> None:
+        self._worker = worker
         self._left = seconds
         self._is_timed = bool(seconds)
 
@@ -153,18 +123,17 @@ class _Conversation:
         Raises:
             QueryError: it is of another kind, or does not come in time.
         """
-        kind, content = self._next(is_timed=in_time and self._is_timed)
+        kind, value = self._next(is_timed=in_time and self._is_timed)
         if kind not in kinds:
-            raise QueryError(kind, content or "")
-        return content
+            raise QueryError(kind, value or "")
+        return value
 
     def _next(self, *, is_timed: bool) -> tuple[str, Any]:
-        assert self._process.stdout is not None
         over = threading.Event()
 
         def end() -> None:
             over.set()
-            self._process.kill()
+            self._worker.kill()
 
         # A pipe cannot be waited for with a limit on every system: at the end of the time the process is ended, and the
         # pipe with it.
@@ -174,11 +143,11 @@ class _Conversation:
         try:
             if clock is not None:
                 clock.start()
-            kind, content = query_process.received(self._process.stdout)
+            kind, value, _ = self._worker.receive()
         except EOFError:
             raise QueryError("time" if over.is_set() else "ended") from None
         finally:
             if clock is not None:
                 clock.cancel()
                 self._left -= time.monotonic() - begun
-        return kind, content
+        return kind, value

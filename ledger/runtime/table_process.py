@@ -1,27 +1,21 @@
-"""Processes of their own that do nothing but read or write rows of one SQLite file as Arrow columns.
+"""Worker processes that do nothing but read or write rows of one SQLite file as Arrow columns.
 
-``table_reader`` and ``table_writer`` start them as ``python -m`` this module, and talk to them through their standard
-input and output. The ADBC driver reads columns at a third of the cost of Python's rows and writes them at half of it,
-on another core; it brings an SQLite library of its own, and two libraries in one process that have one file open drop
-each other's locks: so each works where nothing else opens the file. connectorx 0.4 and DuckDB 1.5's scanner take as
-long for the same rows, and two reading processes longer, for SQLite gives cell by cell.
+``table_reader`` and ``table_writer`` start them. The ADBC driver reads columns at a third of the cost of Python's rows
+and writes them at half of it, on another core; it brings an SQLite library of its own, and two libraries in one process
+that have one file open drop each other's locks: so each works where nothing else opens the file. connectorx 0.4 and
+DuckDB 1.5's scanner take as long for the same rows, and two reading processes longer, for SQLite gives cell by cell.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import struct
-import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from io import BytesIO
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
-from ledger.errors import StorageError
 from ledger.runtime.lazy import adbc_manager, adbc_sqlite, filelock, pl
+from ledger.runtime.messages import FAILED, received, send, standard_streams
 
 if TYPE_CHECKING:
     from adbc_driver_manager import AdbcConnection
@@ -29,49 +23,14 @@ if TYPE_CHECKING:
 
 WAITING_MS = 60_000  # for another process that holds a lock on the file
 
-# What a reading process says and hears: before each query, and before the rows of each answer, its length.
-LENGTH = struct.Struct(">q")
 _BATCH_ROWS = 65_536
 
-# What a writing process says and hears.
-HEADER = struct.Struct(">cIQ")  # of each message: what, bytes of the statement, bytes of the rows
-ROWS, STATEMENT, COMMIT = b"R", b"S", b"C"
-READY, DONE, REFUSED = b"ready\n", b"done\n", b"refused "
 
-_ROOT = Path(__file__).parent.parent.parent  # where this package is imported from
-_MODULE = "ledger.runtime.table_process"  # not ``__name__``, which is ``__main__`` in the process itself
+def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> NoReturn:
+    """Answer each query with its rows as an Arrow IPC stream, until EOFError: there are no more.
 
-
-def started(work: str, *words: str, path: str | Path) -> subprocess.Popen[bytes]:
-    """Start a process that reads or writes, with one thread of Polars, wherever this package is imported from.
-
-    Args:
-        work: ``reads`` or ``writes``.
-        words: its arguments.
-        path: the file on which it works, for the message.
-
-    Raises:
-        StorageError: it does not start.
-    """
-    paths = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
-    environment = {**os.environ, "PYTHONPATH": paths, "POLARS_MAX_THREADS": "1"}
-    try:
-        return subprocess.Popen(  # noqa: S603  # our own code
-            [sys.executable, "-P", "-m", _MODULE, work, *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        )
-    except OSError as error:
-        raise StorageError(str(path), f"the process that {work} it does not start: {error}") from error
-
-
-def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> None:
-    """Answer each query with its rows as an Arrow IPC stream, until there are no more queries.
-
-    Each query is its length and its words; so is each answer. The first row of a query only says of which type each
-    column is, for the driver takes that from the first rows: it is left out of the answer.
+    The first row of a query only says of which type each column is, for the driver takes that from the first rows: it
+    is left out of the answer.
     """
     database = adbc_sqlite.connect(uri)
     connection = adbc_manager.AdbcConnection(database)
@@ -80,15 +39,12 @@ def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> None:
             _selected(connection, f"PRAGMA {pragma}")
         # one transaction for all queries: every block is of the moment of the first
         connection.set_autocommit(enabled=False)
-        while len(header := queries.read(LENGTH.size)) == LENGTH.size:
-            (size,) = LENGTH.unpack(header)
-            rows = _selected(connection, queries.read(size).decode())
+        while True:
+            rows = _selected(connection, received(queries).value)
             content = BytesIO()
             # The first row only states the type of each column.
             rows[1:].write_ipc_stream(content, compat_level=pl.CompatLevel.oldest())
-            answers.write(LENGTH.pack(content.tell()))
-            answers.write(content.getbuffer())
-            answers.flush()
+            send(answers, "rows", content=content.getbuffer())
     finally:
         connection.close()
         database.close()
@@ -101,21 +57,6 @@ def _selected(connection: adbc_manager.AdbcConnection, query: str) -> DataFrame:
         statement.set_sql_query(query)
         stream, _ = statement.execute_query()
         return pl.DataFrame(stream)
-
-
-def _read(uri: str) -> int:
-    """Serve the file; what fails is the last answer, with a negative length."""
-    answers = sys.stdout.buffer
-    try:
-        serve_reading(uri, sys.stdin.buffer, answers)
-    except BrokenPipeError:
-        return 1
-    except (adbc_manager.Error, OSError, ValueError, RuntimeError) as error:
-        words = " ".join(str(error).split()).encode()
-        answers.write(LENGTH.pack(-len(words)) + words)
-        answers.flush()
-        return 1
-    return 0
 
 
 # NORMAL: after a power cut the last transactions may be gone, never the file's consistency (sqlite.org/pragma.html).
@@ -165,52 +106,45 @@ class _Writer:
         self._database.close()
 
 
-def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> None:
-    """Write the rows of *messages* until they end; rows without a commit are then undone.
+def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> NoReturn:
+    """Write the rows of *messages*; rows without a commit when they end are undone.
 
-    Each message is a ``HEADER``, a statement with question marks, and rows for it as an Arrow IPC stream; or a
-    statement alone, a transaction of its own. A commit is answered when it is on the disk.
+    A message is a statement with question marks and rows for it as an Arrow IPC stream; a statement alone, which is a
+    transaction of its own; or a commit, which is answered when it is on the disk.
     """
     writer = _Writer(path)
     try:
-        _say(answers, READY)
-        while len(header := messages.read(HEADER.size)) == HEADER.size:
-            what, words, size = HEADER.unpack(header)
-            query, content = messages.read(words), messages.read(size)
-            if len(query) < words or len(content) < size:
-                return  # the process that feeds this one is gone
-            if what == ROWS:
-                writer.insert(query.decode(), pl.read_ipc_stream(content))
-            elif what == STATEMENT:
-                writer.run(query.decode())
+        send(answers, "ready")
+        while True:
+            kind, query, content = received(messages)
+            if kind == "rows":
+                writer.insert(query, pl.read_ipc_stream(content))
+            elif kind == "statement":
+                writer.run(query)
             else:
                 writer.commit()
-                _say(answers, DONE)
+                send(answers, "done")
     finally:
         writer.close()
 
 
-def _say(answers: BinaryIO, answer: bytes) -> None:
-    answers.write(answer)
-    answers.flush()
-
-
-def _write(path: str, lock: str) -> int:
-    """Serve the file; the lock file is held for as long as this process lives."""
-    try:
-        with filelock.FileLock(lock, timeout=0):
-            serve_writing(path, sys.stdin.buffer, sys.stdout.buffer)
-    except (adbc_manager.Error, OSError, filelock.Timeout, ValueError) as error:
-        _say(sys.stdout.buffer, REFUSED + " ".join(str(error).split()).encode() + b"\n")
-        return 1
-    return 0
-
-
 def main(arguments: Sequence[str]) -> int:
     """Serve the standard streams: ``reads`` and the address of a file, or ``writes``, a file and its lock."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
-    work, *words = arguments
-    return _read(*words) if work == "reads" else _write(*words)
+    work, place, *lock = arguments
+    messages, answers = standard_streams()
+    try:
+        if work == "reads":
+            serve_reading(place, messages, answers)
+        else:
+            with filelock.FileLock(lock[0], timeout=0):  # held for as long as this process lives
+                serve_writing(place, messages, answers)
+    except EOFError:  # there are no more messages, or the process that sends them is gone
+        return 0
+    except BrokenPipeError:
+        return 1
+    except (adbc_manager.Error, OSError, filelock.Timeout, ValueError, RuntimeError) as error:
+        send(answers, FAILED, " ".join(str(error).split()))
+    return 1
 
 
 if __name__ == "__main__":

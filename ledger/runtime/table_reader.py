@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 from ledger.errors import StorageError
-from ledger.runtime import sqlite
+from ledger.runtime import sqlite, table_process
 from ledger.runtime.lazy import pl
-from ledger.runtime.table_process import LENGTH, started
+from ledger.runtime.workers import Worker
 
 if TYPE_CHECKING:
     import sqlite3
@@ -124,8 +124,10 @@ class ReadingProcess:
         Raises:
             StorageError: it does not start.
         """
-        self._path = path
-        self._process = started("reads", sqlite.address(path, read_only=True), path=path)
+        address = sqlite.address(path, read_only=True)
+        self._process = Worker(
+            table_process.__name__, "reads", address, path=path, work="reads", advice="run the command again"
+        )
 
     def frames(self, scan: TableScan, rows: int | None = None) -> Iterator[DataFrame]:
         """Yield the rows, block by block; the next is requested before a block is given."""
@@ -143,35 +145,16 @@ class ReadingProcess:
 
     def close(self) -> None:
         """End the process."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         # it only reads, so that nothing is lost, and it may be in the middle of a block that is not needed any more
         self._process.kill()
-        with suppress(OSError):
-            self._process.stdin.close()
-        self._process.stdout.close()
-        self._process.wait()
+        self._process.close()
 
     def _ask(self, query: str) -> None:
-        assert self._process.stdin is not None
-        words = query.encode()
         with suppress(BrokenPipeError):  # the answer says why
-            self._process.stdin.write(LENGTH.pack(len(words)) + words)
-            self._process.stdin.flush()
+            self._process.send("query", query)
 
     def _answer(self) -> DataFrame:
-        assert self._process.stdout is not None
-        header = self._process.stdout.read(LENGTH.size)
-        size = LENGTH.unpack(header)[0] if len(header) == LENGTH.size else 0
-        content = self._process.stdout.read(abs(size))
-        if size > 0 and len(content) == size:
-            return pl.read_ipc_stream(content)
-        if text := content.decode(errors="replace"):  # a failure is reported under a negative length
-            raise sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
-        code = self._process.wait()
-        raise StorageError(
-            str(self._path), f"the process that reads it ended (exit code {code}); run the command again"
-        )
+        return pl.read_ipc_stream(self._process.expect("rows").content)
 
 
 def table_reader(path: str | Path, connection: sqlite3.Connection) -> TableReader:

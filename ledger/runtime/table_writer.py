@@ -16,9 +16,10 @@ from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
 from ledger.errors import CorruptError, StorageError, one_line
-from ledger.runtime import sqlite
+from ledger.runtime import table_process
 from ledger.runtime.lazy import filelock, pl
-from ledger.runtime.table_process import COMMIT, DONE, HEADER, READY, REFUSED, ROWS, STATEMENT, WAITING_MS, started
+from ledger.runtime.table_process import WAITING_MS
+from ledger.runtime.workers import Worker
 
 if TYPE_CHECKING:
     import sqlite3
@@ -109,31 +110,33 @@ class WritingProcess:
             StorageError: it does not start, or cannot open the file.
         """
         self._path = Path(path)
-        self._waiting: Queue[tuple[bytes, str, DataFrame | None] | None] = Queue(AHEAD)
+        self._waiting: Queue[tuple[str, str, DataFrame | None] | None] = Queue(AHEAD)
         self._failure: StorageError | CorruptError | None = None
-        self._process = started("writes", str(path), str(_lock_of(path)), path=path)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._messages, self._answers = self._process.stdin, self._process.stdout
+        self._process = Worker(
+            table_process.__name__, "writes", str(path), str(_lock_of(path)),
+            path=path, work="writes", advice="run the command again: what it had finished stands",
+        )  # fmt: skip
         # a thread that is no daemon would keep a program with an unclosed writer from ending
         self._feeder = Thread(target=self._feed, daemon=True)
         self._feeder.start()
-        if (answer := self._answers.readline()) != READY:
+        try:
+            self._process.expect("ready")
+        except BaseException:
             self.close()
-            raise self._explained(answer)
+            raise
 
     def insert(self, query: str, rows: DataFrame) -> None:
         """Hand rows over; waits where too many wait already."""
         for begin in range(0, len(rows), MESSAGE):
-            self._hand_over((ROWS, query, rows[begin : begin + MESSAGE]))
+            self._hand_over(("rows", query, rows[begin : begin + MESSAGE]))
 
     def run(self, query: str) -> None:
         """Hand a statement over."""
-        self._hand_over((STATEMENT, query, None))
+        self._hand_over(("statement", query, None))
 
     def commit(self) -> None:
         """End the transaction, when all that was handed over before is written."""
-        self._hand_over((COMMIT, "", None))
+        self._hand_over(("commit", "", None))
 
     def settle(self) -> None:
         """Wait for the last commit."""
@@ -149,14 +152,10 @@ class WritingProcess:
             self._process.kill()
         self._waiting.put(None)
         self._feeder.join()
-        # Closing sends the buffered rest, which a process that is gone does not take.
-        with suppress(OSError):
-            self._messages.close()
-        self._process.wait()
-        self._answers.close()
+        self._process.close()
         _lock_of(self._path).unlink(missing_ok=True)
 
-    def _hand_over(self, message: tuple[bytes, str, DataFrame | None]) -> None:
+    def _hand_over(self, message: tuple[str, str, DataFrame | None]) -> None:
         if self._failure is not None:
             raise self._failure
         self._waiting.put(message)
@@ -167,39 +166,23 @@ class WritingProcess:
                 # after a failure the rest is taken and dropped: a thread that waits for the queue would wait for ever
                 if self._failure is None:
                     self._send(*message)
-            except OSError:  # it went away; it may have said why
-                self._failure = self._explained(self._answers.readline())
+            except (StorageError, CorruptError) as error:
+                self._failure = error
             except BaseException as error:  # noqa: BLE001  # too little memory, or what Polars cannot send
                 # A thread that ended would leave those that wait for the queue waiting for ever.
                 self._failure = StorageError(str(self._path), f"rows cannot be handed over: {one_line(error)}")
             finally:
                 self._waiting.task_done()
 
-    def _send(self, what: bytes, query: str, rows: DataFrame | None) -> None:
+    def _send(self, kind: str, query: str, rows: DataFrame | None) -> None:
         content = BytesIO()
         if rows is not None:
             rows.write_ipc_stream(content, compat_level=pl.CompatLevel.oldest())  # the newest takes twice as long
-        words = query.encode()
-        self._messages.write(HEADER.pack(what, len(words), content.tell()) + words)
-        self._messages.write(content.getbuffer())
-        # a small message would wait here for the next large one, and the process with it
-        if what != ROWS:
-            self._messages.flush()
-        if what == COMMIT:
-            answer = self._answers.readline()
-            if answer != DONE:
-                self._failure = self._explained(answer)
-
-    def _explained(self, answer: bytes) -> StorageError | CorruptError:
-        """Return the process's message, or that it is gone, as an error of ours."""
-        if answer.startswith(REFUSED):
-            text = answer.removeprefix(REFUSED).decode().strip()
-            return sqlite.explained(self._path, text) or StorageError(str(self._path), f"{text}; {sqlite.RESTORE}")
-        code = self._process.wait()
-        return StorageError(
-            str(self._path),
-            f"the process that writes it ended (exit code {code}); run the command again: what it had finished stands",
-        )
+        with suppress(OSError):  # it went away; it may have said why
+            self._process.send(kind, query, content.getbuffer())
+            if kind != "commit":
+                return
+        self._process.expect("done")
 
 
 def table_writer(path: str | Path, connection: sqlite3.Connection) -> TableWriter:

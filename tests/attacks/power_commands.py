@@ -1,16 +1,20 @@
 """The commands that are recorded for power cuts, and the files that they import.
 
-Run as ``python -m`` this module CLUB COUNT it is one of them, a program that keeps a ledger open, as a server does: it
-registers players, appends games one by one, says every few games how many entries the journal holds, which is then
-promised to whoever reads it, and brings the views level now and then.
+``python -m`` this module CLUB games COUNT is one of them: it keeps a ledger open, as a server does, registers players,
+appends games one by one and updates the views now and then. Every few games it prints how many entries the journal
+holds, which is a promise to its reader. CLUB refusals COUNT refuses people without a token; the file of tokens keeps
+these refusals.
 """
 
 import sys
+from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
 
 import attrs
 
+from ledger.errors import RejectedError
+from ledger.facts.events import Role
 from ledger.facts.source_games import SourceGame
 from ledger.imports import jsonl
 from ledger.ledger import Ledger
@@ -36,7 +40,7 @@ class Command:
 # One after the other, each on the files as the one before left them.
 COMMANDS: tuple[Command, ...] = (
     Command("an import with movetext", ("import", "{club}", "{files}/first.jsonl")),
-    Command("games one by one", ("{club}", "120"), _LIVE, is_whole=False),
+    Command("games one by one", ("{club}", "games", "120"), _LIVE, is_whole=False),
     Command("player add", ("player", "add", "{club}", "club:77", "Nora Attacks", "--rating", "1800"), is_whole=False),
     Command("player set", ("player", "set", "{club}", "club:77", "--born", "1990")),
     Command("player rename", ("player", "rename", "{club}", "club:77", "Nora Renamed Attacks"), forgets=True),
@@ -77,6 +81,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("the first token", ("token", "add", "{club}", "eve", "--role", "corrector")),
     Command("a token more", ("token", "add", "{club}", "adam", "--role", "corrector")),
     Command("a token revoked", ("token", "revoke", "{club}", "eve")),
+    Command("refusals", ("{club}", "refusals", "6"), _LIVE, is_whole=False),
 )
 INIT = Command("init", ("init", "{club}"))
 
@@ -99,17 +104,31 @@ def write_files(folder: Path) -> None:
 
 SPEAKS, LEVELS = 4, 10  # games between two answers, and between two times that the views are brought level
 
+
+def record_games(ledger: Ledger, count: int) -> None:
+    """Register players and record games one by one."""
+    pool = ledger.first_scheme().pool
+    known = [ledger.register(f"live:{number}", f"Live Player {number}") for number in range(2)]
+    for number in range(count):
+        if number % SPEAKS == 0:
+            known.append(ledger.register(f"live:{len(known)}", f"Live Player {len(known)}"))
+        white, black = known[number % len(known)], known[(number + 1) % len(known)]
+        ended_at = str(date(2020, 7, 19) + timedelta(days=number))
+        ledger.append(game_recorded(f"live:{number}", pool=pool, white=white, black=black, ended_at=ended_at))
+        if number % LEVELS == 0:
+            ledger.catch_up()
+        if number % SPEAKS == 0:
+            output.answer(str(ledger.journal.size()))
+
+
+def refuse(ledger: Ledger, count: int) -> None:
+    """Refuse people without a token."""
+    for number in range(count):
+        with suppress(RejectedError):
+            ledger.tokens.who(None, f"mallory {number}", Role.CORRECTOR, "try")
+        output.answer(str(len(ledger.tokens.log())))
+
+
 if __name__ == "__main__":
-    with Ledger.open(sys.argv[1]) as ledger:
-        pool = ledger.first_scheme().pool
-        known = [ledger.register(f"live:{number}", f"Live Player {number}") for number in range(2)]
-        for number in range(int(sys.argv[2])):
-            if number % SPEAKS == 0:
-                known.append(ledger.register(f"live:{len(known)}", f"Live Player {len(known)}"))
-            white, black = known[number % len(known)], known[(number + 1) % len(known)]
-            ended_at = str(date(2020, 7, 19) + timedelta(days=number))
-            ledger.append(game_recorded(f"live:{number}", pool=pool, white=white, black=black, ended_at=ended_at))
-            if number % LEVELS == 0:
-                ledger.catch_up()
-            if number % SPEAKS == 0:
-                output.answer(str(ledger.journal.size()))
+    with Ledger.open(sys.argv[1]) as opened:
+        {"games": record_games, "refusals": refuse}[sys.argv[2]](opened, int(sys.argv[3]))

@@ -47,7 +47,7 @@ class State:
 
     journal: list[JournalRow]
     people: People
-    others: dict[tuple[str, int], tuple[object, ...]]  # by table and number: reasons of corrections, tokens, refusals
+    others: dict[tuple[str, int], tuple[object, ...]]  # by table and number: reasons of corrections, refusals
 
 
 class RecordedCommand:
@@ -302,7 +302,7 @@ def _state(club: Path) -> State:
 
 def _raw_state(club: Path) -> State:
     others: dict[tuple[str, int], tuple[object, ...]] = {}
-    for file, wanted in ((sidecar(club, "people"), {"reasons"}), (sidecar(club, "tokens"), {"tokens", "refusals"})):
+    for file, wanted in ((sidecar(club, "people"), {"reasons"}), (sidecar(club, "tokens"), {"refusals"})):
         if file.exists() and file.stat().st_size:  # an empty one is none
             with closing(raw(file)) as connection:
                 held = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}

@@ -27,8 +27,6 @@ from tests.audit.raw_journals import mth
 
 TILE, SALT_BYTES, SECRET_BYTES = 256, 16, 32
 HALF_A_DAY_MS, MINUTE_MS = 43_200_000, 60_000
-TOKEN_ROLES = ("recorder", "corrector", "approver", "auditor")
-COUNTED = ("tokens", "refusals")  # tables whose rows count from 1
 _RULE, _PROPOSAL = re.compile(r"[a-z]+(-[a-z]+)*"), re.compile(r"proposal:[1-9]\d*@1")
 _SHA_256 = re.compile("[0-9a-f]{64}")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -206,43 +204,20 @@ def token_faults(db: Path, first: object, issued: Issued) -> Iterator[str]:
     if not _is_of(kept, first):
         yield "tokens: the key is gone, or is that of another ledger"
         return
-    for table in COUNTED:
-        if [row["number"] for row in kept[table]] != [*range(1, len(kept[table]) + 1)]:
-            yield f"tokens: the rows of {table} do not count from 1"
-    yield from _of_earlier_releases(kept, issued)
+    if [row["number"] for row in kept["refusals"]] != [*range(1, len(kept["refusals"]) + 1)]:
+        yield "tokens: the rows of refusals do not count from 1"
     for table, is_written in (("refusals", _is_line), ("sendings", _is_sending)):
         if not all(map(is_written, kept[table])):
             yield f"tokens: no program writes a row of {table}"
-    hashes = {row["number"]: row["hash"].hex() for row in kept["tokens"]}
-    if not all(_is_session(row, issued, hashes) for row in kept["sessions"]):
+    if not all(_is_session(row, issued) for row in kept["sessions"]):
         yield "tokens: no program writes a row of sessions"
 
 
 def _is_of(kept: dict[str, list[NamedRow]], first: object) -> bool:
     """Return whether the key is of the ledger whose journal begins so; without one, whether nothing needs it."""
     if not kept["file"]:
-        return not any(kept[table] for table in ("tokens", "refusals", "sessions", "sendings"))
+        return not any(kept[table] for table in ("refusals", "sessions", "sendings"))
     return isinstance(first, bytes) and kept["file"][0]["ledger"] == sha256(b"\x00" + first).digest()
-
-
-def _of_earlier_releases(kept: dict[str, list[NamedRow]], issued: Issued) -> Iterator[str]:
-    """Yield what is wrong with tokens without an entry: the first entry takes along each that holds, as it is."""
-    key = kept["file"][0]["hash_key"].hex() if kept["file"] else ""
-    along = {facts["number"]: facts for facts in issued.values() if facts["salt"] == key}
-    for row in kept["tokens"]:
-        words = row["roles"].split(" ")
-        at = [instant for instant in (row["added_at"], row["revoked_at"]) if instant is not None]
-        is_written = words == [role for role in TOKEN_ROLES if role in words] and row["name"] and len(row["hash"]) == 32
-        if not (is_written and all(map(_is_instant, at))):
-            yield f"tokens: no program writes token {row['number']}"
-        facts = along.pop(row["number"], None)
-        is_same = facts is not None and (row["name"], row["roles"], row["hash"].hex(), None) == (
-            facts["person"], facts["roles"], facts["digest"], row["revoked_at"],
-        )  # fmt: skip
-        if issued and not is_same and (facts is not None or row["revoked_at"] is None):
-            yield f"tokens: token {row['number']} is not the one that the journal took along"
-    if along and kept["tokens"]:
-        yield "tokens: a token that the journal took along is gone"
 
 
 def _is_line(row: NamedRow) -> bool:
@@ -255,12 +230,10 @@ def _is_sending(row: NamedRow) -> bool:
     return bool(is_named) and len(row["hash"]) == len(row["digest"]) == 32 and min(row["number"], row["proposals"]) > 0
 
 
-def _is_session(row: NamedRow, issued: Issued, hashes: dict[int, str]) -> bool:
+def _is_session(row: NamedRow, issued: Issued) -> bool:
     lasts = row["begun_ms"] <= row["used_ms"] <= row["ends_ms"] + MINUTE_MS
     if not lasts or row["ends_ms"] > row["begun_ms"] + HALF_A_DAY_MS or len(row["hash"]) != 32:
         return False
-    if row["entry"] is None:
-        return not hashes or hashes.get(row["token"]) == row["digest"]
     facts = issued.get(row["entry"], {})
     return (facts.get("number"), facts.get("digest")) == (row["token"], row["digest"])
 

@@ -216,13 +216,9 @@ def _make_guest(path: str, player: str) -> int:
 
 
 def _use_tokens(path: str) -> int:
-    """Use all that is kept of tokens beside a journal: an earlier release's, a refusal, sessions, what was sent."""
+    """Use the whole token store: a refusal, sessions, an idempotency key."""
     with Ledger.open(path) as opened:
-        tokens, store = opened.tokens, opened.tokens.store
-        if not tokens.are_set_up():
-            for name in ("ada", "bo"):
-                store.add(name, Role.CORRECTOR, f"rlt_{name}", "2020-03-01T12:00:00Z")
-            store.revoke([2], "2020-03-02T12:00:00Z")
+        tokens = opened.tokens
         token = tokens.add("eve", [Role.CORRECTOR])
         with contextlib.suppress(RejectedError):
             tokens.who(None, "mallory", Role.CORRECTOR, "propose a correction")

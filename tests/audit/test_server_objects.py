@@ -46,9 +46,9 @@ OBJECTS = {
         "ALTER TABLE club_tokens.refusals ALTER COLUMN claimed SET STATISTICS 100",
         "schema club_tokens: the server makes statistics of the column 'claimed' of the table 'refusals'",
     ),
-    "a token that may stand twice": (
-        "ALTER TABLE club_tokens.tokens DROP CONSTRAINT tokens_hash_key",
-        "schema club_tokens: the table 'tokens' has lost 'tokens_hash_key UNIQUE (hash)'",
+    "an idempotency key that may stand twice": (
+        "ALTER TABLE club_tokens.sendings DROP CONSTRAINT sendings_hash_key",
+        "schema club_tokens: the table 'sendings' has lost 'sendings_hash_key UNIQUE (hash)'",
     ),
     "a guard switched off": (
         "ALTER TABLE club.nodes DISABLE TRIGGER nodes_never_changes",
@@ -223,8 +223,8 @@ RIGHTS = {
         "schema club_names: everybody was granted what this program grants nobody: SELECT on the table 'people'",
     ),
     "a right to read hashes": (
-        "GRANT SELECT ON club_tokens.tokens TO club_reader",
-        "schema club_tokens: club_reader was granted what this program does not grant: SELECT on the table 'tokens'",
+        "GRANT SELECT ON club_tokens.sessions TO club_reader",
+        "schema club_tokens: club_reader was granted what this program does not grant: SELECT on the table 'sessions'",
     ),
     "a right to empty the log": (
         "GRANT DELETE ON club_tokens.refusals TO club_names_writer",
@@ -314,5 +314,4 @@ def test_tokens_that_are_not_there_are_told_in_one_sentence(lone_server: Server)
     address = new_ledger(lone_server)
     run_as_superuser(lone_server, address, "DROP SCHEMA club_tokens CASCADE")
     (fault,) = server_faults(address, SCHEMA)
-    assert fault.startswith("schema club_tokens is not there, for the ledger was made by an earlier release")
-    assert "'rating-ledger init DB --sql'" in fault
+    assert fault.startswith("schema club_tokens is not there: have its operator bring it back from a copy")

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from ledger.auth import sessions, tokens_file
+from ledger.auth import sessions
 from ledger.auth.sessions import IDLE_MS, LONGEST_MS, MOST, form_token, is_form_token
 from ledger.auth.tokens import SIGNED_IN, SIGNED_OUT, Actor, Tokens
 from ledger.errors import RejectedError, StorageError
@@ -17,7 +17,7 @@ from ledger.facts.person_names import without_tokens
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tampering import run_sql
-from tests.kit.tokens import of_an_earlier_release, team
+from tests.kit.tokens import path_of, team
 
 HERE = "10.0.0.7"
 
@@ -32,7 +32,7 @@ def later(club: ClubOfTwo, ms: int) -> None:
 
 
 def rows(tokens: Tokens) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(tokens.path)) as connection:
+    with closing(sqlite3.connect(path_of(tokens))) as connection:
         return connection.execute("SELECT * FROM sessions").fetchall()
 
 
@@ -68,11 +68,11 @@ def test_each_sign_in_gives_a_word_of_its_own_with_32_random_bytes(club_of_two: 
 def test_nobody_can_make_the_word_from_what_the_file_holds(club_of_two: ClubOfTwo, tokens: Tokens) -> None:
     eve = team(club_of_two.ledger)["eve"]
     word, _ = tokens.sign_in(eve, HERE)
-    content = tokens.path.read_bytes()
+    content = path_of(tokens).read_bytes()
     assert word.encode() not in content
     assert eve.encode() not in content
     (kept,) = rows(tokens)
-    with closing(sqlite3.connect(tokens.path)) as connection:
+    with closing(sqlite3.connect(path_of(tokens))) as connection:
         key = connection.execute("SELECT hash_key FROM file").fetchone()[0]
     hidden = kept[0]
     assert isinstance(hidden, bytes)
@@ -83,9 +83,9 @@ def test_nobody_can_make_the_word_from_what_the_file_holds(club_of_two: ClubOfTw
 
 def test_the_file_is_for_its_owner_alone(club_of_two: ClubOfTwo, tokens: Tokens) -> None:
     word, _ = tokens.sign_in(team(club_of_two.ledger)["eve"], HERE)
-    assert stat.S_IMODE(tokens.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path_of(tokens).stat().st_mode) == 0o600
     if os.name == "posix":
-        tokens.path.chmod(0o620)
+        path_of(tokens).chmod(0o620)
         with pytest.raises(StorageError, match="others may write it"):
             tokens.session(word)
 
@@ -114,7 +114,7 @@ def test_without_tokens_nobody_signs_in(tokens: Tokens) -> None:
     with pytest.raises(RejectedError, match="no tokens are set up"):
         tokens.sign_in("rlt_x", HERE)
     assert tokens.session(sessions.new_word()) is None
-    assert not tokens.path.exists()
+    assert not path_of(tokens).exists()
 
 
 def test_it_is_over_when_nobody_used_it_for_half_an_hour(club_of_two: ClubOfTwo, tokens: Tokens) -> None:
@@ -218,48 +218,7 @@ def test_another_token_at_the_place_of_the_first_does_not_take_its_session_over(
 ) -> None:
     """As where an older backup took the journal's place, and another token was issued by the entry of that number."""
     word, _ = tokens.sign_in(team(club_of_two.ledger)["eve"], HERE)
-    run_sql(tokens.path, "UPDATE sessions SET entry = 5")
-    assert tokens.session(word) is None
-
-
-@pytest.fixture(name="first_layout")
-def _first_layout(monkeypatch: pytest.MonkeyPatch, club_of_two: ClubOfTwo) -> str:
-    """A token in a file of the first layout."""
-    with monkeypatch.context() as of_old:
-        of_old.setattr(tokens_file, "SCHEMA", tokens_file._FIRST_SCHEMA)
-        of_old.setattr(tokens_file, "LAYOUT", 1)
-        of_old.setattr(tokens_file, "_ADDED", {})
-        return of_an_earlier_release(club_of_two.ledger, "eve", Role.CORRECTOR)
-
-
-def layout(tokens: Tokens) -> int:
-    with closing(sqlite3.connect(tokens.path)) as connection:
-        return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def test_a_file_of_the_first_layout_is_read_as_it_is_and_brought_up_by_the_first_session(
-    tokens: Tokens, first_layout: str
-) -> None:
-    assert layout(tokens) == 1
-    assert tokens.who(first_layout, None, Role.CORRECTOR, "try") == Actor("eve", proven=True)
-    assert tokens.session(sessions.new_word()) is None
-    assert layout(tokens) == 1
-    word, _ = tokens.sign_in(first_layout, HERE)
-    assert layout(tokens) == tokens_file.LAYOUT == 3
-    assert tokens.who(word, None, Role.CORRECTOR, "try") == Actor("eve", proven=True)
-    assert tokens.who(first_layout, None, Role.CORRECTOR, "try").proven
-
-
-def test_the_session_of_such_a_token_is_over_when_the_journal_issues_one(tokens: Tokens, first_layout: str) -> None:
-    word, _ = tokens.sign_in(first_layout, HERE)
-    tokens.add("adam", [Role.CORRECTOR])
-    assert_is_over(tokens, word)
-    tokens.sign_in(first_layout, HERE)
-
-
-def test_a_revoked_one_ends_its_sessions_too(tokens: Tokens, first_layout: str) -> None:
-    word, _ = tokens.sign_in(first_layout, HERE)
-    tokens.revoke("eve")
+    run_sql(path_of(tokens), "UPDATE sessions SET entry = 5")
     assert tokens.session(word) is None
 
 

@@ -29,10 +29,10 @@ def place_with_an_entry(server: Server) -> ServerPlace:
 
 
 @contextmanager
-def tokens_of_a_node(place: ServerPlace, folder: Path) -> Iterator[PostgresTokens]:
-    """What is kept of the tokens of a ledger on a server, as a node has it whose files are in a folder."""
+def tokens_of_a_node(place: ServerPlace) -> Iterator[PostgresTokens]:
+    """Yield the token store of a ledger on a server, as a node has it."""
     with closing(PostgresJournal(place.address, place.schema)) as journal:
-        yield PostgresTokens(journal, TokensFile(folder / "club.tokens.db", lambda: journal.root_at(1)))
+        yield PostgresTokens(journal)
 
 
 OURS, ANOTHER = bytes(32), bytes([1] * 32)  # first entries, by their leaves
@@ -61,18 +61,18 @@ class TestTokensFile(TokenStoreContract):
 
 class TestPostgresTokens(TokenStoreContract):
     @pytest.fixture(autouse=True)
-    def _on_a_server(self, each_server: Server, tmp_path: Path) -> None:
-        self.server, self.folder = each_server, tmp_path
+    def _on_a_server(self, each_server: Server) -> None:
+        self.server = each_server
         self.place = place_with_an_entry(each_server)
 
     def store(self) -> AbstractContextManager[TokenStore]:
-        return tokens_of_a_node(self.place, self.folder)
+        return tokens_of_a_node(self.place)
 
     def second(self) -> AbstractContextManager[TokenStore]:
-        return tokens_of_a_node(self.place, self.folder)
+        return tokens_of_a_node(self.place)
 
     @contextmanager
     def of_another_ledger(self) -> Iterator[TokenStore]:
         run_sql_on(self.server, self.place, "UPDATE club_tokens.file SET ledger = sha256(ledger)")
-        with tokens_of_a_node(self.place, self.folder) as other:
+        with tokens_of_a_node(self.place) as other:
             yield other

@@ -34,7 +34,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tampering import run_sql
-from tests.kit.tokens import of_an_earlier_release
+from tests.kit.tokens import path_of
 
 
 def tokens_of(club: ClubOfTwo) -> Tokens:
@@ -61,7 +61,7 @@ def test_without_tokens_a_name_is_a_word_and_no_file_is_made(club_of_two: ClubOf
     with pytest.raises(RejectedError, match=r"no tokens are set up beside 'club\.tokens\.db'"):
         tokens.who("rlt_x", None, Role.APPROVER, "try")
     assert (tokens.list(), tokens.log(), tokens.are_set_up()) == ((), (), False)
-    assert not tokens.path.exists()
+    assert not path_of(tokens).exists()
 
 
 def test_a_token_names_the_person(club_of_two: ClubOfTwo) -> None:
@@ -105,7 +105,7 @@ def test_the_log_forgets_an_erased_person_whatever_name_was_given(club_of_two: C
     assert "quill" in str(tokens.log()).lower()
     ledger.erase(player)
     assert [row.claimed for row in tokens.log()] == [None, None, None, "eve", None, None]
-    assert b"quill" not in tokens.path.read_bytes().lower()
+    assert b"quill" not in path_of(tokens).read_bytes().lower()
 
 
 def test_whoever_shows_none_or_a_wrong_one_is_refused_and_noted(club_of_two: ClubOfTwo) -> None:
@@ -201,7 +201,7 @@ def test_a_name_is_one_that_the_journal_takes(club_of_two: ClubOfTwo, name: str)
         tokens_of(club_of_two).add(name, [Role.APPROVER])
     with pytest.raises(MalformedError, match="at least one role"):
         tokens_of(club_of_two).add("eve", [])
-    assert not tokens_of(club_of_two).path.exists()
+    assert not path_of(tokens_of(club_of_two)).exists()
 
 
 def test_corrections_are_proposed_and_decided_by_who_is_proven(club_of_two: ClubOfTwo) -> None:
@@ -253,9 +253,9 @@ def test_the_journal_keeps_a_salted_digest_and_the_token_stands_nowhere(club_of_
     assert facts["digest"] == hmac.digest(bytes.fromhex(facts["salt"]), token.encode(), "sha256").hex()
     assert len({tokens.add("eve", [Role.APPROVER], token=token) for _ in range(5)}) == 5
     assert len({entry.facts["salt"] for entry in club_of_two.ledger.entries("token-issued")}) == 6
-    assert not tokens.path.exists(), "the file is made by the first refusal"
+    assert not path_of(tokens).exists(), "the file is made by the first refusal"
     assert refused(tokens, None, "eve") == "needs-a-token"
-    assert stat.S_IMODE(tokens.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path_of(tokens).stat().st_mode) == 0o600
     assert tokens.store.warning() is None
     for path in club_of_two.folder.iterdir():
         assert token.encode() not in path.read_bytes()
@@ -269,7 +269,7 @@ def test_a_umask_that_lets_others_read_changes_nothing(club_of_two: ClubOfTwo) -
         assert refused(tokens_of(club_of_two), None) == "needs-a-token"
     finally:
         os.umask(before)
-    assert stat.S_IMODE(tokens_of(club_of_two).path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path_of(tokens_of(club_of_two)).stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604])
@@ -277,7 +277,7 @@ def test_a_file_that_others_may_read_is_said(club_of_two: ClubOfTwo, mode: int) 
     tokens = tokens_of(club_of_two)
     token = tokens.add("eve", [Role.APPROVER])
     assert refused(tokens, None) == "needs-a-token"
-    tokens.path.chmod(mode)
+    path_of(tokens).chmod(mode)
     assert "others may read who holds tokens" in (tokens.store.warning() or "")
     assert tokens.who(token, None, Role.APPROVER, "try").proven
 
@@ -285,63 +285,12 @@ def test_a_file_that_others_may_read_is_said(club_of_two: ClubOfTwo, mode: int) 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_a_file_that_others_may_write_proves_nothing(club_of_two: ClubOfTwo, mode: int) -> None:
     tokens = tokens_of(club_of_two)
-    token = of_an_earlier_release(club_of_two.ledger, "eve", Role.APPROVER)
-    tokens.path.chmod(mode)
-    for door in (lambda: tokens.who(token, None, Role.APPROVER, "try"), tokens.list, tokens.log):
+    token = tokens.add("eve", [Role.APPROVER])
+    word, _ = tokens.sign_in(token, "the bar")
+    path_of(tokens).chmod(mode)
+    for door in (lambda: tokens.who(word, None, Role.APPROVER, "try"), lambda: tokens.sign_in(token, ""), tokens.log):
         with pytest.raises(StorageError, match="others may write it, so that it proves nothing"):
             door()
-
-
-@pytest.mark.parametrize("role", [Role.RECORDER, Role.APPROVER])
-def test_tokens_of_an_earlier_release_are_taken_along_by_the_token_of_who_issues_the_first(
-    club_of_two: ClubOfTwo, role: Role
-) -> None:
-    tokens = tokens_of(club_of_two)
-    of_an_earlier_release(club_of_two.ledger, "anna", role)
-    bobs = of_an_earlier_release(club_of_two.ledger, "bob", role)
-    of_an_earlier_release(club_of_two.ledger, "bob", Role.RECORDER)
-    tokens.add("cleo", [Role.APPROVER], token=bobs)
-    first, *others = tokens.issued.now().tokens.values()
-    assert (first.event.person, first.event.roles, first.event.by_token) == ("bob", role.value, None)
-    assert {other.event.by_token for other in others} == {first.position}
-    assert audit(club_of_two.path).falsehoods == ()
-
-
-def test_a_lost_token_of_an_earlier_release_is_reset_and_the_others_go_along(club_of_two: ClubOfTwo) -> None:
-    tokens = tokens_of(club_of_two)
-    lost = of_an_earlier_release(club_of_two.ledger, "adam", Role.APPROVER)
-    of_an_earlier_release(club_of_two.ledger, "adam", Role.APPROVER, Role.CORRECTOR)
-    eves = of_an_earlier_release(club_of_two.ledger, "eve", Role.RECORDER)
-    with pytest.raises(RejectedError, match="'eve' was never an approver"):
-        tokens.reset("eve")
-    with pytest.raises(UnknownNameError):
-        tokens.reset("bob")
-    made = tokens.reset("adam", by="cleo")
-    assert tokens.who(made, None, Role.APPROVER, "try").name == "adam"
-    assert tokens.who(made, None, Role.CORRECTOR, "try").name == "adam"
-    assert tokens.who(eves, None, Role.RECORDER, "try").name == "eve"
-    assert refused(tokens, lost) in {"unknown-token", "revoked-token"}
-    report = audit(club_of_two.path)
-    assert (report.falsehoods, [reset.person for reset in report.resets]) == ((), ["'adam'"])
-
-
-def test_no_token_of_an_earlier_release_is_reset_while_another_approver_holds_one(club_of_two: ClubOfTwo) -> None:
-    tokens = tokens_of(club_of_two)
-    of_an_earlier_release(club_of_two.ledger, "adam", Role.APPROVER)
-    bobs = of_an_earlier_release(club_of_two.ledger, "bob", Role.APPROVER)
-    with pytest.raises(RejectedError, match="'bob' holds the token of an approver"):
-        tokens.reset("adam")
-    tokens.add("adam", [Role.APPROVER], token=bobs)
-
-
-def test_the_number_of_a_token_that_an_earlier_release_revoked_is_nobody_elses(club_of_two: ClubOfTwo) -> None:
-    tokens = tokens_of(club_of_two)
-    of_an_earlier_release(club_of_two.ledger, "eve", Role.CORRECTOR)
-    of_an_earlier_release(club_of_two.ledger, "adam", Role.CORRECTOR)
-    tokens.revoke("2")
-    tokens.add("bob", [Role.CORRECTOR])
-    tokens.add("cleo", [Role.CORRECTOR])
-    assert {row.number: row.name for row in tokens.list()} == {1: "eve", 3: "bob", 4: "cleo"}
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
@@ -349,19 +298,20 @@ def test_what_the_journal_issued_asks_no_file(club_of_two: ClubOfTwo, mode: int)
     tokens = tokens_of(club_of_two)
     token = tokens.add("eve", [Role.APPROVER])
     assert refused(tokens, None) == "needs-a-token"
-    tokens.path.chmod(mode)
+    path_of(tokens).chmod(mode)
     assert tokens.who(token, None, Role.APPROVER, "try").proven
     with pytest.raises(RejectedError, match=r"needs-a-token: .*could not be written into the log"):
         tokens.who(None, None, Role.APPROVER, "try")
-    tokens.path.unlink()
+    path_of(tokens).unlink()
     assert tokens.who(token, None, Role.APPROVER, "try").proven
     assert refused(tokens, None) == "needs-a-token"
 
 
 def test_the_file_of_another_ledger_proves_nothing(club_of_two: ClubOfTwo) -> None:
     with Ledger.create(club_of_two.folder / "other.db", pool="rapid") as other:
-        foreign = of_an_earlier_release(other, "eve", Role.APPROVER)
-    (club_of_two.folder / "other.tokens.db").rename(tokens_of(club_of_two).path)
+        foreign, _ = other.tokens.sign_in(other.tokens.add("eve", [Role.APPROVER]), "the bar")
+    tokens_of(club_of_two).add("eve", [Role.APPROVER])
+    (club_of_two.folder / "other.tokens.db").rename(path_of(tokens_of(club_of_two)))
     with pytest.raises(StorageError, match="holds the tokens of another ledger; move the file aside"):
         tokens_of(club_of_two).who(foreign, None, Role.APPROVER, "try")
 
@@ -373,28 +323,29 @@ def test_the_file_of_another_ledger_proves_nothing(club_of_two: ClubOfTwo) -> No
         ("DROP TABLE refusals",),
         ("DELETE FROM file",),
         ("PRAGMA user_version=9",),
+        ("PRAGMA user_version=3",),  # before the first release
         ("PRAGMA application_id=7",),
     ],
 )
 def test_a_file_that_is_not_as_it_was_made_proves_nothing(club_of_two: ClubOfTwo, statements: tuple[str, ...]) -> None:
     tokens = tokens_of(club_of_two)
-    token = of_an_earlier_release(club_of_two.ledger, "eve", Role.APPROVER)
-    run_sql(tokens.path, *statements)
+    word, _ = tokens.sign_in(tokens.add("eve", [Role.APPROVER]), "the bar")
+    run_sql(path_of(tokens), *statements)
     with pytest.raises(LedgerError):
-        tokens.who(token, None, Role.APPROVER, "try")
+        tokens.who(word, None, Role.APPROVER, "try")
 
 
 def test_a_damaged_file_is_said_to_be(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
-    token = of_an_earlier_release(club_of_two.ledger, "eve", Role.APPROVER)
-    tokens.path.write_bytes(b"rlt_" * 4096)
+    word, _ = tokens.sign_in(tokens.add("eve", [Role.APPROVER]), "the bar")
+    path_of(tokens).write_bytes(b"rlt_" * 4096)
     with pytest.raises(CorruptError, match=r"club\.tokens\.db: is not a database"):
-        tokens.who(token, None, Role.APPROVER, "try")
+        tokens.who(word, None, Role.APPROVER, "try")
 
 
 def test_a_file_that_was_never_filled_is_none_and_is_filled_by_the_first_token(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
-    tokens.path.touch(0o600)
+    path_of(tokens).touch(0o600)
     assert tokens.who(None, "eve", Role.APPROVER, "try") == Actor("eve", proven=False)
     assert tokens.who(tokens.add("eve", [Role.APPROVER]), None, Role.APPROVER, "try").proven
 

@@ -4,6 +4,7 @@ Which known games each of them repeats, ``tests/duplicates/test_game_index.py`` 
 """
 
 import shutil
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,10 +16,9 @@ from ledger.errors import LedgerError
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.players import people
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
-from tests.duplicates.test_game_index import NAMES, drawn, happen
 from tests.kit.clubs import NAME, Clock, new_club_of_two
+from tests.kit.drawn_games import NAMES, drawn, happen
 from tests.tiers import times
 
 ODD: dict[str, tuple[Any, ...]] = {
@@ -48,7 +48,7 @@ def told(random: Random, number: int) -> SourceGame:
     return game._replace(is_made=game.key.startswith(("csv:", "pgn:")) and random.random() < 0.8)
 
 
-def outcome(path: Path, games: list[SourceGame], *, as_rows: bool, choice: PoolChoice, options: dict[str, bool]) -> Any:
+def outcome(path: Path, games: list[SourceGame], *, as_rows: bool, choice: PoolChoice, options: dict[str, Any]) -> Any:
     with Ledger.open(path, clock=Clock()) as ledger:
         take = ledger.record_games if as_rows else lambda rows, **more: ledger.import_games(frames(rows), **more)
         try:
@@ -56,15 +56,15 @@ def outcome(path: Path, games: list[SourceGame], *, as_rows: bool, choice: PoolC
         except LedgerError as error:
             return str(error)
         entries = [body for block in ledger.journal.read(0) for body in block]
-        texts = {row.get("text") for row in ledger.rows("games")} - {None}
-        return report, entries, {text: ledger.movetext(text) for text in texts}
+        texts = {game.text for game in games if game.text is not None}
+        return report, entries, {text: ledger.movetext(sha256(text.encode()).hexdigest()) for text in texts}
 
 
 @pytest.mark.parametrize("seed", range(times(quick=6, ci=20, nightly=300)))
 def test_games_as_rows_are_recorded_as_games_as_columns(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(people.secrets, "token_bytes", bytes)  # one salt for the newcomers of both
+    monkeypatch.setattr("ledger.players.people.secrets.token_bytes", bytes)  # one salt for the newcomers of both
     random = Random(seed)
     (tmp_path / "first").mkdir()
     with new_club_of_two(tmp_path / "first") as club:
@@ -78,7 +78,7 @@ def test_games_as_rows_are_recorded_as_games_as_columns(
     for number in range(4):
         games = [told(random, 1_000 * number + place) for place in range(random.randint(1, 12))]
         choice = PoolChoice(pool=random.choice(("standard", BY_SPEED)), variants={"chess960": "odd"})
-        options = {"strict": random.random() < 0.3, "record_alike": random.random() < 0.4}
+        options: dict[str, Any] = {"strict": random.random() < 0.3, "record_alike": random.random() < 0.4}
         second = Path(shutil.copytree(tmp_path / "first", tmp_path / f"second{number}")) / NAME
         by_rows = outcome(second, games, as_rows=True, choice=choice, options=options)
         assert by_rows == outcome(tmp_path / "first" / NAME, games, as_rows=False, choice=choice, options=options)

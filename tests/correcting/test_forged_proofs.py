@@ -12,7 +12,7 @@ from ledger.facts.changes import Change, Verb
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, Event, PolicySet, Role, TokenRevoked
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.tokens import issued, of_an_earlier_release, sealed, team
+from tests.kit.tokens import issued, path_of, sealed, team
 from tests.tiers import few_quick
 
 GAME = "game:r1-b1"
@@ -123,25 +123,18 @@ def test_a_token_of_another_role_approves_nothing(scene: Scene) -> None:
 
 def test_removing_the_file_begins_nothing_anew(scene: Scene) -> None:
     refuses_everything(scene, None)
-    scene.ledger.tokens.path.unlink()
+    path_of(scene.ledger.tokens).unlink()
     refuses_everything(scene, None)
     assert {row.rule for row in scene.ledger.tokens.log()} == {"needs-a-token"}
     scene.ledger.decide(scene.proposal, Decision.APPROVED, token=scene.tokens["adam"])
 
 
-def test_a_file_of_ones_own_making_begins_nothing_anew(scene: Scene) -> None:
-    own = of_an_earlier_release(scene.ledger, "adam", Role.APPROVER, Role.CORRECTOR)
-    refuses_everything(scene, own)
-    assert {row.name for row in scene.ledger.tokens.list()} == {"adam", "eve"}
-
-
 def test_a_file_of_another_ledger_begins_nothing_anew(scene: Scene) -> None:
     with Ledger.create(scene.club.folder / "other.db", clock=scene.club.clock) as other:
-        foreign = of_an_earlier_release(other, "adam", Role.APPROVER)
-        modern = other.tokens.add("adam", [Role.APPROVER], token=foreign)
-    shutil.copyfile(scene.club.folder / "other.tokens.db", scene.ledger.tokens.path)
-    for token in (foreign, modern):
-        refuses_everything(scene, token)
+        foreign = other.tokens.add("adam", [Role.APPROVER])
+        other.tokens.sign_in(foreign, "the bar")
+    shutil.copyfile(scene.club.folder / "other.tokens.db", path_of(scene.ledger.tokens))
+    refuses_everything(scene, foreign)
 
 
 def test_a_revoked_token_approves_nothing(scene: Scene) -> None:
@@ -321,38 +314,6 @@ def test_a_revocation_by_nobody_takes_nothing_back(scene: Scene) -> None:
     scene.ledger.decide(scene.proposal, Decision.APPROVED, token=scene.tokens["adam"])
     assert scene.is_voided()
     assert list(scene.falsehoods()) == [f"entry {position}"]
-
-
-def test_tokens_of_an_earlier_release_hold_until_the_first_entry_which_takes_them_along(club_of_two: ClubOfTwo) -> None:
-    ledger = club_of_two.ledger
-    ledger.policies.set("four-eyes", {"on": True, "tokens": True}, actor="admin")
-    adam = of_an_earlier_release(ledger, "adam", Role.APPROVER)
-    eve = of_an_earlier_release(ledger, "eve", Role.CORRECTOR)
-    bob = of_an_earlier_release(ledger, "bob", Role.APPROVER)
-    gone = of_an_earlier_release(ledger, "gone", Role.APPROVER)
-    ledger.tokens.revoke("gone", token=adam)
-    change = ledger.corrections.drafts.annul(GAME)
-    first = ledger.propose([change], reason="twice", token=eve).proposal
-    ledger.decide(first, Decision.APPROVED, token=adam)
-    with pytest.raises(RejectedError, match="needs-a-token"):
-        ledger.tokens.add("zoe", [Role.CORRECTOR])
-    zoe = ledger.tokens.add("zoe", [Role.CORRECTOR], token=bob)
-    assert [(row.number, row.name, row.issued_by) for row in ledger.tokens.list()] == [
-        (1, "adam", "bob"),
-        (2, "eve", "bob"),
-        (3, "bob", "bob"),
-        (5, "zoe", "bob"),  # the number of the revoked one is never given again
-    ]
-    ledger.tokens.path.unlink()
-    with pytest.raises(RejectedError, match="unknown-token"):
-        ledger.tokens.who(gone, None, Role.APPROVER, "try")
-    second = ledger.propose([ledger.corrections.drafts.undo(first)], reason="no", token=zoe).proposal
-    ledger.decide(second, Decision.APPROVED, token=adam)
-    third = ledger.propose([change], reason="twice", token=eve).proposal
-    ledger.decide(third, Decision.APPROVED, token=bob)
-    ledger.rebuild()
-    assert [shown.state for shown in ledger.corrections.proposals()] == ["undone", "approved", "approved"]
-    assert audit(club_of_two.path).falsehoods == ()
 
 
 def test_what_is_refused_leaves_no_entry(scene: Scene) -> None:

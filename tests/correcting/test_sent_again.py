@@ -11,6 +11,7 @@ from ledger.errors import BatchError, MalformedError, RejectedError
 from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from ledger.recording.recorder import Recorder
+from tests.kit.tokens import path_of
 
 BATCH = b"verb,game,to\nvoid,g1,\nresult,g2,0-1\nvoid,g3,\n"
 SENDING = IdempotencyKey("letter 7", BATCH)
@@ -110,7 +111,7 @@ def test_the_file_holds_neither_the_word_nor_what_was_sent_and_forgets_the_oldes
         False,
         False,
     ]
-    raw = file.path.read_bytes()
+    raw = path_of(four.tokens).read_bytes()
     assert b"letter" not in raw
     assert b"the rows" not in raw
 

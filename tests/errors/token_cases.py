@@ -6,7 +6,6 @@ from datetime import timedelta
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.tokens import of_an_earlier_release
 
 
 def _made(scene: ClubOfTwo, *roles: Role) -> str:
@@ -41,15 +40,15 @@ def _expired(scene: ClubOfTwo) -> None:
 
 def _file_of_another_ledger(scene: ClubOfTwo) -> None:
     with Ledger.create(scene.folder / "other.db", pool="rapid") as other:
-        of_an_earlier_release(other, "eve", Role.APPROVER)
+        other.tokens.sign_in(other.tokens.add("eve", [Role.APPROVER]), "the bar")
     (scene.folder / "other.tokens.db").rename(scene.folder / "club.tokens.db")
-    scene.ledger.tokens.list()
+    scene.ledger.tokens.log()
 
 
 def _writable(scene: ClubOfTwo) -> None:
-    of_an_earlier_release(scene.ledger, "eve", Role.APPROVER)
+    scene.ledger.tokens.sign_in(scene.ledger.tokens.add("eve", [Role.APPROVER]), "the bar")
     (scene.folder / "club.tokens.db").chmod(0o666)
-    scene.ledger.tokens.list()
+    scene.ledger.tokens.log()
 
 
 TOKEN_REFUSALS: Mapping[str, Callable[[ClubOfTwo], object]] = {

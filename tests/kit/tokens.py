@@ -1,10 +1,9 @@
-"""Tokens for tests: those that an earlier release made, in a file alone, and entries that no door would record."""
+"""Tokens for tests, and entries that no validator would record."""
 
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from ledger.auth.tokens import PREFIX
+from ledger.auth.tokens import Tokens
 from ledger.facts.events import Event, Role, TokenIssued
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
@@ -12,12 +11,9 @@ from tests.kit.commands import Run
 SEAL = "0" * 64
 
 
-def of_an_earlier_release(ledger: Ledger, name: str, *roles: Role) -> str:
-    """A token that stands in the file beside the journal and has no entry."""
-    token = PREFIX + secrets.token_urlsafe(32)
-    words = " ".join(role.value for role in Role if role in roles)
-    ledger.tokens.store.add(name, words, token, "2026-11-20T12:00:00Z")
-    return token
+def path_of(tokens: Tokens) -> Path:
+    """Return the file with the log and the sessions of a ledger in files."""
+    return Path(tokens.store.place)
 
 
 def issued(number: int, person: str, *roles: Role, by_token: int | None = None, reset: bool = False) -> TokenIssued:

@@ -12,6 +12,7 @@ import pytest
 from ledger import backups
 from ledger.auth.sessions import IDLE_MS, NOTED_EVERY_MS
 from ledger.auth.tokens import SIGNED_IN, SIGNED_OUT, Actor
+from ledger.auth.tokens_file import TokensFile
 from ledger.correcting.corrections import IdempotencyKey
 from ledger.errors import RejectedError, StorageError
 from ledger.facts.events import Decision, Role
@@ -25,7 +26,7 @@ from tests.kit.commands import Run
 from tests.kit.games import game_recorded
 from tests.kit.postgres import Server
 from tests.kit.server_ledgers import new_place, run_sql_on, settings_of
-from tests.kit.tokens import of_an_earlier_release, team
+from tests.kit.tokens import team
 
 HERE = "10.0.0.7"
 SENDING = IdempotencyKey("letter 7", b"verb,game,to\nvoid,g1,\nresult,g2,0-1\n")
@@ -49,11 +50,6 @@ def _two_nodes(club_place: ServerPlace, tmp_path: Path) -> Iterator[tuple[Ledger
             yield one, two
 
 
-def without_the_tables(server: Server, place: ServerPlace) -> None:
-    """As the release before made a ledger."""
-    run_sql_on(server, place, "DROP SCHEMA club_tokens CASCADE")
-
-
 def test_a_session_begins_on_one_node_is_used_on_another_and_ends_on_all(two_nodes: tuple[Ledger, Ledger]) -> None:
     one, two = two_nodes
     eve = team(one)["eve"]
@@ -72,8 +68,7 @@ def test_a_session_begins_on_one_node_is_used_on_another_and_ends_on_all(two_nod
     with pytest.raises(RejectedError, match="session-over"):
         one.tokens.who(word, None, Role.CORRECTOR, "try")
     assert [(row.rule, row.claimed) for row in one.tokens.log()] == [(SIGNED_IN, "eve"), (SIGNED_OUT, "eve")]
-    assert not one.tokens.path.exists()
-    assert not two.tokens.path.exists()
+    assert not any(sidecar(node.path, "tokens").exists() for node in two_nodes)
 
 
 def test_what_is_refused_on_one_node_is_seen_on_every_node(two_nodes: tuple[Ledger, Ledger]) -> None:
@@ -219,7 +214,7 @@ def test_only_who_records_may_read_or_write_it(
     reader = f"reads_{database}"
     run_sql_on(oldest_server, club_place, f"CREATE USER {reader} IN ROLE club_reader, club_names_reader")
     with closing(psycopg.connect(oldest_server.url(database, reader), autocommit=True)) as connection:
-        for table in ("file", "tokens", "refusals", "sessions", "sendings"):
+        for table in ("file", "refusals", "sessions", "sendings"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(f"SELECT * FROM club_tokens.{table}".encode())
     with closing(psycopg.connect(club_place.address, autocommit=True)) as connection:
@@ -228,8 +223,6 @@ def test_only_who_records_may_read_or_write_it(
             "UPDATE club_tokens.refusals SET reason = ''",
             "DELETE FROM club_tokens.refusals",
             "TRUNCATE club_tokens.refusals",
-            "DELETE FROM club_tokens.tokens",
-            "UPDATE club_tokens.tokens SET roles = 'approver'",
             "UPDATE club_tokens.file SET hash_key = sha256('')",
             "UPDATE club_tokens.sessions SET ends_ms = 9e15::bigint",
             "UPDATE club_tokens.sendings SET entry = ''",
@@ -252,54 +245,6 @@ def test_the_server_makes_no_statistics_of_it(
     with closing(psycopg.connect(oldest_server.url(club_place.address.rpartition("/")[2]))) as connection:
         query = "SELECT count(*) FROM pg_stats WHERE schemaname = 'club_tokens'"
         assert connection.execute(query).fetchone() == (0,)
-
-
-def test_a_ledger_of_the_release_before_goes_on_says_what_to_do_and_is_brought_up(
-    two_nodes: tuple[Ledger, Ledger], club_place: ServerPlace, oldest_server: Server, tmp_path: Path, run: Run
-) -> None:
-    without_the_tables(oldest_server, club_place)
-    club = tmp_path / NAME
-    with Ledger.open(club, clock=two_nodes[0].clock) as ledger:
-        ledger.append(game_recorded("g9"))
-        eve = team(ledger)["eve"]
-        told = "schema club_tokens: is not there, for the ledger was made by an earlier release"
-        with pytest.raises(RejectedError, match=rf"needs-a-token: .*could not be written into the log: .*{told}"):
-            ledger.tokens.who(None, None, Role.APPROVER, "try")
-        with pytest.raises(StorageError, match=f"{told}.*'rating-ledger init club.db --sql'"):
-            ledger.tokens.sign_in(eve, HERE)
-        with pytest.raises(StorageError, match=told):
-            ledger.tokens.log()
-        with pytest.raises(StorageError, match=told):
-            ledger.corrections.propose_batch(SENDING.content, reason="twice", token=eve, idempotency_key=SENDING)
-        assert ledger.tokens.session("rls_x") is None
-        assert ledger.corrections.propose_batch(SENDING.content, reason="twice", token=eve)
-        audited = run("audit", club)
-        assert (audited.code, "schema club_tokens is not there" in audited.out) == (3, True), audited.out + audited.err
-        printed = run("init", club, "--sql")
-        assert (printed.code, "club_reader" in printed.out) == (0, False), printed.err
-        run_sql_on(oldest_server, club_place, printed.out)
-        assert run("audit", club).code == 0
-        again = run("init", club, "--sql")
-        assert (again.code, again.out, "nothing is missing on the server" in again.err) == (0, "", True)
-        # the same process goes on
-        word, _ = ledger.tokens.sign_in(eve, HERE)
-        assert ledger.tokens.session(word) is not None
-    assert two_nodes[1].tokens.session(word) is not None
-
-
-def test_tokens_of_an_earlier_release_in_a_file_of_this_machine_count_here_until_the_first_is_issued(
-    two_nodes: tuple[Ledger, Ledger],
-) -> None:
-    one, two = two_nodes
-    token = "rlt_of_old"  # of a test
-    one.token_store._file.add("eve", "corrector approver", token, "2026-11-20T12:00:00Z")  # type: ignore[attr-defined]
-    assert one.tokens.who(token, None, Role.APPROVER, "try") == Actor("eve", proven=True)
-    with pytest.raises(RejectedError, match="needs-a-token"):
-        one.tokens.who(None, "otto", Role.APPROVER, "try")
-    assert [row.name for row in one.tokens.list()] == ["eve"]
-    one.tokens.add("adam", [Role.APPROVER], token=token)
-    assert two.tokens.who(token, None, Role.APPROVER, "try").proven
-    assert [row.name for row in two.tokens.list()] == ["eve", "adam"]
 
 
 def test_a_server_that_is_lost_is_told_in_one_line_and_asked_again_when_it_is_back(
@@ -339,10 +284,10 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
     place, clock = new_place(each_server), Clock()
     club = tmp_path / NAME
     with Ledger.create(club, clock=clock) as ledger:
-        old = of_an_earlier_release(ledger, "eve", Role.CORRECTOR)
+        eve = ledger.tokens.add("eve", [Role.CORRECTOR])
         ledger.token_store.note("2026", "try\0", None, None, "unknown-token", "none")
         ledger.token_store.remember_key("eve\nletter", b"rows", "proposal:1@1", "0" * 64, 1)
-        word, session = ledger.tokens.sign_in(old, HERE)
+        word, session = ledger.tokens.sign_in(eve, HERE)
         log = ledger.tokens.log()
     moved = backups.move_to_server(club, place)
     assert moved.faults == ()
@@ -350,7 +295,7 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
     assert not sidecar(club, "tokens").exists()
     with Ledger.open(settings_of(tmp_path / "node", place), clock=clock) as node:
         assert node.tokens.session(word) == session
-        assert node.tokens.who(old, None, Role.CORRECTOR, "try") == Actor("eve", proven=True)
+        assert node.tokens.who(eve, None, Role.CORRECTOR, "try").proven
         with pytest.raises(RejectedError, match="needs-a-token"):
             node.tokens.who(None, None, Role.CORRECTOR, "try")
         assert node.tokens.log()[1:-1] == log[1:]
@@ -363,7 +308,7 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
     with Ledger.open(club, clock=clock) as back:
         assert back.tokens.log() == log
         assert back.tokens.session(word) == session
-        assert back.tokens.who(old, None, Role.CORRECTOR, "try").name == "eve"
+        assert back.tokens.who(eve, None, Role.CORRECTOR, "try").name == "eve"
         assert back.token_store.sending("eve\nletter", b"rows") is not None
         assert sidecar(club, "tokens").stat().st_mode & 0o777 == 0o600
 
@@ -371,12 +316,13 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
 def test_a_file_of_other_tokens_is_not_written_over_by_a_move(two_nodes: tuple[Ledger, Ledger], tmp_path: Path) -> None:
     one = two_nodes[0]
     one.token_store.note("2026", "try", None, None, "unknown-token", "none")
-    one.token_store._file.note("2025", "try", None, None, "unknown-token", "none")  # type: ignore[attr-defined]
-    content = one.tokens.path.read_bytes()
+    file = sidecar(one.path, "tokens")
+    TokensFile(file, lambda: one.journal.root_at(1)).note("2025", "try", None, None, "unknown-token", "none")
+    content = file.read_bytes()
     with pytest.raises(StorageError, match=r"club\.tokens\.db: stands in the way"):
         backups.move_to_files(tmp_path / NAME)
-    assert one.tokens.path.read_bytes() == content
-    one.tokens.path.unlink()
+    assert file.read_bytes() == content
+    file.unlink()
     backups.move_to_files(tmp_path / NAME)
     with Ledger.open(tmp_path / NAME) as back:
         assert [row.at for row in back.tokens.log()] == ["2026"]

@@ -165,7 +165,7 @@ def children(process: int) -> list[int]:
     """The processes that run a statement for another one, and have been told it."""
     tasks = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     return [
-        int(task) for task in tasks if query_process.__file__.encode() in Path(f"/proc/{task}/cmdline").read_bytes()
+        int(task) for task in tasks if query_process.__name__.encode() in Path(f"/proc/{task}/cmdline").read_bytes()
     ]
 
 

@@ -1,1 +1,1 @@
-"""The benchmark: each figure of ours beside a named rival or bound, measured in the same run."""
+"""The benchmark: each figure of ours next to a named rival or bound, measured in the same run."""

@@ -1,4 +1,4 @@
-"""``python -m tools.bench``: every figure of ours beside its rival, measured in turns in one run.
+"""``python -m tools.bench``: every figure of ours next to its rival, measured in turns in one run.
 
 These are measurements, not tests: a missed bound is printed, never hidden, and does not change the exit code.
 """
@@ -56,12 +56,12 @@ def main(
     sections: tuple[str, ...], size: str, games: tuple[int, ...], rounds: int, data: Path, folder: Path | None,
     json_lines: bool, file: Path | None, beside: bool,
 ) -> None:  # fmt: skip
-    """Print every figure of ours beside its rival's, measured in this run, and their quotient.
+    """Print every figure of ours next to its rival's, measured in this run, and their quotient.
 
     Sizes: quick measures every line on a few games, in minutes, which shows that it works and little else; usual, 0.1
     and 1 M games and the real ones, within 25 minutes; large, 10 M as well, in hours.
 
-    Each quotient is ours divided by the rival's. A missed bound is printed; the exit code does not tell. A section that
+    Each quotient is ours divided by the rival's. A missed bound is printed, without an exit code. A section that
     fails is named, the others are measured all the same, and the exit code is 1.
 
     The table of tools/bench/README.md is made of a file of figures:
@@ -88,7 +88,7 @@ def main(
             if json_lines:
                 output.write(list(map(as_json, section.lines)), "nl")
             if output.undelivered() is not None:
-                return  # nobody reads on: the rest would be measured for nothing
+                return  # the reader has gone: the rest would be measured for nothing
     if not json_lines:
         lines = [line for section in measured.values() for line in section.lines]
         output.answer_lines("\n".join([LEGEND, render(lines), "", seconds(measured)]))

@@ -2,7 +2,7 @@
 
 Columns are NumPy arrays in rating order: ``white`` and ``black`` (numbers of players, dense from 0), White's ``score``,
 ``ended_at`` (milliseconds since 1970, whole seconds, some tied), ``half_moves`` (-1 if unknown), ``checkmate``, and of
-over-the-board games ``event`` (a number), ``white_elo`` and ``black_elo`` (the ratings beside the names, 0 if none).
+over-the-board games ``event`` (a number), ``white_elo`` and ``black_elo`` (the ratings next to the names, 0 if none).
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def write_tournaments(path: Path, count: int) -> None:
 
 
 def otb_columns(path: Path) -> Columns:
-    """Read a file of over-the-board games in its order; a date stands for midnight."""
+    """Read a file of over-the-board games in its order; a date means midnight."""
     small = dict.fromkeys(("plies", "white_elo", "black_elo"), pl.Int16())
     names = ["date", "event", "white_fide_id", "black_fide_id", "result", *small]
     with gzip.open(path) as file:
@@ -156,7 +156,7 @@ TAIL_MS = 60_000  # from one of them to the next
 
 @attrs.frozen
 class Size:
-    """How much is measured: games of the made-up sets and of a part, rounds of short works, requests of a kind.
+    """The amount of work: games of the generated sets and of a part, rounds of short works, requests of a kind.
 
     ``part`` is for works that are slow, or whose bounds only inform. ``live`` games are appended one by one, ``events``
     in transactions of 1,000. ``warm``: commands from the shell run once before they are measured.
@@ -230,7 +230,7 @@ class GameSet:
 
 @attrs.frozen(slots=False)
 class Run:
-    """What one run of the benchmark works on; every set is made when a section first asks for it."""
+    """The data of one run of the benchmark; a set is made when a section first asks for it."""
 
     size: Size
     rounds: int

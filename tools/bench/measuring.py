@@ -1,6 +1,6 @@
 """What works cost: seconds of the clock and the processor, in turns with others, and the peak memory of processes.
 
-Linux tells a process's own peak as ``VmHWM`` in ``/proc/PID/status``. ``ru_maxrss`` is no substitute: a process
+Linux reports a process's own peak as ``VmHWM`` in ``/proc/PID/status``. ``ru_maxrss`` is no substitute: a process
 inherits it from the one that started it, so that a small child of a large benchmark would look large. Pages that
 processes share count for each of them. Without these files the lines of memory are left out.
 """
@@ -114,7 +114,7 @@ SAYS_WITHIN = 60.0  # seconds
 
 
 class Worked(NamedTuple):
-    """What a work in a process of its own took, by part, and the peak of all its processes in GiB; 0 if unknown."""
+    """The cost of work in a process of its own, by part, and the peak of all its processes in GiB; 0 if unknown."""
 
     costs: list[Figure]
     peak: float = 0.0

@@ -168,7 +168,7 @@ def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
 def _import(path: Path, csv: str, address: str = "") -> list[Figure]:
     """From CSV to a sealed journal, in a file or on a server, and to two rows of indexed history a game.
 
-    The rival writes no more: so does this, without the read models beside the history.
+    The rival writes no more: so does this, without the read models other than the history.
     """
     Ledger.create(path, on_server=ServerPlace(address, SCHEMA) if address else None).close()
     with Ledger.open(path, projectors=()) as ledger:

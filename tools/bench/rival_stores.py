@@ -56,7 +56,7 @@ def dict_loop_executemany(csv_path: Path, db_path: Path, *, pragmas: Sequence[st
 
 
 def dict_loop_sqlite_utils(csv_path: Path, db_path: Path) -> None:
-    """The same script with sqlite-utils' ``insert_all``.
+    """Run the same script with sqlite-utils' ``insert_all``.
 
     Its faster ways: all in one ``atomic()`` (four times as fast as a commit for each batch, which it makes of 166 rows,
     whatever the batch size), and tuples after a line of column names instead of dictionaries. The table is made by
@@ -131,7 +131,7 @@ def _write(connection: Any, insert: str, rows: Iterable[Row]) -> None:
 def durable_commits(count: int, files: Sequence[str], folder: Path, *, body_size: int = 300) -> Figure:
     """Rounds of commits per second, one row each in each of the *files*.
 
-    The first file is durable (WAL, ``synchronous=FULL``: on the disk before the next), a second one stands for views
+    The first file is durable (WAL, ``synchronous=FULL``: on the disk before the next), a second one plays the views
     that can be rebuilt (``synchronous=NORMAL``). The row is a position and a random body.
     """
     bodies = [(os.urandom(body_size),) for _ in range(count)]

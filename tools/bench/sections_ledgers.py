@@ -56,7 +56,7 @@ def _costs(works: Works, rounds: int) -> tuple[dict[str, list[Figure]], dict[str
 
 
 def imports(run: Run) -> Iterator[Line]:
-    """From CSV to the journal, and to history, beside the simple scripts; then the growth with the number of games."""
+    """Measure CSV to journal and to history, against the simple scripts; then the growth with the number of games."""
     driver()  # loaded before anything is measured
     run.sets[0].ledger()  # so that no round compiles kernels for the first time
     growing: list[tuple[GameSet, list[float], list[float]]] = []
@@ -90,7 +90,7 @@ def _written(script: Callable[[Path, Path], None], csv: Path, folder: Path) -> W
 
 
 def players(run: Run) -> Iterator[Line]:
-    """A list of players into a new ledger, beside bare ``executemany`` of the rows that it leaves."""
+    """Import a list of players into a new ledger, compared with bare ``executemany`` of the rows that it leaves."""
     folder, count = run.new_folder("players"), run.size.players
     listed, club = folder / "players.csv", folder / "club.db"
     rows = (
@@ -117,7 +117,7 @@ def players(run: Run) -> Iterator[Line]:
 
 
 def build(run: Run) -> Iterator[Line]:
-    """The first build of the views beside bare ``executemany`` of its rows, its peak memory, and a late read model."""
+    """Build the views for the first time, against bare ``executemany`` of the rows; peak memory; a late read model."""
     smaller: tuple[str, list[float]] | None = None
     for data in run.sets:
         words = ("-without-player-indexes", "-history", "")[data is not run.sets[0] :]
@@ -147,7 +147,7 @@ def _rewritten(run: Run, views: Path) -> Worked:
 
 
 def early(run: Run) -> Iterator[Line]:
-    """A late game that ended before all others, so that every game is rated again, beside the first build."""
+    """Record a late game that ended before all others: every game is rated again. Compare with the first build."""
     data = run.part
 
     def record() -> Worked:
@@ -162,9 +162,9 @@ def early(run: Run) -> Iterator[Line]:
 
 
 def scheme_builds(run: Run) -> Iterator[Line]:
-    """The first build under schemes that rate games in other ways than one by one, beside the rows that it wrote.
+    """Build the views under schemes that rate games in other ways than one by one, compared with the rows written.
 
-    The games are made-up tournaments, with ratings beside the names, so that whole tournaments, sections, weeks and new
+    The games are generated tournaments, with ratings by the names, so that whole tournaments, sections, weeks and new
     players have something to be rated by.
     """
     folder = run.new_folder("schemes")
@@ -182,7 +182,7 @@ def scheme_builds(run: Run) -> Iterator[Line]:
 
 
 def audit(run: Run) -> Iterator[Line]:
-    """Entries/s of the audit of the journal alone, beside the digests that it cannot do without."""
+    """Measure entries/s of the audit of the journal alone, compared with the digests that it needs."""
     for data in run.sets:
         with Ledger.open(data.ledger(), read_only=True) as ledger:
             whole = partial(_audited, data.path, ledger.journal.size())
@@ -205,7 +205,7 @@ def _digested(ledger: Ledger) -> Figure:
 
 
 def stored(run: Run) -> Iterator[Line]:
-    """The stored journal replayed, beside an aggregate of events that its repository rebuilds."""
+    """Replay the stored journal, compared with an aggregate of events that its repository rebuilds."""
     if not installed("eventsourcing"):
         return
     rebuilt = partial(run.apart, lambda folder: documented_figures(run.size.events, folder)["replayed"])
@@ -215,7 +215,7 @@ def stored(run: Run) -> Iterator[Line]:
 
 
 def export(run: Run) -> Iterator[Line]:
-    """The export of the history to Parquet beside Arrow alone: ADBC's read of the table and the write of its columns.
+    """Export the history to Parquet, compared with Arrow alone: ADBC's read of the table and the write of its columns.
 
     A second line divides by the write alone, of rows in memory; it only informs: SQLite gives rows one by one, which
     takes longer than writing them.
@@ -256,7 +256,7 @@ PLAYERS = 40  # of whom each round asks, so that no page is the one before
 
 
 def ranking(run: Run) -> Iterator[Line]:
-    """The ranking in the middle of the years, the best twenty with all that is told of them."""
+    """The ranking in the middle of the years, the best twenty with all columns."""
     query = "SELECT ended_ms FROM games WHERE position = (SELECT max(position) / 2 FROM games)"
     for data in (run.real, *run.sets):
         with data.open() as ledger:
@@ -289,7 +289,7 @@ def search(run: Run) -> Iterator[Line]:
 
 
 def crosstable(run: Run) -> Iterator[Line]:
-    """Tables of large all-play-alls as JSON, beside the bare statement for their rows."""
+    """Answer tables of large all-play-alls as JSON, compared with the bare statement for their rows."""
     with run.real.open() as ledger:
         rows = ledger.views.connection
         names = rows.execute(WORKS["statements"]["largest_tournaments"]).fetchall()
@@ -299,7 +299,7 @@ def crosstable(run: Run) -> Iterator[Line]:
 
 
 def graph(run: Run) -> Iterator[Line]:
-    """Pages of the players with most games: as JSON beside the bare statement and encoder, as SVG beside the JSON."""
+    """Answer pages of the players with most games: JSON compared with statement and encoder, SVG with the JSON."""
     kinds = {"bare": _bare_page, "json": _json_page, "svg": _svg_page}
     for data in (run.real, *run.sets):
         with data.open() as ledger:
@@ -337,7 +337,7 @@ def _svg_page(ledger: Ledger, person: Person) -> bytes:
 
 
 def pgn(run: Run) -> Iterator[Line]:
-    """Games/s from a PGN with clocks to source games, beside python-chess's games."""
+    """Measure games/s from a PGN with clocks to source games, compared with python-chess's games."""
     if not installed("chess"):
         return
 

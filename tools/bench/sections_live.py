@@ -84,7 +84,7 @@ def late(run: Run) -> Iterator[Line]:
 
 
 def _beside_the_least(name: str, what: str, taken: Mapping[str, Sequence[Figure]]) -> Iterator[Line]:
-    """The same work in journals of different lengths: each beside the one that took least."""
+    """Compare the same work in journals of different lengths, each with the one that took least."""
     least = min(taken, key=lambda journal: median(cost.clock for cost in taken[journal]))
     words = {"what": what, "rival": f"the same in the journal that took least ({least})"}
     for journal in [journal for journal in taken if journal != least]:
@@ -137,7 +137,7 @@ def _approve(ledger: Ledger, change: Change) -> None:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """Copy a ledger that nobody has open; returns the journal of the copy."""
+    """Copy a ledger that no process has open; return the journal of the copy."""
     for file in path.parent.glob(f"{path.stem}.*"):
         shutil.copy(file, folder / file.name)
     return folder / path.name
@@ -182,7 +182,7 @@ PLAYERS = 40  # who play the games that are imported: the first of each set
 
 
 def few(run: Run) -> Iterator[Line]:
-    """Each command in every set, beside the same in the smallest one; recording a game beside showing a player."""
+    """Run each command in every set, against the smallest one; recording a game, against showing a player."""
     folder, days = run.new_folder("few"), count()
     for data in run.sets:
         with data.open():  # its views are up to date

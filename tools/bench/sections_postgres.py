@@ -184,7 +184,7 @@ def _recorder(server: Server) -> Iterator[Any]:
 
 
 def _copy_lines(run: Run, server: Server) -> Iterator[Line]:
-    """Every table of the views, copied into a new schema and over a copy, beside psql's copy of rows from CSV files.
+    """Copy every table of the views into a new schema and over a copy, compared with psql's copy of CSV files.
 
     psql reads rows that are ready and makes no keys; ours are read from SQLite, get keys, indexes and statistics, and
     are in place all at once. The second time nothing differs, which ours finds by comparing every row.
@@ -222,7 +222,7 @@ def _copied_by_psql(copy: str, files: Path) -> Figure:
 
 
 def _ledger_lines(run: Run, server: Server) -> Iterator[Line]:
-    """Import of CSV and first build of the views, each round into a new database, beside the same in files."""
+    """Import CSV and build the views, each round into a new database, compared with the same in files."""
     data, on_server = run.made_up(min(run.size.games[-1], IMPORTED)), run.folder / "server" / "club.db"
 
     def import_onto_server() -> Worked:
@@ -247,7 +247,7 @@ def _ledger_lines(run: Run, server: Server) -> Iterator[Line]:
 
 # Three nodes under Patroni and etcd, on one machine: what the network between three machines adds is not in it.
 
-QUORUM, LOCAL, LOAD = "quorum", "local", "load"  # schemas: a journal in each, beside the ledger's
+QUORUM, LOCAL, LOAD = "quorum", "local", "load"  # schemas: a journal in each, besides the ledger's
 LOCAL_COMMIT = f"options={quote('-csynchronous_commit=local')}"
 AN_IMPORT = 1_000  # entries; in the load of the failovers
 SEEN = 15  # games a round; each waits for half of the interval

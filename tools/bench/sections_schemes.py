@@ -61,7 +61,7 @@ PLAIN_ELO: Scheme = attrs.evolve(  # mirrored, as ChessWorld's expected score is
 class SchemeVariant(NamedTuple):
     """A scheme with settings; *declared*: players begin with the rating that the games show, or 1500 for want of one.
 
-    FIDE's rules make nobody's rating from games between the unrated, so that without it there would be none.
+    FIDE's rules make no rating from games between the unrated, so that without it there would be none.
     """
 
     what: str
@@ -92,7 +92,7 @@ def beginning(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: An
 
 
 def shown(columns: Columns) -> Any:
-    """The first rating shown beside each player's name; 1500 where there is none."""
+    """Return the first rating shown next to each player's name; 1500 if there is none."""
     owner = MANY.interleave(columns["white"], columns["black"])
     rating = MANY.interleave(columns["white_elo"], columns["black_elo"])
     first = np.full(int(owner.max()) + 1, START)
@@ -129,7 +129,7 @@ def judged(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = None)
 
 
 def last_games(columns: Columns, count: int) -> Columns:
-    """The last games, their players numbered anew."""
+    """Return the last games, their players numbered again."""
     part = {name: column[-count:] for name, column in columns.items()}
     _players, part["white"], part["black"] = MANY.dense(part["white"], part["black"])
     return part
@@ -200,7 +200,7 @@ def schemes(run: Run) -> Iterator[Line]:
 
 
 def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
-    """Games/s of every scheme beside those who have the same system, and the bare Elo loop."""
+    """Measure games/s of every scheme, compared with packages of the same system and the bare Elo loop."""
     for what, scheme, numbers, declared in variants():
         games = cut(columns, scheme, numbers)
         replayed = rating_run(games, scheme, numbers, shown(columns) if declared else None)
@@ -213,7 +213,7 @@ def speed_lines(run: Run, data: GameSet, columns: Columns) -> Iterator[Line]:
 
 
 def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]:
-    """Log-loss and Brier's score of every scheme, beside an even score, and on a part of the games beside packages."""
+    """Measure log-loss and Brier's score of every scheme, compared with an even score, and with packages on a part."""
     measures = (("log-loss", forecasts.log_loss), ("Brier", forecasts.brier))
     for what, scheme, numbers, declared in variants():
         foretold = {EVEN: (columns, np.full(len(columns["score"]), 0.5))}

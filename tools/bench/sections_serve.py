@@ -102,7 +102,7 @@ def serve(run: Run) -> Iterator[Line]:
             rates = {name: [1 / each for each in taken] for name, taken in seconds.items()}
             for name, rival in (("graph", "their-json"), ("tag", "their-json"), ("page", "their-page")):
                 yield line(f"serve-{name}", data.name, rates[name], rates[rival])
-        yield _added(data, served, cycle(players[::-1]), rounds)  # nobody asked for the last ones yet
+        yield _added(data, served, cycle(players[::-1]), rounds)  # the last ones were not asked for yet
         yield _late_at_half_of_the_highest_rate(data, served, graphs, run.rounds)
         yield line("serve-size", data.name, float(largest), LARGEST_PAGE)  # compressed as browsers ask for it
 
@@ -166,7 +166,7 @@ def _answered(served: Served, graphs: Sequence[str], due: Sequence[float]) -> tu
     return waits, time.perf_counter() - begun
 
 
-# The process that writes: single games of many clients in common transactions, and beside a large upload.
+# The process that writes: single games of many clients in common transactions, and during a large upload.
 
 WRITERS = 64
 PATIENCE = 600.0  # seconds for one answer
@@ -179,7 +179,7 @@ EACH_BY_ITSELF = ("-c", ALONE)
 
 
 def write(run: Run) -> Iterator[Line]:
-    """Single games of one client and of many, then some beside the upload of the smallest set."""
+    """Record single games of one client and of many, then some during the upload of the smallest set."""
     seconds, where = run.size.live / 1_000, f"{WRITERS} clients"
     loads = {"one": (1, WRITER), "many": (WRITERS, WRITER), "each": (WRITERS, EACH_BY_ITSELF)}
     works = {name: partial(run.apart, partial(_recorded, *load, seconds)) for name, load in loads.items()}
@@ -247,7 +247,7 @@ def _recorded(clients: int, program: Sequence[str], seconds: float, folder: Path
 
 
 def _parts_waited_for(csv: Path, folder: Path) -> int:
-    """Return for how many transactions of a large upload a single game waits that comes beside it, at most."""
+    """Return for how many transactions of a large upload a single game waits that arrives meanwhile, at most."""
     upload = Path(copyfile(csv, folder / "upload.csv"))
     named = {"path": str(upload), "name": upload.name, "format": "csv"}
     sent = {**dict.fromkeys(("pool", "source", "dates", "day")), **named, "strict": False, "record_alike": True}

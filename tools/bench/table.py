@@ -83,7 +83,7 @@ SECTIONS: Sequence[str] = tuple(dict.fromkeys(bound.section for bound in BOUNDS)
 
 @attrs.frozen
 class Line:
-    """Our figure of each round beside the rival's, or beside one for all rounds; *where*: the games or the load."""
+    """Compare our figure of each round with the rival's, or with one for all rounds; *where*: the games or the load."""
 
     bound: Bound
     where: str
@@ -108,7 +108,7 @@ class Line:
 
     @property
     def reached(self) -> str:
-        """What the ratio of the medians reached."""
+        """The bound that the ratio of the medians reached."""
         return self.bound.judged(self.ratio)
 
     @property
@@ -184,7 +184,7 @@ class Section:
 
 
 def keep(path: Path, run: Mapping[str, Any], measured: Mapping[str, Section], *, beside: bool) -> None:
-    """Write the figures of a run into a file; *beside*: its other sections stay, with the run that measured them."""
+    """Write the figures of a run into a file; *beside*: keep its other sections, with the run that measured them."""
     sections = read(path) if beside else {}
     for name, section in measured.items():
         about = {"run": dict(run), "seconds": round(section.seconds, 1), "failed": section.failure}

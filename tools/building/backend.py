@@ -1,8 +1,8 @@
 """The build backend that ``pyproject.toml`` names: setuptools', whose development install type checkers can follow too.
 
-``pip install -e .`` makes a finder that only a running Python understands, for ``ledger.tools`` stands beside
+``pip install -e .`` makes a finder that only a running Python understands, for ``ledger.tools`` is next to
 ``ledger``. Type checkers read folders from ``.pth`` files: one more of them names the checkout, where ``ledger`` with
-its ``py.typed`` stands. Wheels and source distributions are as setuptools makes them. Nothing here is imported by the
+its ``py.typed`` is. Wheels and source distributions are as setuptools makes them. Nothing here is imported by the
 library or its commands.
 """
 
@@ -50,7 +50,7 @@ def build_editable(
 
 
 def _add(wheel: Path, name: str, content: bytes) -> None:
-    """Write a wheel anew with one more file, which its list of files has, too."""
+    """Write a wheel again with one more file, which its list of files has, too."""
     with zipfile.ZipFile(wheel) as made:
         files = {item: made.read(item) for item in made.infolist()}
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

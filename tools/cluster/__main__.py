@@ -1,6 +1,6 @@
-"""Three nodes under a load, to watch and to strike: who leads, what is acknowledged, and whether it stands in the end.
+"""Three nodes under a load, to watch and to strike: leader, acknowledgements, and their proof in the end.
 
-``python -m tools.cluster`` runs until Ctrl-C. What is killed from outside is started again after a while, as somebody
+``python -m tools.cluster`` runs until Ctrl-C. Killed processes are started again after a while, as an operator
 on call would do.
 """
 
@@ -34,11 +34,11 @@ HELD, BROKEN, UNDECIDED = 0, 1, 1
 
 
 class Watch:
-    """What is told of a load, second by second.
+    """The second-by-second report of a load.
 
     Attributes:
         entries: that were acknowledged.
-        silence: the longest time in seconds in which no client was told that something stands.
+        silence: the longest time in seconds in which no client got an acknowledgement.
     """
 
     def __init__(self, load: Load) -> None:
@@ -72,10 +72,10 @@ class Keeper:
     def __init__(self, cluster: Cluster, asking: ThreadPoolExecutor) -> None:
         self._cluster, self._asking = cluster, asking
         self._lost: dict[str, float] = {}  # node -> when it was first seen to be lost
-        self._shown: list[int] = []  # processes of the leader that was told last
+        self._shown: list[int] = []  # processes of the leader in the latest line
 
     def look(self) -> str:
-        """Who leads, who follows, and what is the matter with the others."""
+        """Print the leader, the followers, and what is wrong with the other nodes."""
         answers = self._asking.map(lambda node: node.state(ANSWERS_WITHIN), self._cluster.nodes.values())
         states = dict(zip(self._cluster.nodes, answers, strict=True))
         leader = next((name for name, state in states.items() if leads(state)), None)
@@ -131,7 +131,7 @@ class Keeper:
 
 
 def leads(state: Mapping[str, Any]) -> bool:
-    """Whether a node of this state takes writes."""
+    """Return whether a node of this state takes writes."""
     return state.get("role") in {"primary", "master"} and state.get("state") == "running"
 
 
@@ -156,7 +156,7 @@ def watched(load: Load, keeper: Keeper, seconds: float | None) -> None:
 
 
 def judged(address: str, load: Load) -> int:
-    """Hold the journal against what the clients were told, and say the verdict; returns the exit code."""
+    """Compare the journal with the clients' answers, print the verdict, and return the exit code."""
     rows, notes = judging.rows_of(address, SCHEMA), load.notes()
     broken = judging.broken_promises(rows, notes)
     broken += judging.false_bodies(judging.bodies_of(address, SCHEMA, rows), rows)
@@ -176,7 +176,7 @@ def judged(address: str, load: Load) -> int:
 
 
 def interrupted(*_: int | FrameType | None) -> None:
-    """What a closed terminal and a request to end do: the same as Ctrl-C."""
+    """Treat a closed terminal and a request to end as Ctrl-C."""
     raise KeyboardInterrupt
 
 
@@ -203,7 +203,7 @@ def run(seconds: float | None) -> int:
 def command(seconds: int | None) -> None:
     """Start three nodes of PostgreSQL, etcd and a load on this machine, and show each second what becomes of them.
 
-    In the end the journal is held against everything that the clients were told. Exit code 0: every promise was kept;
+    In the end the journal is compared with every answer that the clients got. Exit code 0: every promise was kept;
     1: one was broken, or nothing could be judged.
 
     \b

@@ -14,7 +14,7 @@ from ledger.errors import StorageError
 
 from .nodes import Cluster, Node
 
-ROOM = 2 << 30  # bytes of a disk beside what stands there already: more than the log of a server grows to by itself
+ROOM = 2 << 30  # bytes of a disk besides what is there already: more than the log of a server grows to by itself
 _PAGE = 4_096
 
 

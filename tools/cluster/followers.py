@@ -58,7 +58,7 @@ def make_ledger(cluster: Cluster, folder: Path) -> ServerPlace:
 
 
 def prepare(ledger: Ledger) -> None:
-    """Record the players and the second pool of the games that the load tells."""
+    """Record the players and the second pool of the games of the load."""
     ledger.append(SchemeAdopted(pool=OF_FILES, scheme="elo", settings={}))
     ledger.register_many((f"name:player-{number}", f"Player {number}") for number in range(1, PLAYERS + 1))
 
@@ -112,7 +112,7 @@ class Follower:
             time.sleep(0.1)
 
     def end(self) -> None:
-        """Ctrl-C, as whoever watches would press it."""
+        """Send Ctrl-C, as an operator would press it."""
         self.process.send_signal(signal.SIGINT)
         try:
             self.process.wait(ENDS_WITHIN)
@@ -126,7 +126,7 @@ class Follower:
             return table_digests(connection)
 
     def faults(self) -> list[str]:
-        """What it took back or said beside what is expected of a node whose servers die; each in a sentence."""
+        """Return, each as a sentence, what it took back or printed that a node with dying servers does not."""
         sizes = [look["size"] for look in self.seen]
         faults = [f"{self.path} went back from {was} to {now}" for was, now in pairwise(sizes) if now < was]
         expected = (f"{_NAME}: level with entry ", "; it is tried again", "stopped; ")
@@ -141,7 +141,7 @@ class Follower:
 def following(place: ServerPlace, folder: Path, number: int = FOLLOWERS) -> Iterator[list[Follower]]:
     """Nodes that follow the ledger at a place within the block, and have ended afterwards.
 
-    Each begins with another server of the address, as if it stood on that machine.
+    Each begins with another server of the address, as if it were on that machine.
     """
     with ExitStack() as stack:
         followers = []

@@ -1,4 +1,4 @@
-"""What clients of a load were told, held against the journal: by code that shares nothing with what recorded it."""
+"""A comparison of the clients' acknowledgements with the journal, by code that shares nothing with the recorder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENDS_WITHIN = 60.0  # seconds for a client that is in the middle of an import, o
 
 @attrs.define
 class Logs:
-    """What clients write down, read as it grows.
+    """The logs that clients write, read as they grow.
 
     Attributes:
         folder: with a log of each client.
@@ -35,7 +35,7 @@ class Logs:
     _read: dict[Path, int] = attrs.field(factory=dict, init=False)  # bytes of each log
 
     def more(self) -> Iterator[dict[str, Any]]:
-        """What was written down since it was last asked, of each client in order of time."""
+        """Return the lines since the last call, of each client in order of time."""
         for place in sorted(self.folder.glob("client-*.log")):
             with place.open("rb") as log:
                 log.seek(self._read.get(place, 0))
@@ -48,7 +48,7 @@ class Logs:
 
 @attrs.define
 class Load:
-    """Clients that run, and the logs of what they were told.
+    """Clients that run, and the logs of their answers.
 
     Attributes:
         folder: with the logs.
@@ -70,16 +70,16 @@ class Load:
         return time.monotonic()
 
     def acknowledged(self) -> int:
-        """How many answers said that something stands."""
+        """Return how many answers acknowledged an entry."""
         return sum("stands" in note for note in self.notes())
 
     def longest_silence(self, since: float) -> float:
-        """The longest time, in seconds, in which no client was told that something stands, from *since* on."""
+        """Return the longest time, in seconds, without an acknowledgement to any client, from *since* on."""
         times = sorted([since, *(note["at"] for note in self.notes() if "stands" in note and note["at"] >= since)])
         return max((later - earlier for earlier, later in pairwise(times)), default=0.0)
 
     def wait_for_more(self, number: int = 20, within: float = 120.0) -> float:
-        """Wait until so many more answers said that something stands; returns the seconds that it took.
+        """Wait for so many more acknowledgements; return the seconds that it took.
 
         Raises:
             TimeoutError: they did not in time; the last failure says why.
@@ -93,7 +93,7 @@ class Load:
         return time.monotonic() - begun
 
     def wait_for_failure(self, words: str, strike: Callable[[], object], within: float = 60.0) -> None:
-        """Strike again and again until a client was told these words by a failure.
+        """Strike again and again until a client gets these words with a failure.
 
         Raises:
             TimeoutError: none was in time.
@@ -155,7 +155,7 @@ def _copied(address: str, query: str) -> Iterator[list[str]]:
 
 
 def broken_promises(rows: Sequence[Row], notes: Sequence[dict[str, Any]]) -> list[str]:
-    """What the journal does not keep of what clients were told, each in a sentence; empty where it keeps all.
+    """Return, each as a sentence, the acknowledged entries that the journal lacks or changed.
 
     Args:
         rows: position, key and leaf of every entry, in order.
@@ -181,7 +181,7 @@ def broken_promises(rows: Sequence[Row], notes: Sequence[dict[str, Any]]) -> lis
 
 
 def false_bodies(bodies: Iterable[bytes], rows: Sequence[Row]) -> list[str]:
-    """Which entries are not what their leaves seal, or not of their places."""
+    """Return the entries that differ from what their leaves commit to, or are in another place."""
     return [
         f"entry {position} is not what its leaf seals"
         for body, (position, key, leaf) in zip(bodies, rows, strict=True)

@@ -1,8 +1,8 @@
-"""A load on a journal: clients that record single games, games that others tell too, repeats and whole imports.
+"""A load on a journal: clients that record single games, games that others record too, repeats and complete imports.
 
-Each client is a process that goes on until it is told to end, sends again what failed, and writes down what it was
-told: which entry stands where, and which heads it was given. What was promised is judged from outside by ``judging``.
-The games are true ones of a ledger's players, so that ratings follow from them; each is told whole by its key.
+Each client is a process that goes on until it is stopped, sends again what failed, and writes down the answers:
+which entry is at which position, and which heads it got. ``judging`` compares these promises from outside.
+The games are true ones of a ledger's players, so that ratings follow from them; each is given by its key alone.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ PATIENCE = 3.0  # seconds for which a client waits for the lock, and for words o
 AN_IMPORT = 50_000  # entries
 IMPORTS_EVERY = 200  # turns of the client that imports
 AGAIN = 0.2  # seconds until a client sends again what failed
-# Seconds between what a client tells and what it tells next. Without them four clients take all that the machine has,
-# and whoever judges them afterwards has millions of entries to read; what may be lost is lost all the same.
+# Seconds between two submissions of a client. Without them four clients take all that the machine has,
+# and the comparison has millions of entries to read; what may be lost is lost all the same.
 PAUSE = 0.02
 PLAYERS = 400  # of the ledger, with the numbers from 1
 LIVE, OF_FILES = "standard", "imported"  # the pools of single games, and of those that files bring
-_TOGETHER = 20  # milliseconds: games that two clients begin to tell within them are one game
+_TOGETHER = 20  # milliseconds: games that two clients submit within them are one game
 _OF_ONE_INSTANT = 100  # games of a file that ended in the same millisecond
 _HOW_GAMES_END = (  # by what a key's number is divided by
     (Outcome.WHITE, Termination.CHECKMATE),
@@ -52,7 +52,7 @@ class Client:
     """One client.
 
     Attributes:
-        number: from 1; the first two tell the same facts, the last one imports.
+        number: from 1; the first two submit the same facts, the last one imports.
     """
 
     def __init__(self, address: str, schema: str, number: int, log: TextIO, an_import: int = AN_IMPORT) -> None:
@@ -64,7 +64,7 @@ class Client:
         self.stopped = False
 
     def run(self) -> None:
-        """Go on until it is stopped, or whoever started it is gone."""
+        """Go on until it is stopped, or its parent is gone."""
         turn = 0
         while not self.stopped and os.getppid() == self._parent:
             turn += 1
@@ -143,7 +143,7 @@ def key_of(teller: str, ms: int, place: int | None = None) -> str:
     """The key of the entry of a game.
 
     Args:
-        teller: who tells it.
+        teller: the client that submits it.
         ms: when it ended, in milliseconds since 1970; of a file, when its first games did.
         place: in a file, from 0.
     """
@@ -151,7 +151,7 @@ def key_of(teller: str, ms: int, place: int | None = None) -> str:
 
 
 def facts_of(key: str) -> dict[str, Any]:
-    """The game of an entry's key, in the fields that are not in the key; whoever tells that key tells the same."""
+    """Return the game of an entry's key; the key gives all its facts, so that every client submits the same."""
     _, _, _, ms, *place = key.split(":")
     number = zlib.crc32(key.encode())
     white, apart = number % PLAYERS, 1 + number // PLAYERS % (PLAYERS - 1)

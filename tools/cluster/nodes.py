@@ -1,6 +1,6 @@
 """A cluster on loopback: etcd, and three nodes of Patroni with a server each; nodes can be killed, frozen and woken.
 
-Nothing outside its own folder and its own ports is touched. PostgreSQL refuses to run as root: whoever is root has
+Nothing outside its own folder and its own ports is touched. PostgreSQL refuses to run as root: a root user has
 everything run as another user. The settings are those of ``patroni.yml`` for three machines, with the shortest times
 that Patroni takes.
 """
@@ -56,9 +56,9 @@ def programs() -> Path:
 
 
 def patroni() -> tuple[list[str], dict[str, str]]:
-    """How Patroni is run as the other user: the words of the command, and what its environment needs.
+    """Return the command and the environment that run Patroni as the other user.
 
-    The Python of this environment may stand where nobody else may look, such as in the home of root; the system's own
+    The Python of this environment may be where no other user may look, such as in the home of root; the system's own
     takes the packages of this one where both have one version.
 
     Raises:
@@ -81,12 +81,12 @@ def patroni() -> tuple[list[str], dict[str, str]]:
 
 
 def shared_settings() -> dict[str, Any]:
-    """What Patroni is told of all nodes, which it keeps in etcd.
+    """Return Patroni's settings of all nodes, which it keeps in etcd.
 
     ``quorum`` with ``strict``: the leader says that something is recorded once one of the two others has it too, and
-    where there is none it says nothing, rather than to go on alone. What was acknowledged stands on a node of the
-    quorum, however far behind the leader's last byte that is: an import that nobody acknowledged yet may be many
-    megabytes of it, and with Patroni's limit of one nobody would lead after the leader was lost within it.
+    where there is none it says nothing, rather than to go on alone. An acknowledged entry is on a node of the
+    quorum, however far behind the leader's last byte that is: an import that is not acknowledged yet may be many
+    megabytes of it, and with Patroni's limit of one no node would lead after the leader was lost within it.
     """
     server = {
         "fsync": "on", "wal_log_hints": "on", "max_connections": 100, "shared_buffers": "32MB",
@@ -125,7 +125,7 @@ class Node:
 
     @property
     def runs(self) -> bool:
-        """Whether its Patroni runs, frozen or not."""
+        """True if its Patroni runs, frozen or not."""
         return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
@@ -137,7 +137,7 @@ class Node:
             )  # fmt: skip
 
     def state(self, within: float = 2.0) -> Mapping[str, Any]:
-        """What its Patroni says of it; nothing where it does not answer within so many seconds."""
+        """Return the state that its Patroni reports; empty if it does not answer within so many seconds."""
         try:
             with urlopen(Request(f"{self.rest}/patroni"), timeout=within) as answer:  # noqa: S310  # our own address
                 return dict(json.load(answer))
@@ -247,7 +247,7 @@ class Cluster:
                 shutil.chown(path, other_user())
 
     def _settings(self, node: Node) -> dict[str, Any]:
-        """What Patroni is told of one node."""
+        """Return Patroni's settings of one node."""
         initdb = [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"]
         roles = {"superuser": {"username": SUPERUSER}, "replication": {"username": "replicator"}}
         return {
@@ -291,7 +291,7 @@ class Cluster:
         """Wait until so many nodes follow the leader, and may lead when it is lost.
 
         That is two things: the leader asks them before it says that something is recorded, and etcd knows that it does.
-        While etcd does not, nobody may follow a lost leader, for nobody can tell who has all that was acknowledged.
+        While etcd does not, no node may succeed a lost leader, for none can know which has all that was acknowledged.
         Etcd itself is asked: what the nodes say of it is some seconds old, and a leader whose server was lost has
         this note emptied before it writes it again.
 

@@ -135,7 +135,7 @@ def place_on_server(path: str, address: str, schema: str | None, durability: str
 
 
 def check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | bool | str] | None = None) -> None:
-    """Names and values that could stand in no journal are wrong usage.
+    """Refuse, as wrong usage, names and values that no journal can hold.
 
     Raises:
         click.UsageError: naming them.
@@ -177,7 +177,7 @@ def tell_package(scheme: str) -> None:
 def level(
     path: str, *, verify: bool = False, known_at: str | None = None, as_if: int | None = None, apart: bool = False
 ) -> Iterator[Ledger]:
-    """A ledger with its views level with the journal; to *verify*, with views made aside from a proven one.
+    """Open a ledger whose views are up to date; to *verify*, with temporary views of a proven journal.
 
     With *known_at*, a number of entries or a published list, it answers from what was known then; with *as_if*, the
     number of an open proposal, as after its approval; *apart* where another connection is to read it, too. Where the
@@ -239,7 +239,7 @@ def _least() -> int:
 def wait_for_least(ledger: Ledger) -> None:
     """Wait until the journal has the entry that the option ``AT_LEAST`` names, if it was given.
 
-    In a file stands whatever was acknowledged; on a server it may be on its way to the one that is asked.
+    A file has every acknowledged entry; on a server it may be on its way to the one that is asked.
 
     Raises:
         UnknownNameError: it is not there in time.
@@ -262,7 +262,7 @@ def confirmed(question: str, *, yes: bool) -> None:
     """Ask, unless *yes* was given; a no ends the command.
 
     Raises:
-        click.UsageError: nobody can be asked.
+        click.UsageError: there is no terminal to ask.
     """
     if yes:
         return

@@ -30,7 +30,7 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
     """Go on without the names that the people file has lost; games and ratings stay under the numbers.
 
     Where no newer copy of the people file is left, every registered player without a row gets one without identity,
-    name and salt, as if erased; who plays again gets a new number. A people file that is missing is made anew. One
+    name and salt, as if erased; who plays again gets a new number. A missing people file is made again. One
     that belongs to another ledger is not touched: move it aside first.
 
     \b
@@ -62,7 +62,7 @@ def _on_a_server(path: Path, place: ServerPlace, *, yes: bool) -> None:
             output.remark(f"{people.path}: no name is lost")
             return
         _confirm(lost, "the names", yes=yes)
-        with journal.writing():  # nobody registers a player meanwhile
+        with journal.writing():  # no process registers a player meanwhile
             lost = go_on_without(journal, people)
         _tell(people.path, lost)
 
@@ -84,8 +84,8 @@ def _tell(where: str, lost: int) -> None:
 def accept_clock(db_path: str, yes: bool, actor: str) -> None:
     """Record that the last entry was written by a wrong clock, in the future; time goes on from now.
 
-    Without this nothing can be recorded until that time has come. The entry stays as it is, your word stands behind
-    it in the journal, and 'log --kind clock-accepted' and the audit tell it. Look at this machine's clock first.
+    Without this nothing can be recorded until that time has come. The entry stays as it is, your word follows
+    it in the journal, and 'log --kind clock-accepted' and the audit show it. Look at this machine's clock first.
 
     \b
     Example:

@@ -16,7 +16,7 @@ _ONLY_IN_FULL = {
     "player", "opponent_player", "in_force", "colour", "evidence", "suggestion", "wanted_games", "wanted_time_losses",
     "wanted_percent",
 }  # fmt: skip
-AT = click.option("--at", metavar="INSTANT", help="As it stood at the end of that day, month or year.")
+AT = click.option("--at", metavar="INSTANT", help="The state at the end of that day, month or year.")
 
 
 @click.command()
@@ -104,7 +104,7 @@ def time_losses_(
 
     With --mark or --all it is judged by the policy "sandbagger" as it holds today or on the day of --at ('policy list'
     shows it): who has lost so many of the latest games on time has "look" true, a suggestion in words, and the games
-    as "evidence". It suggests that somebody looks at those games. Nothing is done to anybody by itself.
+    as "evidence". It suggests a look at those games. Nothing is done to any player by itself.
 
     \b
     Example:

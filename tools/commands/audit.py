@@ -60,7 +60,7 @@ def audit(
     sealed anew. --save-head proves against the head that FILE holds already before it writes the new one. A file of
     checkpoints is such a FILE, too, whose last one counts; --key verifies its signature. The last checkpoint that the
     ledger keeps is compared in any case. Exit code 3: something is false. Of a ledger on a server a copy is proven, and
-    what stands in its schemas that does not belong there (triggers, rules, policies, rights, owners, rows of tokens
+    what is in its schemas that does not belong there (triggers, rules, policies, rights, owners, rows of tokens
     that no program writes) is named as FOREIGN, with the same exit code. Of published lists the kept rows are compared
     with their digests; --lists works each list out once more from what it followed from.
 
@@ -116,7 +116,7 @@ def _tell(db_path: str, verdict: Verdict) -> None:
 
 
 def _proven(verdict: Verdict) -> str:
-    """What was compared, in words: journal, 16 names, and every derived row."""
+    """Return in words what was compared: journal, 16 names, and every derived row."""
     parts = ["journal"]
     for word, checked, erased in (
         ("name", verdict.names_checked, verdict.names_erased),
@@ -137,7 +137,7 @@ def head_in(word: str, keys: Sequence[VerifierKey] = (), *, checkpoints: bool = 
 
     Args:
         word: of the command line.
-        keys: by which the checkpoint must be signed, and no others; where none are given it is taken as it stands.
+        keys: by which the checkpoint must be signed, and no others; without any it is taken as it is.
         checkpoints: whether a file may hold them; not one that is to be written over.
 
     Raises:

@@ -18,7 +18,7 @@ from .audit import head_in
 @click.command()
 @DB
 @click.argument("folder")
-@click.option("--without-views", is_flag=True, help="Leave the views out; they can be built anew.")
+@click.option("--without-views", is_flag=True, help="Leave the views out; they can be built again.")
 def backup(db_path: str, folder: str, without_views: bool) -> None:
     """Copy a ledger into FOLDER as one consistent set, while others go on writing.
 
@@ -44,15 +44,15 @@ def backup(db_path: str, folder: str, without_views: bool) -> None:
 @click.command()
 @click.argument("folder")
 @DB
-@click.option("--replace", is_flag=True, help="Take the place of a ledger that stands there; it is moved aside.")
+@click.option("--replace", is_flag=True, help="Replace the ledger there; its files are moved into another folder.")
 @click.option("--yes", is_flag=True, help="With --replace: do not ask; needed where nobody can be asked.")
 @click.option("--since", metavar="HEAD", help="A head kept outside: 'SIZE ROOT', or a file whose last line is one.")
 @click.option("--without-views", is_flag=True, help="Leave the backup's views out; the next command builds them.")
 def restore(folder: str, db_path: str, replace: bool, yes: bool, since: str | None, without_views: bool) -> None:
     """Put the ledger that was backed up into FOLDER in the place DB, after it was proven as 'audit' proves.
 
-    Where a ledger stands there, --replace tells first what it has and the backup has not; then its files are moved
-    into a folder beside it, such as club.replaced-1, and nothing is deleted. Who was erased since the backup was made
+    If a ledger is there, --replace first shows what it has and the backup has not; then its files are moved
+    into a folder next to it, such as club.replaced-1, and nothing is deleted. Who was erased since the backup was made
     is erased in it again.
 
     \b
@@ -81,7 +81,7 @@ def restore(folder: str, db_path: str, replace: bool, yes: bool, since: str | No
 
 
 def words_of(loss: Loss) -> str:
-    """What a restore takes away, in a sentence."""
+    """Return a sentence about what a restore takes away."""
     if loss.entries is None:
         return "its journal cannot be read, so nobody can tell what it has and the backup has not"
     lost = loss.entries - loss.common
@@ -102,7 +102,7 @@ def words_of(loss: Loss) -> str:
 
 
 def _tell_alarm(db_path: str, alarm: str | None) -> None:
-    """That what is restored will take nothing, for a checkpoint knows another ledger."""
+    """Warn that the restored ledger will record nothing, because a checkpoint knows another ledger."""
     if alarm is not None:
         output.error(f"{db_path}: restored, it would answer and take nothing: {alarm}", word="ALARM")
 
@@ -139,7 +139,7 @@ def move(db_path: str, address: str, schema: str | None, durability: str | None,
 
     Nobody records while it is moved. Everything is proven before, and compared afterwards: heads, names and reasons.
     Then the old place takes nothing more and says where the ledger went, so that there are never two histories. What
-    was stopped is gone on with by the same command. Files that were left stand in a folder such as club.moved-1;
+    was stopped is gone on with by the same command. The old files are in a folder such as club.moved-1;
     schemas that were left stay, for their owner to drop. The log of what was refused and sessions go along.
 
     \b

@@ -37,7 +37,7 @@ def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, fil
 
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. The picture needs no font
     and no other file. Only moves are kept, without the position that they began from: a game of Chess960, or one that
-    was adjourned, needs --start. PGN has the facts as they stand now, corrections included, the ratings that the source
+    was adjourned, needs --start. PGN has the current facts, corrections included, the ratings that the source
     shows, the clocks, and no other comments or variations; a game without moves has its result alone, and PlyCount
     where their number is known. Its tags Rated (yes or no) and EndDate are for other ledgers; of a forfeit the
     Termination is "unplayed".

@@ -63,9 +63,9 @@ def calc(
     fmt: str | None,
     **own: Any,
 ) -> None:
-    """What games do to a rating, with the formula; no ledger is needed.
+    """Calculate what games do to a rating, with the formula; no ledger is needed.
 
-    RATING is the player's own, OPPONENT an opponent's, RESULT win, draw or loss. One OPPONENT without a RESULT tells
+    RATING is the player's own, OPPONENT an opponent's, RESULT win, draw or loss. One OPPONENT without a RESULT shows
     what each result would bring. A scheme by period or event rates the games together, any other one after the other.
     Who has no number of games given and would be provisional for that is taken for established: "assumed" says so.
     FIDE's K depends on the games: give --games or --k.

@@ -30,18 +30,18 @@ _HUNDREDTH = Decimal("0.01")
 def changes(
     db_path: str, player: str, since: str, pool: str | None, limit: int | None, fmt: str | None, verify: bool
 ) -> None:
-    """Which games and which corrections made the difference between a rating then and now, adding up exactly.
+    """List the games and corrections that make the difference between a rating then and now, adding up exactly.
 
     --since takes a number of entries of the journal, or a published list as 'lists' names it: "then" is the rating as
     it was known at that entry, or as the list showed it. With a day, month or moment of play "then" is the rating in
-    force at its end as it stands now, so that only games made a difference. A number is never a year: 2024-01-01.
+    force at its end today, so that only games made a difference. A number is never a year: 2024-01-01.
 
     Entries are taken in the order of the journal, and each part is the difference that it made when it came: an
     approved correction of the player's own games ("correction") or of others' ("through opponents"), another fact such
     as a rating run or a change of scheme ("other fact"), a game, or the games of a period or event together ("game", or
-    "late result" where later ones were known), games that were there and were rated anew because of late results
-    ("rated anew"), and what passes without a game ("time"). Where the past has to be worked out, views of that time are
-    built aside. Points are differences of rounded ratings, so that those that are printed add up exactly.
+    "late result" where later ones were known), games that were there and were rated again because of late results
+    ("rated anew"), and what passes without a game ("time"). If the past has to be computed, temporary views of that
+    time are built. Points are differences of rounded ratings, so that those that are printed add up exactly.
 
     \b
     Example:

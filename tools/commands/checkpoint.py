@@ -36,9 +36,9 @@ WHAT_IT_PROVES = "this proves that it was recorded so, not that no correction fo
 def checkpoint_key(db_path: str, name: str | None) -> None:
     """The public key by which others verify checkpoints and receipts: one line, to be published.
 
-    --new makes the key that signs, in a file beside DB that you alone may read (club.key; a line "key" in club.toml
+    --new makes the key that signs, in a file next to DB that you alone may read (club.key; a line "key" in club.toml
     names another place). Whoever has that file can sign in the ledger's name: it belongs into no backup that others
-    read. NAME goes into every checkpoint and cannot be changed later; take one that nobody else uses.
+    read. NAME goes into every checkpoint and cannot be changed later; take one that no other log uses.
 
     \b
     Example:
@@ -63,7 +63,7 @@ def checkpoint_key(db_path: str, name: str | None) -> None:
 def checkpoint(db_path: str, key_file: str | None, keep_in: str | None, since: str | None) -> None:
     """Sign the head of the journal, keep it with the earlier ones, and print it for others to keep.
 
-    The checkpoints stand in club.checkpoints beside DB, or where --keep-in said; club.toml remembers that. Whenever
+    The checkpoints are in club.checkpoints next to DB, or where --keep-in said; club.toml remembers that. Whenever
     the ledger is opened, the last one is held against the journal: where it does not fit, because an older copy was
     put back or what was recorded was changed, nothing can be written any more. The format is that of the C2SP
     (tlog-checkpoint), which witnesses and other people's tools read; with --since it is the request to a witness
@@ -93,10 +93,10 @@ def checkpoint(db_path: str, key_file: str | None, keep_in: str | None, since: s
 def receipt(db_path: str, game: str, player: str | None, target: str | None) -> None:
     """A receipt for a game, which proves to anybody that it was recorded, as it was, and when.
 
-    It holds the entry as it stands in the journal (players as numbers), the hashes that lead from it to the last
+    It holds the entry as it is in the journal (players as numbers), the hashes that lead from it to the last
     checkpoint, and that checkpoint. It proves that the game was recorded so, not that no correction followed.
     'verify-receipt' checks it without the ledger. With --with-name it also holds that player's name, identity and
-    salt: give it to nobody but that player.
+    salt: give it only to that player.
 
     \b
     Example:
@@ -127,7 +127,7 @@ def _put(text: str, advice: str) -> None:
 def verify_receipt_(file: str, keys: Sequence[str]) -> None:
     """Check a receipt with the log's public key alone, and say what it proves. No ledger is needed.
 
-    Take the key from where the ledger's owner published it, not from whoever gave you the receipt. Every byte is
+    Take the key from where the ledger's owner published it, not from the person who gave you the receipt. Every byte is
     checked: of a receipt that was changed anywhere nothing is believed. Where others signed the checkpoint as well,
     give their keys, too. Exit code 3: it proves nothing.
 
@@ -155,7 +155,7 @@ def verify_checkpoint_(file: str, keys: Sequence[str], since: str | None) -> Non
     """Check a checkpoint with the log's public key alone: who signed it and, with --since, that nothing was rewritten.
 
     Keep the checkpoints that a ledger publishes. 'checkpoint DB --since' writes the next one with the proof that every
-    entry under your earlier one stands in it, in its place. Of a file of checkpoints the last one counts. Exit code 3:
+    entry under your earlier one is in it, in its place. Of a file of checkpoints the last one counts. Exit code 3:
     it proves nothing.
 
     \b
@@ -175,7 +175,7 @@ def verify_checkpoint_(file: str, keys: Sequence[str], since: str | None) -> Non
 
 
 def _told(proven: ProvenReceipt) -> output.Row:
-    """What was recorded, and under which checkpoint, field by field."""
+    """Return the receipt field by field: what was recorded, and under which checkpoint."""
     entry = proven.entry
     row: output.Row = {"recorded_at": entry["recorded_at"], "actor": entry["actor"], "key": entry["key"]}
     row |= entry["facts"]

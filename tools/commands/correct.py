@@ -45,7 +45,7 @@ class _Correcting(Suggesting):
     """Each verb is a command, made when it is asked for: a call needs one of them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As ever; but what a verb takes is told without a ledger, too: ``correct result --help``."""
+        """Parse as usual, but show what a verb takes without a ledger, too: ``correct result --help``."""
         asks_of_a_verb = args and args[0] in self.list_commands(ctx) and not set(ctx.help_option_names).isdisjoint(args)
         return super().parse_args(ctx, ["DB", *args] if asks_of_a_verb else args)
 
@@ -116,7 +116,7 @@ def _short(words: str) -> str:
 def batch(db_path: str, file: str, *, each: bool, reason: str, by: str | None, token_file: str | None) -> None:
     """Propose every row of a CSV FILE; '-' reads standard input. Any fault, and nothing is proposed.
 
-    Commas, semicolons or tabs stand between the cells. The column 'verb' holds a verb of 'correct', the others the
+    Commas, semicolons or tabs separate the cells. The column 'verb' holds a verb of 'correct', the others the
     words that it takes, named like its options: game, player, to, from, until, which, into, pool, tournament, fact,
     field, proposal, white, black, ended, ...
 
@@ -146,7 +146,7 @@ def _tell_faults(name: str, error: BatchError) -> None:
 
 
 @correct.command("list")
-@click.option("--open", "open_only", is_flag=True, help="Only those that nobody has decided.")
+@click.option("--open", "open_only", is_flag=True, help="Only those that are not decided yet.")
 @limits.option(ROWS_IN_A_TABLE, "proposals, the newest ones")
 @AT_LEAST
 @output.format_options
@@ -154,7 +154,7 @@ def _tell_faults(name: str, error: BatchError) -> None:
 def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) -> None:
     """Proposals: what they change, who made and decided them, and why.
 
-    A name with "proven": true was named by a token; any other is what was typed, which a table says beside it.
+    A name with "proven": true was named by a token; any other is what was typed, which a table marks.
 
     \b
     Example:
@@ -173,7 +173,7 @@ def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) 
 
 
 def _signed(row: output.Row) -> output.Row:
-    """Who proposed and who decided, with a word where no token named them."""
+    """Return who proposed and who decided, marked if no token named them."""
     return {
         name: row[name] if row[name] is None or row[proven] else f"{row[name]} (unproven)"
         for name, proven in (("proposed_by", "proven"), ("decided_by", "decided_proven"))
@@ -209,7 +209,7 @@ def show(db_path: str, number: int, fmt: str | None) -> None:
 def erase_reason(db_path: str, number: int, by: str | None, token_file: str | None, *, yes: bool) -> None:
     """Forget why a proposal was made and why it was decided so, for good; what was proposed and decided stays.
 
-    Reasons may name people. They stand in the people file, of which copies keep them until they expire. Where tokens
+    Reasons may name people. They are in the people file, of which copies keep them until they expire. Where tokens
     are set up, erasing takes that of an approver.
 
     \b

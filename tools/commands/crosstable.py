@@ -186,8 +186,8 @@ def crosstable(
     against a player rated higher by the margin that was in force that day ('policy').
 
     Passing over a TPR in html and svg shows every opponent from that player's view; html has the same in lists, json
-    has it as "meetings". Byes count for points and places. What is missing stands below the table: games to play,
-    games without a result, rounds of a player of which nothing is told.
+    has it as "meetings". Byes count for points and places. What is missing is listed below the table: games to play,
+    games without a result, rounds of a player of which nothing is known.
 
     \b
     Example:

@@ -39,12 +39,12 @@ def explain(
     fmt: str | None,
     verify: bool,
 ) -> None:
-    """Why a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
+    """Explain how a game changed a rating: the formula with this game's numbers, unrounded, and the rule's source.
 
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. A table of a long period
     shows the games with the largest terms; JSON, CSV and TSV have every term. CSV and TSV have a row for each term
-    (part "term") and for each game that was rated with it (part "game"), the rest of the answer beside each. Of a
-    corrected game it says what was recorded and what stands, and what a published list said.
+    (part "term") and for each game that was rated with it (part "game"), the rest of the answer with each. Of a
+    corrected game it says what was recorded and what is in force, and what a published list said.
 
     \b
     Example:
@@ -83,7 +83,7 @@ def _tell(explanation: dict[str, Any], limit: int) -> None:
     is_together = explanation["rated_with"] != "this game"
     if is_together:
         explanation["rated_with"] += f", {counted(games, 'game')} together"
-    if explanation["after"] is None:  # a number that nobody sees: no rating yet
+    if explanation["after"] is None:  # a number that is never shown: no rating yet
         del explanation["unrounded"], explanation["rounding"]
     fields = output.in_columns(explanation)
     output.write_one({name: _exact(value) for name, value in fields.items() if value not in (None, [])}, "table")
@@ -98,7 +98,7 @@ def _tell(explanation: dict[str, Any], limit: int) -> None:
 
 
 def _shown(meeting: dict[str, Any]) -> dict[str, Any]:
-    """A game of the period, without the 0 that stands in a state for no rating."""
+    """Return a game of the period, without the 0 that means no rating in a state."""
     return {name: None if name in {"rating", "own_rating"} and not value else value for name, value in meeting.items()}
 
 

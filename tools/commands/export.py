@@ -46,7 +46,7 @@ _WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])
 @click.option(
     "--to", "server", metavar="ADDRESS", help="Every table into PostgreSQL instead: postgresql://USER@HOST/DATABASE."
 )
-@click.option("--schema", metavar="NAME", help="With --to: the schema in which the tables are to stand.")
+@click.option("--schema", metavar="NAME", help="With --to: the schema for the tables.")
 @click.option("--names", is_flag=True, help="Names, identities and years of birth, too: who a player is.")
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
 @click.option("--pool", metavar="NAME", help="Only this pool.", shell_complete=pools_of_the_ledger)
@@ -83,10 +83,10 @@ def export(
     The formats are CSV, newline-delimited JSON, Parquet and SQLite, which takes several tables. Every row is there, of
     one moment, numbers are unrounded, instants are ISO 8601 in UTC; what each column says is in
     schemas/exports. The file is whole or not there; without one, CSV or NDJSON of one table, or a tournament's
-    report, goes to standard output. Names of people stand in it where --names asks for them; who was erased has none.
+    report, goes to standard output. It has names of people if --names asks for them; erased players have none.
 
     With --to every documented table of the views is copied into a schema of PostgreSQL (15 or later), for others to
-    read, beside a table "origin" with the position and the root of the journal that they are of; with --names a table
+    read, next to a table "origin" with the position and the root of the journal that they are of; with --names a table
     "names", too. All are put in place in one transaction: readers see the old ones whole or the new ones whole, and
     grants on the tables and views that others made of them stay. Nothing is ever read back from there.
 
@@ -158,7 +158,7 @@ def _to_server(
         raise click.UsageError("--to needs --schema, the name of the schema in which the tables are to stand")
     if others:
         raise click.UsageError(f"--to copies every table whole and goes without {', '.join(others)}")
-    # apart: whoever wants to write would wait for the server otherwise
+    # apart: a writer would wait for the server otherwise
     with level(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger, Bars() as bars:
         copied = copy_tables(ledger, address, schema, names=names, proposal=as_if, progress=bars)
     for table, rows, changed in copied:
@@ -188,7 +188,7 @@ def _asked(
     *,
     names: bool,
 ) -> ExportFilter:
-    """What the options ask for, in the numbers of the ledger."""
+    """Return the filter of the options, in the numbers of the ledger."""
     instants: dict[str, int] = {}
     for option, text in (("--since", since), ("--until", until), ("--at", at)):
         if text is not None:

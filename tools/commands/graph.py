@@ -59,14 +59,14 @@ _SITE = re.compile(r"[\w.:\[\]-]*")  # host and port of an address; empty where 
 @click.option("--page", "number", metavar="K", type=click.IntRange(1), help="Page K of 50 games; 1 is the newest.")
 @click.option("--by", type=click.Choice(["game", "date"]), default="game", help="Bars side by side, or on their days.")
 @click.option("--opponents", is_flag=True, help="The opponents' ratings as small squares on top.")
-@click.option("--mono", is_flag=True, help="In black and white: results told apart by pattern alone.")
+@click.option("--mono", is_flag=True, help="In black and white: patterns alone distinguish results.")
 @click.option("--against", metavar="PLAYER", help="Another player's rating in the same time, as a line.")
 @click.option("--theme", type=click.Choice(THEMES), help="For light or dark pages; auto: as the reader has it.")
 @click.option(
     "--style-sheet",
     "sheet",
     metavar="ADDRESS",
-    help="Take the look from there, for sites that allow no inline styles; --format css prints what must stand there.",
+    help="Take the look from there, for sites that allow no inline styles; --format css prints what it must hold.",
 )
 @click.option("--every-page", is_flag=True, help="Each page of 50 games in a file of its own.")
 @click.option(
@@ -102,7 +102,7 @@ def graph(
 ) -> None:
     """A player's rating graph: in the terminal, or as svg, png, html, json, csv, vega-lite or lichess.
 
-    A bar stands for each rated game, the newest at the left, after the rating now; its colour and pattern say win,
+    There is a bar for each rated game, the newest at the left, after the rating now; its colour and pattern say win,
     draw, loss or loss on time, and it carries the game's details. Corrected games, published lists that said another
     number and changes of scheme are marked. svg, png and html show the last 100 games, the other formats all of them,
     unless --last or --page says otherwise. The terminal's graph begins with the oldest game.
@@ -210,7 +210,7 @@ def _check(kind: str, options: Mapping[str, bool], file: Path | None, last: int 
 
 
 def _check_address(sheet: str) -> None:
-    """Refuse what is no address: the policy of the page names the site of the style sheet as it stands there."""
+    """Refuse what is no address: the policy of the page names the site of the style sheet as it is given."""
     try:
         is_site = _SITE.fullmatch(urlsplit(sheet).netloc) is not None
     except ValueError:
@@ -248,7 +248,7 @@ def _deliver(content: bytes, file: Path | None) -> None:
 
 
 def _write_every_page(graph: RatingGraph, kind: str, file: Path) -> None:
-    """Page 1 into *file*, page 2 beside it into ``FILE-2``, ..., each linked with its neighbours."""
+    """Write page 1 into *file*, page 2 next to it into ``FILE-2``, ..., each linked with its neighbours."""
 
     def place(number: int) -> Path:
         return file if number == 1 else file.with_name(f"{file.stem}-{number}{file.suffix}")

@@ -49,7 +49,7 @@ from .token_options import acting, recorder
     "--propose-differences",
     "differences",
     metavar="CSV",
-    help="Write the corrections that would take the files' word where they tell a known game otherwise.",
+    help="Write the corrections that would take the files' word if they contradict recorded games.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be recorded, and the first games; write nothing.")
 @click.option(
@@ -86,14 +86,12 @@ from .token_options import acting, recorder
     metavar="WORD=RESULT",
     help="What a word of a CSV file means, such as Sieg=1-0; repeatable.",
 )
-@click.option("--equal-rows", is_flag=True, help="Equal rows of a CSV file tell several games, as of a blitz evening.")
+@click.option("--equal-rows", is_flag=True, help="Equal rows of a CSV file are several games, as of a blitz evening.")
 @click.option("--check-moves", is_flag=True, help="Play the moves of files of more than 20,000 games through, too.")
-@click.option(
-    "--day", metavar="INSTANT", help="When the games of a TRF that tells no day were played: 2024-05-04, 2024."
-)
+@click.option("--day", metavar="INSTANT", help="When the games of a TRF without a day were played: 2024-05-04, 2024.")
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
 @acting("import")
-@proposing.proposing_part("With --open-tournaments: propose these days, for somebody else to approve.")
+@proposing.proposing_part("With --open-tournaments: propose these days, for another person to approve.")
 def import_(
     db_path: str,
     files: Sequence[str],
@@ -123,8 +121,8 @@ def import_(
 
     PGN, Lichess NDJSON, CSV, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A
     game that is known already is counted, never recorded twice. What looks like a known game under another key is named
-    and held back. Bad games are named with file and line and left out. A game that a file tells otherwise than it
-    stands is one of them; --propose-differences writes the corrections that would take the file's word, for 'correct
+    and held back. Bad games are named with file and line and left out. A game that a file contradicts
+    is one of them; --propose-differences writes the corrections that would take the file's word, for 'correct
     batch': nothing is corrected by itself.
 
     \b
@@ -135,7 +133,7 @@ def import_(
       rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
-      rating-ledger import club.db games.pgn --propose-differences told-otherwise.csv
+      rating-ledger import club.db games.pgn --propose-differences differences.csv
       rating-ledger import club.db liga.csv --column white=Weiß --column black=Schwarz --dates dmy
     """
     if pool and pools:

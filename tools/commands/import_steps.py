@@ -38,17 +38,17 @@ _SETTLED = tuple(f"exists-with-different-{field}:" for field in ("outcome", *ver
 
 @attrs.frozen(kw_only=True)
 class ImportWish:
-    """What the user asked for.
+    """The options of an import, as the user gave them.
 
     Attributes:
         choice: which pool a game goes to.
         strict: a fault anywhere in a file leaves nothing of that file recorded.
-        fmt: the format, or None to tell it by content.
+        fmt: the format, or None to recognise it by content.
         record_alike: what looks like a game that is known under another key is recorded as another one.
         said: what the user says of the files that they do not say themselves.
         encoding: what their letters are written in, None where they say it or need not.
-        open_tournaments: the days that tournament reports tell are recorded, too.
-        differences: takes the games that a file tells otherwise than they stand, which are faults where it is None.
+        open_tournaments: the days of tournament reports are recorded, too.
+        differences: takes the games whose recorded facts a file contradicts, which are faults if it is None.
         actor: who imports.
         proposed: in which words these days are proposed; None: they are recorded.
     """
@@ -180,7 +180,7 @@ def show_preview(preview: ImportPreview) -> None:
 
 
 def _tell_outside(name: str, outside: OutsideGames) -> None:
-    """Name the first games that lie in no edition of their tournament that was told."""
+    """Name the first games that lie in no announced edition of their tournament."""
     for line, words in outside.games:
         output.remark(f"{name}:{line}: note: {words}")
     if outside.count:
@@ -223,7 +223,7 @@ def _tell(
 
 
 def _counts(report: ImportReport) -> list[str]:
-    """What became of the games and players of a file."""
+    """Return in words how many games and players of a file were recorded, repeated or refused."""
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
         words.append(f"{report.supplemented:,} known already and told with more now")
@@ -245,7 +245,7 @@ def _counts(report: ImportReport) -> list[str]:
 
 
 def _faulty(source: Source, faults: Sequence[FileFault], count: int) -> str:
-    """How many games are faulty, and how many faults they have; a fault of the file is no game's."""
+    """Return how many games are faulty, and how many faults they have; a fault of the file is no game's."""
     games = len({fault.line for fault in faults} - source.reading.no_games)
     if len(faults) < count:  # only so many were kept
         return f"more than {counted(games, 'faulty game')}, {counted(count, 'fault')}"

@@ -1,16 +1,15 @@
-"""Commands that write: make a ledger, forget a player, build the views anew."""
+"""Commands that write: make a ledger, erase a player, rebuild the views."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from ledger.errors import LedgerError
-from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
+from ledger.journal.settings_file import DURABILITIES, ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.server_stores import sql_of, sql_of_missing
+from ledger.players.server_stores import sql_of
 from ledger.runtime.ledger_files import sidecar
 
 from .. import output
@@ -59,16 +58,15 @@ def init(
     *,
     sql_only: bool,
 ) -> None:
-    """Make a new ledger: DB, and beside it the people and the views.
+    """Make a new ledger: DB, and next to it the people and the views.
 
-    Games whose source gives no key get one that is made of their facts under a secret, so that nobody can try names
-    against it. The secret stands in the people file.
+    Games whose source gives no key get one that is made of their facts under a secret, so that no name can be tried
+    against it. The secret is in the people file.
 
     With --journal, journal, names and tokens are schemas of a PostgreSQL database, 15 or later; DB is then the name by
-    which commands know the ledger: views, settings (club.toml), key and checkpoints stand beside it. ADDRESS is that
+    which commands know the ledger: views, settings (club.toml), key and checkpoints are next to it. ADDRESS is that
     of the user who records; the password comes from .pgpass, a service file or a certificate. That user must not own
-    the schemas: a user who may make roles and schemas makes them, or --sql prints what somebody else runs first. Of a
-    ledger that is on a server by now, --sql alone prints what an earlier release did not make there.
+    the schemas: a user who may make roles and schemas makes them, or --sql prints what another user runs first.
 
     \b
     Example:
@@ -78,10 +76,6 @@ def init(
       rating-ledger init club.db --journal postgresql://ledger@db1,db2,db3/chess --sql | psql -h db1 chess postgres
       rating-ledger init club.db --journal postgresql://ledger@db1,db2,db3/chess --durability quorum
     """
-    standing = server_of(Path(db_path)) if sql_only and address is None else None
-    if standing is not None:
-        _tell_missing(db_path, standing)
-        return
     chosen = settings_given(settings)
     check_words(pool, scheme, chosen)
     place = _server(db_path, address, schema, durability, sql_only=sql_only)
@@ -94,14 +88,6 @@ def init(
         ledger.catch_up()
         output.remark(f"{db_path}: pool {pool!r} is rated by {scheme!r}; head {ledger.head()}")
         tell_package(scheme)
-
-
-def _tell_missing(path: str, place: ServerPlace) -> None:
-    """Print the SQL that adds what an earlier release did not make."""
-    if sql := sql_of_missing(place):
-        output.answer_lines(sql.rstrip("\n"))
-    else:
-        output.remark(f"{path}: nothing is missing on the server")
 
 
 def _server(
@@ -125,10 +111,10 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
     """Forget who a player is, for good: name, identity and salt. Games and ratings stay under the number.
 
     PLAYER is a name, an identity such as lichess:ann, or a number. Of merged players all numbers are erased. The
-    journal says that somebody was erased, and under which number, never who; an older copy of the people file that
-    is put back is erased again by that. Copies keep the name until they expire. A file that tells of games with the
-    person again is held back in part; one that tells of other games brings the name back, under a new number: nothing
-    is left by which the person could be recognised. Said is how many of the games stand under keys of an earlier
+    journal says that a player was erased, and under which number, never who; an older copy of the people file that
+    is put back is erased again by that. Copies keep the name until they expire. A file with known games of the
+    person again is held back in part; one with other games brings the name back, under a new number: nothing
+    is left by which the person could be recognised. It reports how many of the games have keys of an earlier
     release, against which names can still be tried.
 
     \b
@@ -158,7 +144,7 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
 
 
 def _keys_to_try(ledger: Ledger, player: int) -> str:
-    """What to say of the keys that still tell who somebody was. Whoever is to be forgotten does not wait for it."""
+    """Return a note on keys that still reveal who the player was; the erasure does not wait for it."""
     try:
         with Bars() as bars:
             ledger.level(bars)
@@ -173,7 +159,7 @@ def _keys_to_try(ledger: Ledger, player: int) -> str:
 @click.command()
 @DB
 def rebuild(db_path: str) -> None:
-    """Build the views anew from the journal alone; readers see the old ones until the new ones are whole.
+    """Build the views again from the journal alone; readers see the old ones until the new ones are complete.
 
     \b
     Example:

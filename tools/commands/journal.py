@@ -44,9 +44,9 @@ def journal(db_path: str, fmt: str | None) -> None:
 @click.option("--every", type=Number(0.05, 3_600), default=EVERY, show_default=True, help="Seconds to wait.")
 @click.option("--until", type=click.IntRange(1), metavar="POSITION", help="End once so many entries are folded in.")
 def follow(db_path: str, every: float, until: int | None) -> None:
-    """Keep this node's views level with what is recorded, on whatever node, until Ctrl-C.
+    """Keep this node's views up to date with the journal, on any node, until Ctrl-C.
 
-    Nothing is folded in that could still be lost with a server: only what stands wherever the server waits for. Where
+    Nothing is folded in that could still be lost with a server: only what is on every server that it waits for. Where
     the server is not reached, it is tried again, at longer and longer pauses of a minute at most. When the
     command begins, the server must be there: a service should be started again where it fails (Restart=on-failure).
 
@@ -74,7 +74,7 @@ def follow(db_path: str, every: float, until: int | None) -> None:
 
 
 def _positions(ledger: Ledger, every: float) -> Iterator[int]:
-    """Fold in what comes, for ever, and tell how far the views are each time when they went on."""
+    """Fold in new entries, for ever, and report the position of the views after each step."""
     position = -1
     while True:
         if ledger.journal.size() != position:

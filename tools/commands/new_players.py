@@ -1,6 +1,6 @@
 """What commands say of the new players of a file or a game, and of names that it would have changed.
 
-It stands by itself, so that who records one game by hand does not load the readers of files.
+A module of its own, so that recording one game manually does not load the readers of files.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ NOTES_SHOWN = 10
 
 
 def note_namesakes(ledger: Ledger, newcomers: Sequence[tuple[str, str]], begin: str = "") -> None:
-    """Name the new players, told by identity and name, who have the name of somebody known."""
+    """Name the new players who have the name of a registered player."""
     try:
         alike = ledger.registry.namesakes(newcomers)
-    except StorageError as error:  # what was recorded before stands: a damaged people file takes no more than the note
+    except StorageError as error:  # earlier records stay: a damaged people file costs no more than the note
         output.remark(f"{begin}note: who bears a name already could not be looked up: {error}")
         return
     tell_namesakes([f"{begin}note: {note}" for note in alike], begin)
 
 
 def tell_namesakes(notes: Sequence[str], begin: str) -> None:
-    """Show the first notes on new players with the name of somebody known, and how many more there are."""
+    """Show the first notes on new players with the name of a registered player, and how many more there are."""
     for note in notes[:NOTES_SHOWN]:
         output.remark(note)
     if len(notes) > NOTES_SHOWN:
@@ -36,5 +36,5 @@ def tell_namesakes(notes: Sequence[str], begin: str) -> None:
 
 
 def kept_names(count: int) -> str:
-    """What to say of players who were renamed and whom a file calls otherwise."""
+    """Return notes on players who were renamed and whom a file calls by another name."""
     return f"{counted(count, 'player')} {'keeps' if count == 1 else 'keep'} a name given since"

@@ -58,7 +58,7 @@ def opponents(
     """Opponent statistics: maximum, minimum, mean, standard deviation of a player's and the opponents' ratings.
 
     Ratings are those after each game, as the graph shows them. "page" is the page of the graph with the same 50 games:
-    'graph DB PLAYER --page K'. By strength, the opponents stand in bands of the difference in rating, and in the
+    'graph DB PLAYER --page K'. By strength, the opponents are in bands of the difference in rating, and in the
     classes of the policy "classes". The standard deviation is that of the population of these games.
 
     \b

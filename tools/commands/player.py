@@ -63,14 +63,14 @@ _PAST = (
 
 
 def _player_options(command: Command) -> Command:
-    """What may be told of a player, in the arguments *birth_year*, *declared_rating*, *actor* and those of a past."""
+    """Add the options of a player: *birth_year*, *declared_rating*, *actor* and those of earlier ratings."""
     for option in reversed((*_PERSON, *_PAST, ACTOR)):
         command = option(command)
     return command
 
 
 def _past(options: dict[str, Any], since: str | None, *, is_dated: bool = False) -> Past | None:
-    """Return the past that options tell; None without a rating.
+    """Return the earlier rating that options give; None without one.
 
     Args:
         options: those of ``_PAST``.
@@ -123,7 +123,7 @@ def add(
 ) -> None:
     """Register a player under an identity such as fide:1503014, lichess:ann or name:ann.
 
-    A player with a past begins with the rating of the list, and with all that the list tells: the games behind it
+    A player with a past begins with the rating of the list, and with all that the list gives: the games behind it
     count for K and for what is provisional, the highest rating for HERA. A declared rating says less.
 
     \b
@@ -247,7 +247,7 @@ def _rate(ledger: Ledger) -> None:
 
 @contextmanager
 def _usage() -> Iterator[None]:
-    """Words and numbers that could stand in no journal are wrong usage."""
+    """Refuse, as wrong usage, words and numbers that no journal can hold."""
     try:
         yield
     except MalformedError as error:
@@ -272,7 +272,7 @@ players.add_command(alike)
 @DB
 @click.argument("file", metavar="FILE")
 @click.option("--pool", metavar="NAME", help="Pool of the ratings; the ledger's first one by default.")
-@click.option("--since", metavar="INSTANT", help="From when the list holds, where it does not tell.")
+@click.option("--since", metavar="INSTANT", help="From when the list holds, if it does not say.")
 @click.option(
     "--kind",
     type=click.Choice(KINDS),
@@ -298,7 +298,7 @@ players.add_command(alike)
 @limits.option(RATINGS_IN_A_TABLE, "changes of a dry run")
 @output.format_options
 @ACTOR
-@proposing_part("Propose what it tells of players who are registered already, for somebody else to approve.")
+@proposing_part("Propose what it says of players who are registered already, for another person to approve.")
 def import_(
     db_path: str,
     file: str,
@@ -314,7 +314,7 @@ def import_(
     fmt: str | None,
     actor: str,
 ) -> None:
-    """Register the players of a list, each with the rating and the past that it tells; "-" is standard input.
+    """Register the players of a list, each with the rating and the past that it gives; "-" is standard input.
 
     A CSV file names columns in its header, in any order: identity (or fide_id, or name alone), name, rating, games, rd,
     volatility, highest, k, birth_year, standing, since. FIDE's lists are read as text and as XML: rating, K and year of

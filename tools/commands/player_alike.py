@@ -21,11 +21,11 @@ IDENTITIES_IN_A_TABLE = 50
 @VERIFY
 @output.format_options
 def alike(db_path: str, limit: int | None, fmt: str | None, verify: bool) -> None:
-    """Identities that look like one person, in groups, with games, rating pools and year of birth beside each.
+    """Identities that look like one person, in groups, with games, rating pools and year of birth of each.
 
     Names are alike that differ in case, accents, the order of surname and forename, initials or blanks alone: a FIDE
     number in one file and a bare name in another. Different years of birth keep two apart, and so do a game against
-    each other and two identities of one register or server; "apart_from" says who else of the group is somebody else.
+    each other and two identities of one register or server; "apart_from" says who of the group is another person.
     A name that more than 50 identities bear or fit says nothing: such names are counted below.
 
     Nothing is merged, and nothing is recorded: 'correct DB merge' makes two numbers one person.

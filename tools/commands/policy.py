@@ -73,7 +73,7 @@ def set_(
     """Set a policy from an instant on; a setting that is not given stays as it holds then.
 
     Four eyes hold from their entry on, never backwards: who proposes a correction cannot approve it, and adoptions and
-    closings that reach back before today need a proposal. Once they are on, nobody changes them alone.
+    closings that reach back before today need a proposal. Once they are on, no one changes them alone.
 
     \b
     Example:

@@ -32,11 +32,11 @@ _SHOWN = {"class": "class", "games": "games", "time_losses": "lost on time", "he
 @output.format_options
 @click.pass_obj
 def preview(db_path: str, number: int, picture: Path | None, limit: int | None, fmt: str | None) -> None:
-    """What the approval of proposal NUMBER would move: whose rating, by how much. Nothing is written.
+    """Show what the approval of proposal NUMBER would change: whose rating, by how much. Nothing is written.
 
     The numbers are those that 'approve' will give, to the last bit, as long as nothing else is recorded before:
-    'approve --seen POSITION' makes sure of that. Who would come or go stands first, then the largest moves. A rating is
-    that after the last rated game; a rank is told where the last games alone say who stands where. Published lists that
+    'approve --seen POSITION' makes sure of that. New and lost places come first, then the largest moves. A rating is
+    that after the last rated game; a rank is given where the last games alone decide it. Published lists that
     would say something else, as revised, are named.
 
     \b
@@ -58,7 +58,7 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
 
 
 def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
-    """The number of entries for which an approval may be recorded; the impact is shown where nobody has looked at it.
+    """The number of entries for which an approval may be recorded; the effect is shown if nobody has looked at it.
 
     Args:
         ledger: the ledger.
@@ -117,7 +117,7 @@ def _head(impact: Impact) -> str:
 
 
 def _list_words(moved: impacts.MovedListRow) -> str:
-    """What would become of a published list, on one line."""
+    """Return one line about the change of a published list."""
     words = f"list {moved.list}, as revised: {counted(moved.players, 'player')} would differ"
     if moved.player is None:
         return words
@@ -146,7 +146,7 @@ def _changes(row: dict[str, Any], name: str) -> bool:
 
 
 def _change(row: dict[str, Any], name: str) -> str:
-    """``12``, or ``12 to 10`` where it changes; ``-`` stands for none."""
+    """Return ``12``, or ``12 to 10`` if it changes; ``-`` for none."""
     before, after = (_word(row[f"{name}_{when}"]) for when in ("before", "after"))
     return before if before == after else f"{before} to {after}"
 

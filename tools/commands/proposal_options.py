@@ -32,7 +32,7 @@ _KEPT = "tools.commands.proposal_options."  # under such names a command's conte
 
 
 class ProposalWish(NamedTuple):
-    """What the options say: why, and who proposes."""
+    """The reason and the proposer that the options give."""
 
     reason: str
     by: str | None
@@ -46,7 +46,7 @@ def _proposed(what: str) -> Callable[[Command], Command]:
     return click.option("--propose", is_flag=True, expose_value=False, callback=_keep, help=what)
 
 
-PROPOSE = _proposed("Propose it, for somebody else to approve by 'correct'; nothing is recorded before that.")
+PROPOSE = _proposed("Propose it, for another person to approve by 'correct'; nothing is recorded before that.")
 REASON = click.option("--reason", metavar="TEXT", expose_value=False, callback=_keep, help=identifying.WHY)
 _BY = click.option("--by", metavar="WHO", expose_value=False, callback=_keep, help=identifying.BY)
 
@@ -57,18 +57,18 @@ def proposing(command: Command) -> Command:
 
 
 def proposing_part(what: str) -> Callable[[Command], Command]:
-    """The same where *what* alone is proposed, in the words of the help, and the rest recorded."""
+    """Add the same options if *what* alone is proposed, in the words of the help, and the rest recorded."""
     return lambda command: _proposed(what)(REASON(_BY(command)))
 
 
 def wish(by: str | None = None) -> ProposalWish | None:
-    """What the options of ``proposing`` say; None where it is to be recorded at once.
+    """Return what the options of ``proposing`` give; None if it is to be recorded at once.
 
     Args:
         by: who acts, where the command asks for that in any case.
 
     Raises:
-        click.UsageError: why and who are told of no proposal.
+        click.UsageError: --reason and --proposed-by go with a proposal alone.
     """
     kept = click.get_current_context().meta
     reason, proposer = kept.get(f"{_KEPT}reason"), kept.get(f"{_KEPT}by")
@@ -126,7 +126,7 @@ def tell_proposed(ledger: Ledger, proposed: Proposed) -> None:
 
 @contextmanager
 def naming_the_line(ledger: Ledger) -> Iterator[None]:
-    """What four eyes refuse within the block is refused with the line that proposes it.
+    """Add the command that proposes it to a refusal by four eyes within the block.
 
     Raises:
         RejectedError: likewise.

@@ -38,7 +38,7 @@ def publish(
     """Freeze a rating list as it is shown to the world: its rows are kept, and the journal says what they were.
 
     Before that it is looked through: open proposals, players of one name, players who moved farther than the policy
-    'publishing' allows since the list before, players who vanished since, ratings that nobody can have. Each is named,
+    'publishing' allows since the list before, players who vanished since, impossible ratings. Each is named,
     and nothing is recorded, exit code 1; --despite-complaints records it all the same. Of players who certainly are
     two, as their register says, a common name is only noted. What the journal says later of that day is a revised list:
     'runs --on', 'show' and 'diff' show both. A list that is published already, with the same rows, is not published
@@ -113,7 +113,7 @@ def lists(
     fmt: str | None,
     verify: bool,
 ) -> None:
-    """The lists that were published; or one of them as it was, with what the journal says now beside it.
+    """Show the published lists; or one of them as it was, next to what the journal says now.
 
     LIST is POOL@INSTANT/EDITION as this command names it, or POOL@INSTANT for its last edition. "shown" and "rating"
     are the numbers that were published, "revised_rating" is that of now for the same list. Names are those of now.
@@ -157,7 +157,7 @@ def lists(
 def diff(
     db_path: str, published: str, other: str, limit: int | None, as_if: int | None, fmt: str | None, verify: bool
 ) -> None:
-    """How two lists differ: who was created, unchanged, changed or removed, and why.
+    """Show how two lists differ: who was added, unchanged, changed or removed, and why.
 
     A LIST is POOL@INSTANT/EDITION, POOL@INSTANT (its last edition), POOL@INSTANT/now (what the journal says now of that
     day), or 'now' (what it says now of the other list's day). "why" leads from the one rating to the other, step by

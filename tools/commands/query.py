@@ -14,9 +14,7 @@ from . import AS_IF, AT_LEAST, DB, KNOWN_AT, Number, level
 @click.command()
 @DB
 @click.argument("statement", metavar="SQL")
-@click.option(
-    "-p", "--param", "parameters", multiple=True, nargs=2, metavar="NAME VALUE", help="What :NAME stands for."
-)
+@click.option("-p", "--param", "parameters", multiple=True, nargs=2, metavar="NAME VALUE", help="The value of :NAME.")
 @click.option(
     "--seconds",
     default=querying.SECONDS,

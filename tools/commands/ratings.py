@@ -20,7 +20,7 @@ from .. import limits, output
 from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, instant, level
 
 PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
-MOST_NOTED = 10  # ratings that nobody can have, told one by one
+MOST_NOTED = 10  # ratings that no player can have, named one by one
 
 
 @click.command()
@@ -102,7 +102,7 @@ def ratings(
 
 
 def _note_implausible(rows: Sequence[RankingRow]) -> None:
-    """Note ratings that nobody can have: the formulas of some schemes give them after many upsets."""
+    """Note ratings that no player can have: the formulas of some schemes give them after many upsets."""
     for row in rows[:MOST_NOTED]:
         rating = f"{row.name} (player {row.player}) has the rating {row.rating:,.0f}"
         output.remark(
@@ -129,11 +129,11 @@ def _say_why_empty(ledger: Ledger, name: str, pools: Sequence[PoolRow], *, by_ti
 
 
 def _by_shown_ratings(ledger: Ledger, name: str) -> str:
-    """How players of a pool begin with the ratings that sources show; nothing where they do, or cannot."""
+    """Return a note that players of a pool may begin with the ratings of sources; empty if they do, or cannot."""
     era = era_in_force(ledger, ledger.pool(name))
     if era.from_shown or era.scheme.scale != SHOWN_SCALE:
         return ""
-    # An adoption stands at an instant of its own; before 1900 nobody's games have a day.
+    # An adoption has an instant of its own; before 1900 no game has a day.
     since = instant_text(era.since_ms + 1_000, Precision.SECOND) if era.since else "1900-01-01"
     settings = {**to_adopt(era), FROM_SHOWN: True}
     words = " ".join(f"--set {quote(f'{setting}={as_word(value)}')}" for setting, value in settings.items())
@@ -142,7 +142,7 @@ def _by_shown_ratings(ledger: Ledger, name: str) -> str:
 
 
 def _for_people(rows: list[output.Row]) -> list[output.Row]:
-    """Rows as people read them: who is above 99.9 per cent is above 99; what nobody has is left out."""
+    """Return the rows for people: a player above 99.9 per cent is above 99; empty columns are left out."""
     has_rd = any(row.get("rd") is not None for row in rows)
     rows_for_people = []
     for row in rows:

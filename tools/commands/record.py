@@ -1,4 +1,4 @@
-"""The command that records one game told in words on the command line."""
+"""The command that records one game from words on the command line."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TOLD = ("result", "ended", "termination", "half_moves", "tournament", "round", 
 @click.option("--round", metavar="ROUND", help="Its round, such as 3 or 3.1.")
 @POOL
 @click.option("--unrated", is_flag=True, help="A casual game.")
-@click.option("--moves", metavar="TEXT|@FILE", help="The moves, or the file in which they stand.")
+@click.option("--moves", metavar="TEXT|@FILE", help="The moves, or the file that has them.")
 @click.option("--key", metavar="KEY", help="The game's own key; made of day and players if not given.")
 @click.option("--new", is_flag=True, help="Register a player who is not known yet; without it a new name is refused.")
 @click.option("--record-alike", is_flag=True, help="Record it though it looks like a game under another key.")
@@ -60,10 +60,10 @@ def record(
 ) -> None:
     """Record one game, rate it, and show both ratings before and after it.
 
-    What is known already is told so and not recorded again, as 'import' does; what is said in addition is added. A
+    A game that is already recorded is reported, not recorded twice, as by 'import'; new details are added to it. A
     second game of two players on one day needs a --key of its own and --record-alike, or moves that differ. Moves are
     played through: one that cannot be played is refused. A proposal takes registered players, and the moves not along:
-    tell the game again with them once it is approved.
+    record the game again with them once it is approved.
 
     \b
     Example:
@@ -138,7 +138,7 @@ def _told(ledger: Ledger, options: dict[str, Any]) -> Told:
 
 
 def _players(ledger: Ledger, options: dict[str, Any], *, is_new: bool) -> list[tuple[str, str]]:
-    """Identity and name of White and Black; who is not found of either is told at once."""
+    """Return identity and name of White and Black; unknown players of both sides are reported together."""
     players: list[tuple[str, str]] = []
     problems: list[str] = []
     for side in ("white", "black"):

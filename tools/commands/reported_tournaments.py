@@ -33,9 +33,9 @@ def open_reported(
         ledger: where they are announced.
         reading: of the file.
         pool: name of the pool.
-        actor: who announces them; None: nobody.
+        actor: who announces them; None: no one.
         asked: they are proposed in these words; None: recorded.
-        dry_run: what would be announced is told, and nothing is recorded.
+        dry_run: report what would be announced, and record nothing.
     """
     reported = list(openings(ledger, reading.tournaments, pool))
     if asked is not None and not dry_run:

@@ -158,7 +158,7 @@ def _as_text(default: float | bool) -> str:
 @VERIFY
 @output.format_options
 def eras(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> None:
-    """Which scheme rates each pool from when on, with which settings, and what players brought along.
+    """List which scheme rates each pool since when, with its settings, and what players kept.
 
     \b
     Example:
@@ -205,7 +205,7 @@ def adopt(
 ) -> None:
     """Rate a pool by another scheme from a date on, in the past too: what it touches is rated again.
 
-    Players keep rating and number of games (--carry keep, the default), begin anew (restart), or get the rating
+    Players keep rating and number of games (--carry keep, the default), begin again (restart), or get the rating
     of a stated linear map (convert). "keep" takes the number as it is: where two schemes count in other points,
     convert. A date begins with its first moment.
 
@@ -250,7 +250,7 @@ def adopt(
 
 
 def _says_again(event: SchemeAdopted, first: Era) -> bool:
-    """Whether an adoption without a date is what the pool begins with."""
+    """Return whether an adoption without a date repeats what the pool begins with."""
     stored = {"scheme": first.scheme.name, "settings": first.settings}
     return rules.are_same_adoption(stored, {"scheme": event.scheme, "settings": event.settings})
 
@@ -299,7 +299,7 @@ def runs(
 ) -> None:
     """The rating runs of a pool; or the list in force on a day: who was on it, and what the next run brought.
 
-    Where the list of that day was published, "published" is the rating on it and "revised" says whether it told
+    If the list of that day was published, "published" is the rating on it and "revised" says whether it had
     something else of the player; a table shows them where one differs.
 
     \b
@@ -324,7 +324,7 @@ def runs(
 
 
 def _without_originals(rows: Sequence[output.Row]) -> Sequence[output.Row]:
-    """Rows for people: what was published stands beside the rest only where it tells something else."""
+    """Return the rows for people: the published rating is shown only if it differs."""
     if not rows or any(row.get("revised", row["published"]) for row in rows):
         return rows
     return [{name: value for name, value in row.items() if name not in {"published", "revised"}} for row in rows]

@@ -22,7 +22,7 @@ PLAYERS_IN_A_TABLE = 20
 def search(db_path: str, part: str, limit: int | None, fmt: str | None) -> None:
     """Players by a part of the name, three letters or more; case and accents do not count.
 
-    Of several words each must be in the name, in any order. Among many names the first search makes an index beside
+    Of several words each must be in the name, in any order. Among many names the first search makes an index next to
     them; it takes some 30 seconds a million. Who is erased or renamed leaves it at once.
 
     \b

@@ -52,10 +52,10 @@ def _reading(setting: ServeSetting) -> Callable[[click.Context, click.Parameter,
 def serve(db_path: str, **options: Any) -> None:
     """Answer over HTTP: pools, players, graphs, rankings, tournaments, lists, corrections, games.
 
-    The addresses stand under /api/v1, and /api/v1/openapi.json tells all of them. Answers are JSON; rows also CSV and
+    The addresses are under /api/v1, and /api/v1/openapi.json lists all of them. Answers are JSON; rows also CSV and
     newline-delimited JSON. Strangers see no officers, reasons or years of birth. Over HTTP only those record who have
-    a token of the ledger ('token add'); what commands record beside it is answered within a second. For the world
-    put a proxy with TLS before it. The same settings may stand under [serve] of club.toml, beside DB; what is given
+    a token of the ledger ('token add'); what commands record meanwhile is answered within a second. For the world
+    put a proxy with TLS before it. The same settings may be under [serve] of club.toml, next to DB; what is given
     here wins.
 
     \b

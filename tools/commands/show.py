@@ -47,7 +47,7 @@ def pools(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> Non
 @DB
 @click.argument("player")
 @POOL
-@click.option("--at", metavar="INSTANT", help="Show the rating in force on that day beside the present one.")
+@click.option("--at", metavar="INSTANT", help="Show the rating in force on that day, too.")
 @KNOWN_AT
 @AS_IF
 @AT_LEAST
@@ -68,14 +68,14 @@ def show(
     PLAYER is a name, an identity such as lichess:ann, or a number. "rating_then" is the rating in force at the end of
     "then": the day of --at, otherwise that of the player's first rated game. "rating_now" is that of 'ratings'. Where
     the scheme rates by period, it counts the games of a period that is not over as if it closed now;
-    "rating_in_force" does not. "state" is what the scheme keeps beside the rating.
+    "rating_in_force" does not. "state" is what the scheme keeps besides the rating.
 
     HERA is the highest rating that was ever in force, from the 50th rated game on. The 50 games are ChessWorld's
     rule; other schemes have no such rule, and we count theirs in the same way. "hera_scheme" is the scheme that gave
     it; of a player who came with it, the list that it comes from ("seed" where that has no name). "lowest" counts from
-    the same game on, under the scheme that holds now; 'best' tells of earlier schemes, and of the games.
+    the same game on, under the scheme that holds now; 'best' has earlier schemes, and the games.
 
-    "published_list" is the last list published, up to --at where it is given; where it told another number than the
+    "published_list" is the last list published, up to --at if it is given; if it had another number than the
     journal does now, "revised" is true and a table shows both.
 
     \b
@@ -139,7 +139,7 @@ def games(
     "entry" is the number of the journal's entry that recorded a game: '#17' names the game of entry 17 in every
     command, in quotes, for the shell takes what follows a bare # for a comment.
 
-    "corrected" are the numbers of the proposals that corrected a game; 'log --game' tells of them. With --all there are
+    "corrected" are the numbers of the proposals that corrected a game; 'log --game' shows them. With --all there are
     the games that do not count as well, each with its reason: of a voided one by which proposal, and why.
 
     Where the scheme rates by period or event, "before" was in force when the game was played, "after" is what its
@@ -265,7 +265,7 @@ def predict(
     fmt: str | None,
     verify: bool,
 ) -> None:
-    """What a win, a draw and a loss would bring PLAYER against OPPONENT.
+    """Predict what a win, a draw and a loss would bring PLAYER against OPPONENT.
 
     Both have the ratings in force on the day of --at, by default on the last day of which anything is recorded: where a
     scheme rates by period, games of a period that was not over do not count. A game that the scheme would not rate,
@@ -315,7 +315,7 @@ def log(
 ) -> None:
     """Entries of the journal, in order: about a game, of a kind, the newest, or all of them.
 
-    About a game there is told: its recording, what was added later, each proposal to correct it (by itself, as one of
+    About a game it shows: its recording, what was added later, each proposal to correct it (by itself, as one of
     the games of a player or tournament, or because a player is merged), and each decision; a table says so in words,
     with the reasons, and whether a token proved who it was.
 
@@ -339,7 +339,7 @@ def log(
 
 
 def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
-    """Entries about a game: as they stand, in words, or, where rows are asked for, both in columns."""
+    """Print the entries about a game: as they are, in words, or, for rows, both in columns."""
     if fmt in {None, "nl"}:
         output.write(as_rows(ledger.log(game)), fmt)
         return

@@ -24,9 +24,9 @@ ROWS_IN_A_TABLE = 20
 def token() -> None:
     """Tokens, which prove who proposes, approves or records: random words that name a person and the person's roles.
 
-    Once there is a token, corrections are proposed and decided by whoever shows one alone. A command takes it from
+    Once there is a token, only a person who shows one can propose and decide corrections. A command takes it from
     the environment variable RATING_LEDGER_TOKEN or from --token-file FILE, never from its command line. Who issued and
-    revoked which stands in the journal; once somebody is an approver, both take an approver's token.
+    revoked is in the journal; once there is an approver, both take an approver's token.
 
     \b
     Example:
@@ -56,8 +56,8 @@ def add(
     """Issue a token to a person, and show it this once; the journal keeps a salted digest of it, for good.
 
     A recorder records facts, a corrector proposes corrections, an approver decides them and sets policies, an auditor
-    is named and no more. Recording asks for a token only where somebody is a recorder. Once somebody is an approver,
-    the token of one is asked for. The name stands in the journal as actors do, and is never erased.
+    is named and no more. Recording asks for a token only if there is a recorder. Once there is an approver,
+    the token of one is asked for. The name is in the journal as actors are, and is never erased.
 
     \b
     Example:
@@ -83,7 +83,7 @@ def add(
 @DB
 @output.format_options
 def list_(db_path: str, fmt: str | None) -> None:
-    """Every token: its number, whose it is, the roles, when it was made and revoked. None can be told from this.
+    """List every token: its number, its person, the roles, when it was made and revoked. None can be derived from this.
 
     \b
     Example:
@@ -101,7 +101,7 @@ def list_(db_path: str, fmt: str | None) -> None:
 def revoke(db_path: str, who: str, by: str | None, token_file: str | None) -> None:
     """Take back all tokens of a person, or the one with a number of 'token list'; for good, and at once.
 
-    What was proven before stands. Once somebody is an approver, the token of one is asked for.
+    What was proven before remains so. Once there is an approver, the token of one is asked for.
 
     \b
     Example:
@@ -122,8 +122,8 @@ def revoke(db_path: str, who: str, by: str | None, token_file: str | None) -> No
 def reset(db_path: str, name: str, by: str | None, *, yes: bool) -> None:
     """Issue a new token to an approver who has lost the old one, in the place of all that this person had.
 
-    It asks for no token: there may be nobody left who has one. So it is an entry of the journal that 'audit' names
-    for ever, and whoever had the old token finds that it holds no longer. Where another approver is there, use
+    It asks for no token: perhaps no approver has one any more. So it is an entry of the journal that 'audit' names
+    for ever, and the holder of the old token finds that it holds no longer. Where another approver is there, use
     'token revoke' and 'token add'.
 
     \b
@@ -147,7 +147,7 @@ def reset(db_path: str, name: str, by: str | None, *, yes: bool) -> None:
 def log(db_path: str, limit: int | None, fmt: str | None) -> None:
     """Every attempt that was refused for want of a right: when, what was tried, by which name and token, and why.
 
-    Who signed in and out at the desk of the server stands in it, too.
+    It has who signed in and out at the desk of the server, too.
 
     \b
     Example:
@@ -161,7 +161,7 @@ def log(db_path: str, limit: int | None, fmt: str | None) -> None:
 
 
 def _show(token: str) -> None:
-    """Print a new token, which cannot be asked again, before it is recorded; none is if nobody can read it."""
+    """Print a new token, never shown again, before it is recorded; none is recorded if it cannot be printed."""
     output.answer_at_once(token)
     if output.undelivered() is not None:
         raise click.ClickException("the token could not be shown, so none was issued; nothing was recorded")

@@ -1,6 +1,6 @@
 """Who acts, for the commands that ask: ``--by``, ``--actor`` and ``--token-file``, and the token of the environment.
 
-No token is ever an argument: what stands on a command line is seen by everybody on the machine.
+No token is ever an argument: everybody on the machine sees a command line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 VARIABLE = "RATING_LEDGER_TOKEN"
 _KEPT = "tools.commands.token_options.token"  # under this name a command's context keeps the token of its file
 BY = f"Who does this; by default whom the token names, without one '{UNNAMED}'."
-WHY = "Why: kept beside the journal, and can be erased."
+WHY = "Why: stored outside the journal, and can be erased."
 _OTHERS = stat.S_IRGRP | stat.S_IROTH
 _LARGEST = 4_096  # bytes of a file with a token
 
@@ -86,15 +86,15 @@ def _read(token_file: str) -> str:
 
 
 def recording_token(ledger: Ledger) -> str | None:
-    """The token of the recorder, where somebody holds that role; else None."""
+    """Return the token of the recorder if anybody holds that role; else None."""
     return token_given(ledger, None) if ledger.tokens.is_held(Role.RECORDER) else None
 
 
 def recorder(ledger: Ledger, actor: str) -> str:
-    """Who records facts: where somebody holds that role, the person whom a token names; else *actor*, a word.
+    """Return who records facts: the person of the token if anybody holds that role; else *actor*, a word.
 
     Raises:
-        RejectedError: the token is missing, or names nobody who may record.
+        RejectedError: the token is missing, or its person may not record.
     """
     if not ledger.tokens.is_held(Role.RECORDER):
         return actor

@@ -105,7 +105,7 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
         bring_level(ledger)
-        ledger.pool(name)  # a pool that is misspelt is told so, with those that there are
+        ledger.pool(name)  # names the pools if this one is misspelt
         event = made(lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended))
         if wish() is None:  # of a proposal the gate says the same
             ledger.check_early(event, Context.COMMAND)
@@ -186,8 +186,8 @@ def bye(
 ) -> None:
     """Record a round in which a player has no game: a bye, or an absence. It counts for points, never for ratings.
 
-    Points, places, cross-tables, tie-breaks and the tournament's report (TRF) take it in. What was told already, by a
-    file or by hand, is not recorded again; where it was told otherwise it is refused: 'correct DB fact' corrects it by
+    Points, places, cross-tables, tie-breaks and the tournament's report (TRF) take it in. What is recorded already, by
+    file or manually, is not recorded twice; what contradicts it is refused: 'correct DB fact' corrects it by
     the key that is printed here, 'correct DB take-back' takes it back. Before its first game a tournament is named with
     a day, --edition 2025-08-27.
 

@@ -1,4 +1,4 @@
-"""What the option --verify does, and what is said of falsehoods; the audit is loaded by whoever asks for it."""
+"""The option --verify and its messages; only commands that use it load the audit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from . import FALSE
 
 @contextmanager
 def recomputed(path: str) -> Iterator[Ledger]:
-    """The ledger with views made aside, from a journal and names that are proven first; ends the program otherwise."""
+    """Open the ledger with temporary views of a journal and names that are proven first; end the program otherwise."""
     with in_files(path, with_views=False) as files:
         begun = time.perf_counter()
         with Bars() as bars:
@@ -36,13 +36,13 @@ def recomputed(path: str) -> Iterator[Ledger]:
 
 
 def falsehoods(path: str) -> Sequence[Falsehood]:
-    """What the audit finds false in a ledger."""
+    """Return what the audit finds false in a ledger."""
     with in_files(path) as whole:
         return audit(whole).falsehoods
 
 
 def tell_falsehoods(path: str, named: Sequence[Falsehood], *, as_answer: bool = False) -> None:
-    """Name what is false, each on a line: of the answer where a verdict was asked for, otherwise beside it."""
+    """Name what is false, each on a line: in the answer if that is a verdict, otherwise on standard error."""
     for falsehood in named:
         if as_answer:
             output.verdict("FALSE", f"{path} {falsehood}", alarm=True)

@@ -124,7 +124,7 @@ def examples(command: click.Command) -> list[str]:
 
 
 def _synopsis(name: str, command: click.Command) -> str:
-    """Return the words of a command and its arguments; the ledger of a correction stands before the verb."""
+    """Return the words of a command and its arguments; the ledger of a correction comes before the verb."""
     taken = [
         piece
         for parameter in command.params

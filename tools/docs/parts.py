@@ -1,4 +1,4 @@
-"""The parts of committed READMEs that follow from the code. What stands outside their marks is written by hand."""
+"""The parts of committed READMEs that follow from the code. The text outside their marks is written manually."""
 
 from __future__ import annotations
 

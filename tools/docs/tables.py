@@ -49,7 +49,7 @@ def kinds() -> str:
 
 
 def views() -> str:
-    """Return the page of the tables of the views, and of those that a copy on a PostgreSQL server has beside them."""
+    """Return the page of the tables of the views, and of those that only a copy on a PostgreSQL server has."""
     described = view_docs.described(installed_projectors.BUILT_IN)
     beside = {ORIGIN: ORIGIN_DOC, NAMES: NAMES_DOC}
     return "\n\n".join([

@@ -1,7 +1,7 @@
 """Make ``club.pgn``: two years of an invented chess club, the same bytes every time. Nothing here is a real game.
 
 ``python -m ledger.tools.sample club.pgn`` writes the games into a new file, as the README has it. In a checkout
-``python -m tools.sample`` writes the file beside this one, which ships; ``--check`` exits 1 when it is another one.
+``python -m tools.sample`` writes the file next to this one, which ships; ``--check`` exits 1 if it differs.
 """
 
 from __future__ import annotations

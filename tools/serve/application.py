@@ -127,7 +127,7 @@ class _Refusals:
         return _refused(self.reader, request, problems.problem(404, f"nothing is at {request.url.path}; {hint}{where}"))
 
     async def elsewhere(self, request: Request) -> Response:
-        """Of an address that no route has for this method: another method may be taken there, or nothing is."""
+        """Refuse an address that no route has for this method: another method may be allowed there."""
         if not (taken := ", ".join(sorted(_methods(request)))):
             return await self.unknown(request)
         made = problems.problem(405, f"{request.method} is not taken at {request.url.path}, but {taken}")
@@ -153,7 +153,7 @@ def _described(public_url: str) -> bytes:
 
 
 def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], Any]:
-    """What answers at an address; *news* tell when there is more, for whoever waits for it."""
+    """Return the endpoint of an address; *news* wake those who wait for more."""
     are_rows_waited_for = route is ENTRIES
     # Who waits for news asks the same while there are none.
     is_kept = not are_rows_waited_for and not route.of_checkpoints
@@ -211,7 +211,7 @@ async def _that_follows_from(least: int, reader: Reader, cost: Cost, work: Calla
 
 
 def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> Response:
-    """An answer as it is sent, or, to whoever *had* it by their header If-None-Match, that it is what it was."""
+    """Return an answer as it is sent, or 304 to a client that *had* it by its header If-None-Match."""
     headers = safety.headers(route.guard, index=site.index)
     headers["Vary"] = "Accept, Accept-Encoding" if route.rows else "Accept-Encoding"
     if answer.body is None:
@@ -231,7 +231,7 @@ def _sent(route: Route, answer: Answer, site: Site, had: str, *, pack: bool) -> 
 
 
 async def _worked_out(reader: Reader, cost: Cost, work: Callable[[], Answer]) -> Answer:
-    """What costs little is worked out here and now: another thread would only take turns with this one, at a cost."""
+    """Compute an answer, a cheap one at once: another thread would only take turns with this one, at a cost."""
     if cost is Cost.INDEX:
         return work()
     turn = reader.turns[cost]
@@ -243,19 +243,19 @@ async def _worked_out(reader: Reader, cost: Cost, work: Callable[[], Answer]) ->
 
 
 def _methods(request: Request) -> set[str]:
-    """What may be asked at an address."""
+    """Return the methods of an address."""
     path = request.scope["path"]
     every = [route for route in request.app.routes if isinstance(route, Address) and route.path != _ANY]
     return {method for route in every if route.path_regex.match(path) for method in route.methods or ()}
 
 
 def _is_for_programs(request: Request) -> bool:
-    """Whether what is asked is no page: an address for programs, or a question that takes no page."""
+    """Return whether the client is a program: an address for programs, or a question that takes no page."""
     return request.url.path.startswith("/api/") or "text/html" not in request.headers.get("accept", "")
 
 
 def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str, str] | None = None) -> Response:
-    """Why there is no answer: problem details for programs, a page with the same words for browsers."""
+    """Return a refusal: problem details for programs, a page with the same words for browsers."""
     guard = AnswerKind.DATA if _is_for_programs(request) else AnswerKind.PAGE
     if request.url.path.startswith(DESK):
         guard = AnswerKind.DESK

@@ -1,7 +1,7 @@
 """What is new as Atom (RFC 4287), for people who follow it in a reader: lists, corrections, the games of one player.
 
-An entry is called by the address of its page, which stays for good. What is told of it later, as when a correction is
-decided or undone, changes the entry and its ``updated``; that is always an instant that the journal tells.
+An entry is named by the address of its page, which is permanent. Later news of it, as when a correction is
+decided or undone, changes the entry and its ``updated``; that is always an instant of the journal.
 """
 
 from __future__ import annotations

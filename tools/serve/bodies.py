@@ -1,6 +1,6 @@
-"""What may stand in the body of a request: each form a class, read strictly, every fault at once with its place.
+"""The bodies of requests: each form a class, read strictly, every fault reported with its place.
 
-Fields that nobody knows, fields told twice and other types are refused: nothing is guessed and nothing is passed over.
+Unknown fields, fields given twice and other types are refused: nothing is guessed and nothing is ignored.
 What a value means, the library judges.
 """
 
@@ -51,7 +51,7 @@ class GameTold:
         "how it ended; by default unknown, or checkmate where the moves end in one",
         enum=[*(word.value for word in Termination), None],
     )
-    half_moves: int | None = maybe("moves of both sides together; counted where the moves are told")
+    half_moves: int | None = maybe("moves of both sides together; counted if the moves are given")
     started_at: str | None = maybe("when it began: an instant, or a day")
     ended_at: str = documented("when it ended: an instant such as 2024-05-03T19:30:00Z, or a day")
     tournament: str | None = maybe("the event")
@@ -63,7 +63,7 @@ class GameTold:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PastTold:
-    """What a list tells of a player; decimals as text."""
+    """The earlier rating that a list gives a player; decimals as text."""
 
     rating: str = documented("the rating that it shows, points")
     games: int | None = maybe("rated games behind it")
@@ -126,7 +126,7 @@ class BatchTold:
 
     rows: str = documented("the file as text: CSV with a header; the column 'verb', and columns for the words")
     each: bool | None = maybe("true: a proposal, and so a decision, for each row; by default one for all")
-    reason: str = documented("why; kept beside the journal, and can be erased")
+    reason: str = documented("why; stored outside the journal, and can be erased")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -136,12 +136,12 @@ class CorrectionTold:
     changes: list[dict[str, str | int]] = documented(
         'the changes, such as {"verb": "result", "game": "lichess:Mxzwh32Z", "to": "draw"}', minItems=1
     )
-    reason: str = documented("why; kept beside the journal, and can be erased")
+    reason: str = documented("why; stored outside the journal, and can be erased")
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class DecisionTold:
-    """What becomes of a proposal."""
+    """The decision on a proposal."""
 
     decision: str = documented("approved, rejected or withdrawn", enum=[word.value for word in Decision])
     reason: str | None = maybe("why, where that is to be kept")
@@ -162,7 +162,7 @@ def _no_constant(word: str) -> Any:
 
 
 def read(form: type[Form], content: bytes) -> Form:
-    """What a body says.
+    """Return the body of a class from the bytes of a request.
 
     Raises:
         RefusedError: 400, with everything that is wrong and where.
@@ -185,7 +185,7 @@ def refused(faults: list[Fault]) -> RefusedError:
 
 
 def pointer(*parts: object) -> str:
-    """A JSON pointer (RFC 6901); half of a character in a name is told as ``\\ud800``, for no answer could have it."""
+    """Return a JSON pointer (RFC 6901); half of a character in a name becomes ``\\ud800``: no answer could have it."""
     words = (str(part).encode("utf-8", "backslashreplace").decode() for part in parts)
     return "".join(f"/{word.replace('~', '~0').replace('/', '~1')}" for word in words)
 

@@ -1,4 +1,4 @@
-"""Who asks: the address that a request comes from, by the word of a proxy that is trusted and of nobody else.
+"""The client of a request: the address that it comes from, or that a trusted proxy names.
 
 uvicorn's own reading of forwarded headers is not used: it trusts this machine by itself, knows no socket of the machine
 but as "everybody", and then takes what the client itself wrote.
@@ -12,9 +12,9 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 import attrs
 
-UNIX = "unix"  # what stands for whoever comes by a socket of the machine, which has no address
+UNIX = "unix"  # the client that comes by a Unix socket, which has no address
 _LONGEST = 60  # characters of an address with a port behind it
-_NETWORK = 64  # bits of an IPv6 address that tell one household from another; the rest is theirs to change
+_NETWORK = 64  # bits of an IPv6 address that distinguish households; the rest is theirs to change
 
 Address = IPv4Address | IPv6Address
 
@@ -25,7 +25,7 @@ class Proxies:
 
     Attributes:
         networks: where they are.
-        unix: whether whoever may write to the socket of the machine is one.
+        unix: whether every client of the Unix socket is one.
     """
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -39,7 +39,7 @@ class Proxies:
         return cls(networks, UNIX in named)
 
     def trusts(self, peer: str | None) -> bool:
-        """Whether the other end of a connection is one of them; *peer* is None on a socket of the machine."""
+        """Return whether the other end of a connection is a trusted proxy; *peer* is None on a Unix socket."""
         if peer is None:
             return self.unix
         address = address_of(peer)
@@ -49,9 +49,9 @@ class Proxies:
         return any(address in network for network in self.networks)
 
     def origin(self, peer: str | None, forwarded: Iterable[bytes]) -> str | None:
-        """Whom a trusted proxy answers for.
+        """Return the client on whose behalf a trusted proxy asks.
 
-        Each proxy writes behind what it was told whom it was told it by: what stands before the last one that is not
+        Each proxy appends the address of its own client: what precedes the last one that is not
         trusted may have been made up.
 
         Args:

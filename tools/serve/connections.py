@@ -34,7 +34,7 @@ ENDLESS = "ledger.endless"  # in the state of a request whose answer goes on unt
 class Together:
     """A transport that sends in one go what is written in one go: an answer's head and its body.
 
-    Each sending is a call of the system, and wakes whoever reads. uvicorn writes the two one after the other.
+    Each sending is a system call, and wakes the reader. uvicorn writes the two one after the other.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
@@ -44,7 +44,7 @@ class Together:
         self._size = 0
 
     def __getattr__(self, name: str) -> Any:
-        """What is not about sending, as the transport has it."""
+        """Return other attributes of the transport."""
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
@@ -234,12 +234,12 @@ class ReadingServer(Server):
         return None if self._proxies.trusts(peer) else counted_as(peer)
 
     def has_room(self, counts_as: str | None) -> bool:
-        """Whether there is room for the connection that was made last."""
+        """Return whether there is room for the latest connection."""
         of_one = counts_as is not None and self.of_one[counts_as] > limits.CONNECTIONS_OF_ONE
         return not of_one and len(self.server_state.connections) <= self._most
 
     async def on_tick(self, counter: int) -> bool:
-        """What uvicorn does ten times a second, and a look at the connections."""
+        """Do what uvicorn does ten times a second, and look after the connections."""
         now = time.monotonic()
         if now - self._looked >= LOOKS_EVERY:
             self._looked = now
@@ -269,7 +269,7 @@ class ReadingServer(Server):
 
 
 def open_files() -> int:
-    """How many files this process may have open, after asking for as many as the system allows."""
+    """Return how many files this process may open, after asking for as many as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     enough = limits.CONNECTIONS + limits.SPARE_FILES
     if soft < enough:

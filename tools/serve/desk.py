@@ -1,6 +1,6 @@
 """The desk of the officers: which pages there are, what each form has the writer do, and where it leads.
 
-The desk has no rule of its own: what is refused is refused by the library, in its words, beside the form with what was
+The desk has no rule of its own: what is refused is refused by the library, in its words, next to the form with what was
 typed kept. How requests are taken is in ``desk_requests``.
 """
 
@@ -38,9 +38,9 @@ class DeskPage:
         path: behind the prefix; words in braces are taken from it.
         gather: what it shows.
         template: the template that shows it.
-        parameters: what may stand behind the question mark.
+        parameters: of the query.
         cost: what it costs.
-        tried: a verb of the writer whose answer it shows beside; None: none.
+        tried: a verb of the writer whose answer it shows, too; None: none.
     """
 
     path: str
@@ -61,7 +61,7 @@ class Leads(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Deed:
-    """What a form does.
+    """The action of a form.
 
     Attributes:
         path: where it is sent, behind the prefix.
@@ -84,7 +84,7 @@ class Deed:
 
 
 SAID = {
-    "proposed": "Proposed. It acts once somebody else approves it.",
+    "proposed": "Proposed. It acts once another person approves it.",
     "batch": "Proposed, in as many proposals as were asked for. They act once somebody approves them.",
     "approved": "Approved. The ratings follow.",
     "rejected": "Rejected.",

@@ -47,7 +47,7 @@ class FormField:
         help: what it says.
         needed: whether it must be filled.
         choices: the words that it may be; empty where it is none of some words.
-        value: what stands in it.
+        value: its content.
     """
 
     name: str
@@ -63,7 +63,7 @@ class FormField:
 
 @attrs.frozen(kw_only=True)
 class Health:
-    """How the ledger does.
+    """The health of the ledger.
 
     Attributes:
         entries: of the journal.
@@ -71,7 +71,7 @@ class Health:
         logs: bytes of the write-ahead logs, by file.
         free, room: bytes of the disk that are free, and all of them.
         signed: how many entries the last checkpoint covers; None: there is none.
-        open: proposals that nobody has decided.
+        open: proposals that are not decided.
         refusals: what was refused of late, the newest first, with who signed in and out.
     """
 
@@ -86,7 +86,7 @@ class Health:
 
 
 def health(ledger: Ledger, _: Asked) -> Health:
-    """How the ledger does, and what waits."""
+    """Return the health of the ledger, and what waits for a decision."""
     entries, disk = ledger.journal.size(), shutil.disk_usage(ledger.path.parent)
     last = CheckpointFiles(ledger.path).last()
     files = (ledger.path, ledger.views.path)
@@ -144,7 +144,7 @@ _SPEAK_OF = {"game": ("game",), "player": ("player", "white"), "tournament": ("t
 
 
 def verbs(_: Ledger, asked: Asked) -> VerbsPage:
-    """What can be proposed."""
+    """Return the verbs of a proposal."""
     about = {name: asked[name] for name in _SPEAK_OF if asked[name]}
     rows = []
     for verb, words in VERBS.items():
@@ -163,7 +163,7 @@ class VerbPage:
         verb: its name.
         help: what it does.
         fields: its words, those that it needs first.
-        game: the game that it is about, as it stands; None: about none, or it is not known yet.
+        game: the current state of the game that it is about; None: about none, or it is not known yet.
     """
 
     verb: str
@@ -206,14 +206,14 @@ class ProposalsPage:
 
 
 def queue(ledger: Ledger, asked: Asked) -> ProposalsPage:
-    """The proposals that wait for somebody to decide them, the oldest first."""
+    """Return the proposals that wait for a decision, the oldest first."""
     numbers, paging = paged(asked, [each.proposal for each in ledger.corrections.stored(open_only=True)])
     rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
     return ProposalsPage(rows=rows, paging=paging)
 
 
 def history(ledger: Ledger, asked: Asked) -> ProposalsPage:
-    """What was proposed and decided, by whom and why, the newest first."""
+    """Return proposals and decisions, by whom and why, newest first."""
     numbers, paging = paged(asked, [each.proposal for each in ledger.corrections.stored()][::-1])
     rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
     return ProposalsPage(rows=rows[::-1], paging=paging)
@@ -254,12 +254,12 @@ def games_form(ledger: Ledger, _: Asked) -> Sequence[FormField]:
     pools = [pool.name for pool in ledger.pools()]
     return (
         FormField(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
-        FormField(name="format", label="Format", help="Empty: told by content.", choices=FORMATS),
+        FormField(name="format", label="Format", help="Empty: recognised by content.", choices=FORMATS),
         FormField(
             name="source", label="Site", help="That names and ids of CSV and TRF files belong to, such as lichess."
         ),
         FormField(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
-        FormField(name="day", label="Day", help="When the games of a TRF that tells no day were played."),
+        FormField(name="day", label="Day", help="When the games of a TRF without a day were played."),
         FormField(
             name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Weiß; black=Schwarz."
         ),
@@ -268,7 +268,7 @@ def games_form(ledger: Ledger, _: Asked) -> Sequence[FormField]:
 
 
 def upload(_: Ledger, asked: Asked) -> str:
-    """How far the import of a file is, and what became of it."""
+    """Return the progress or the result of the import of a file."""
     return str(asked["upload"])
 
 
@@ -282,7 +282,7 @@ class PlayersPage:
     Attributes:
         add: fields of the one.
         rename: fields of the other.
-        person: the player who is asked about; None: nobody is.
+        person: the player who is asked about; None: no one is.
         alike: in words, who has that player's name, too.
     """
 
@@ -331,7 +331,7 @@ class ListDraft:
     Attributes:
         players: how many are on it.
         seen: how many entries it follows from.
-        complaints: what looks wrong, as ``desk_verbs.complaints_told`` tells it.
+        complaints: what looks wrong, as ``desk_verbs.complaints_told`` returns it.
         since: name of the list before it; None: there is none.
         counts: players by what became of them since then.
         rows: who came, went or changed since then, the largest changes first.
@@ -346,7 +346,7 @@ class ListDraft:
 
     @property
     def is_refused(self) -> bool:
-        """Whether something stands in the way of publishing it."""
+        """True if something prevents its publication."""
         return any(complaint["refuses"] for complaint in self.complaints)
 
 

@@ -60,7 +60,7 @@ FRESH = 10.0  # seconds for which a page waits for what its reader has just reco
 LONG = 6 * 3600.0  # seconds for an answer of the writer: of a file of millions of games, too
 SOON = 1.5  # seconds after which what takes long is looked after on a page of its own
 WAITS = "waits-"  # begins the names of uploaded files until they are confirmed
-KEPT = "kept."  # begins the names of fields that wait for their form until somebody has signed in
+KEPT = "kept."  # begins the names of fields that wait for their form until the officer has signed in
 KEPT_FOR = "kept_for"  # the form that they are of
 _NEXT = "next"
 HTML = "text/html; charset=utf-8"
@@ -68,7 +68,7 @@ _DONE = choice(DONE, "what was done", tuple(SAID))
 
 
 class SignedIn(NamedTuple):
-    """Who asks: the word of the session, and the session."""
+    """The officer who asks: the word of the session, and the session."""
 
     word: str
     session: Session
@@ -76,10 +76,10 @@ class SignedIn(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Desk:
-    """What a page of the desk says beside its answer; ``page.desk`` in the templates.
+    """The frame of a desk page; ``page.desk`` in the templates.
 
     Attributes:
-        session: of whoever looks; None: nobody is signed in.
+        session: of the visitor; None: nobody is signed in.
         forms: makes what forms bring along.
         here: the path of the page behind the prefix.
         typed: what was typed, where a form is shown again.
@@ -95,7 +95,7 @@ class Desk:
     said: str | None = None
 
     def hidden(self, path: str) -> Markup:
-        """What every form has: its token, and what tells it from the same one sent anew.
+        """Return the hidden fields of a form: its token, and the word that marks a repeat.
 
         Args:
             path: where the form is sent, behind the prefix.
@@ -104,16 +104,16 @@ class Desk:
         return field.format(FORM_TOKEN, self.forms.token(f"{PREFIX}{path}")) + field.format(ONCE, new_once())
 
     def value(self, name: str, otherwise: str = "") -> str:
-        """What stands in a field: what was typed, where something was."""
+        """Return the typed value of a field, or its default."""
         return self.typed.get(name, otherwise)
 
     def may(self, role: str) -> bool:
-        """Whether who looks holds a role; the library asks again when something is done."""
+        """Return whether the visitor holds a role; the library asks again when something is done."""
         return self.session is not None and role in self.session.roles
 
     @property
     def faults(self) -> list[str]:
-        """Why it was refused, one by one."""
+        """The reasons of the refusal, one by one."""
         if self.problem is None:
             return []
         faults = []
@@ -125,7 +125,7 @@ class Desk:
 
 @attrs.frozen(kw_only=True)
 class Shown:
-    """A page of the desk: what it shows, what its form was answered, and what stands around."""
+    """A page of the desk: its content, the answer to its form, and the frame."""
 
     shown: Any
     tried: Any
@@ -134,7 +134,7 @@ class Shown:
 
 @attrs.frozen
 class WaitingForm:
-    """What waits until somebody has signed in.
+    """A form that waits until its sender has signed in.
 
     Attributes:
         next: the page that was asked for, behind the prefix; None: none.
@@ -183,7 +183,7 @@ class Visits:
     # -- who asks ----------------------------------------------------------------------------------------------------
 
     async def _asks(self, request: Request) -> SignedIn | None:
-        """Who is signed in; None: nobody."""
+        """Return the officer who is signed in; None if nobody is."""
         word = self._cookies.read(request, SESSION)
         if word is None:
             return None
@@ -240,7 +240,7 @@ class Visits:
     ) -> Response:
         """A page, with a form filled and refused where it is shown again.
 
-        What a page cannot be shown with, such as a game that nobody knows, stands in its form and is not asked again.
+        A word that the page cannot use, such as an unknown game, stays in its form and is not asked again.
         """
         asked = {**asked, **({"number": _number(asked["number"])} if "number" in asked else {})}
         try:
@@ -333,7 +333,7 @@ class Visits:
         return self._elsewhere(leads)
 
     async def _asked(self, deed: Deed, ask: Ask, asks: SignedIn) -> Mapping[str, Any]:
-        """What the writer answers; of what takes long nothing, unless it is soon refused or done."""
+        """Return the writer's answer; None for long work, unless it is soon refused or done."""
         asking = asyncio.create_task(self._client.ask(ask.verb, ask.args, token=asks.word, patience=LONG))
         if deed.is_long:
             self._long.add(asking)
@@ -344,7 +344,7 @@ class Visits:
         return await asking
 
     def _let_go(self, asking: asyncio.Task[Any]) -> None:
-        """What took long is over; why it was refused is told where its form led."""
+        """Forget long work that has ended; the page to which its form led reports a refusal."""
         self._long.discard(asking)
         if not asking.cancelled():
             asking.exception()
@@ -375,7 +375,7 @@ class Visits:
         return {"file": next((str(place) for place in (taken, waits) if place.is_file()), "")}
 
     async def _is_known(self, typed: Typed, asks: SignedIn) -> bool:
-        """Whether a file that waits no longer was confirmed before, as by a button that is pressed twice."""
+        """Return whether a file that waits no longer was confirmed before, as by a button that is pressed twice."""
         if "upload" not in typed or typed.get("file") != "":
             return False
         try:
@@ -385,7 +385,7 @@ class Visits:
         return bool(state["state"] != "unknown")
 
     def _mark(self, asks: SignedIn, *, is_taken: bool = False) -> str:
-        """How the names of the files begin that wait for a session, or that it has confirmed."""
+        """Return the prefix of the names of files that wait for a session, or that it has confirmed."""
         return f"{WAITS}{Forms(word=asks.word).token('a file that is taken' if is_taken else 'a file that waits')[:32]}"
 
     async def _again(
@@ -457,7 +457,7 @@ class Visits:
         return answer
 
     def _sign_in_fault(self, request: Request) -> str | None:
-        """Why nobody may sign in by this request; None: one may."""
+        """Return why nobody may sign in by this request; None if one may."""
         if self._by_proxy and not request.scope.get(PERSON):
             return "the proxy that signs people in has named nobody: come by its address, and sign in there first"
         return sign_in_fault(self._site.public_url, None if request.client is None else request.client.host or None)
@@ -514,7 +514,7 @@ class Visits:
         try:
             asked = {**_asked_of(page, again.typed), **path}
             return await self._page(page, asks, asked, typed=again.typed, said=said)
-        except RefusedError as error:  # it was decided meanwhile; whoever asks is signed in all the same
+        except RefusedError as error:  # it was decided meanwhile; the officer is signed in all the same
             around = Around(position=0, alarm=self._reader.alarm)
             return self._drawn("problem.html", error.problem, around, error.problem.status)
 
@@ -541,12 +541,12 @@ def _parameters(page: DeskPage) -> tuple[Parameter, ...]:
 
 
 def _words(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """What stands behind the question mark; a form sends the fields that stayed empty, too."""
+    """Return the words of the query; a form sends its empty fields, too."""
     return [(name, word) for name, word in words if word]
 
 
 def _asked_of(page: DeskPage, typed: Typed) -> dict[str, Any]:
-    """What a page is asked with where its form is shown again: of what was typed, what it takes and understands."""
+    """Return the question of a page whose form is shown again: the typed words that it takes and understands."""
     words = [(parameter.name, typed[parameter.name]) for parameter in page.parameters if typed.get(parameter.name)]
     asked, _ = read_parameters(page.parameters, words)
     return asked

@@ -1,4 +1,4 @@
-"""What officers at the desk have the writer do, beside what programs send it. Each is the library's own, rules too.
+"""The desk's verbs of the writer, besides those of programs. Each calls the library, which has the rules.
 
 What was done once for a form is not done again where its button was pressed twice: most facts are repeats to the
 journal, proposals are known by what was sent, and for the rest the answers of late are kept by session and form.
@@ -44,11 +44,11 @@ MOST_MOVES = 200  # of a preview that are shown
 
 
 class AskingOfficer(Protocol):
-    """Who asks: the word of a session proves it."""
+    """An officer who asks; the word of a session proves it."""
 
     @property
     def token(self) -> str | None:
-        """That word, or a token."""
+        """The word of the session, or a token."""
 
     @property
     def between(self) -> Callable[[], None]:
@@ -60,7 +60,7 @@ _answers: OrderedDict[bytes, tuple[bytes, Answer]] = OrderedDict()  # of what wa
 
 
 def once(do: Deed) -> Deed:
-    """Do it once for each form of a session; who sends it again gets the same answer. Without ``once`` it is done anew.
+    """Do it once for each form of a session; a repeat gets the same answer. Without ``once`` it is done again.
 
     The writer does one thing after another, so that the second one finds what became of the first.
     """
@@ -115,7 +115,7 @@ def note_use(ledger: Ledger, asks: AskingOfficer, _: Args) -> Answer:
 
 
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Propose one change, told by a verb of corrections and its words."""
+    """Propose one change, given by a verb of corrections and its words."""
 
     def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
         change = ledger.corrections.verbs.change(args["verb"], args["words"])
@@ -127,7 +127,7 @@ def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
 
 def propose_batch(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Propose every row of a file, told by its path or as it is; with any fault nothing is proposed."""
+    """Propose every row of a file, given by its path or its content; with any fault nothing is proposed."""
     rows = Path(args["path"]).read_bytes() if "path" in args else args["rows"].encode()
 
     def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
@@ -144,7 +144,7 @@ def proposed_once(
 ) -> list[Proposed]:
     """Record proposals, unless the same was sent before under the word of a form or the header Idempotency-Key.
 
-    That outlasts the process: what was recorded just before it ended is told again, not recorded again.
+    That outlasts the process: a repeat of what was recorded just before it ended is recognised.
     """
     idempotency_key = IdempotencyKey(args["once"], orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
     return ledger.corrections.find_previous(idempotency_key, reason=args["reason"], token=asks.token) or record(
@@ -153,23 +153,23 @@ def proposed_once(
 
 
 def proposed(made: Sequence[Proposed]) -> Answer:
-    """What was proposed, as it is sent; of several the first one, and the position of the last."""
+    """Return a proposal as it is sent; of several the first one, and the position of the last."""
     first = made[0]
     return {"proposal": first.proposal, "position": made[-1].receipts[-1].position, "duplicate": first.duplicate}
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class PreviewAnswer:
-    """What the approval of a proposal would move; nothing is recorded."""
+    """The effect of the approval of a proposal; nothing is recorded."""
 
     summary: impacts.ImpactSummary = flattened()
-    moves: list[impacts.MoveRow] = documented("who would stand otherwise, the largest moves first")
+    moves: list[impacts.MoveRow] = documented("whose rating would change, the largest changes first")
     left_out: int = documented("how many more of them there are")
     lists: list[impacts.MovedListRow] = documented("published lists that would say something else, as revised")
 
 
 def preview(ledger: Ledger, _: AskingOfficer, args: Args) -> Answer:
-    """What the approval of a proposal would move; nothing is recorded."""
+    """Return the effect of the approval of a proposal; nothing is recorded."""
     answer = impacts.in_full(ledger, ledger.preview(args["number"], others_wait=OTHERS_WAIT, at_most=TRIED_WITHIN))
     moves = answer.moves[:MOST_MOVES]
     left_out = len(answer.moves) - len(moves)
@@ -181,8 +181,8 @@ def decide(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Approve a proposal, reject it, or take it back."""
     decision, seen = Decision(args["decision"]), args["seen"]
     if seen is None and decision is Decision.APPROVED:
-        # As the command does: nobody said to have looked at it since it was proposed, and so facts may move since then
-        # what nobody has seen.
+        # As the command does: no one claims to have looked since it was proposed, so facts may have moved
+        # unseen.
         since, size = ledger.corrections.recorded_since(args["proposal"])
         seen = size - since
     receipts = ledger.decide(
@@ -219,7 +219,7 @@ def rename_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Spell a player's name right."""
     word = args["player"]
     is_number = word.isdecimal() and len(word) < 16
-    row = ledger.people_row(int(word)) if is_number else None  # a number is that one, whoever it was merged into
+    row = ledger.people_row(int(word)) if is_number else None  # a number names that row, even if it was merged
     person = row or ledger.player(word)
     renamed = ledger.registry.rename(person.player, args["name"], actor=DEFAULT_ACTOR, token=asks.token)
     return {
@@ -236,7 +236,7 @@ _files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, 
 
 
 def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Record the games of an uploaded file, once; how far it is ``import_state`` tells meanwhile."""
+    """Record the games of an uploaded file, once; ``import_state`` reports the progress meanwhile."""
     number = args["upload"]
     if number in _files:
         return _files[number]
@@ -251,7 +251,7 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
     try:
         account = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
-    except Exception as error:  # whatever it is, whoever looks after it must not wait for ever
+    except Exception as error:  # in any case: whoever looks after it must not wait for ever
         words = str(error) if isinstance(error, LedgerError) else "the program failed here; its log tells how"
         state |= {"state": "refused", "words": words, "read": 0 if args["sent"]["strict"] else state["read"]}
         raise
@@ -262,7 +262,7 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
 
 def import_state(_: Ledger, __: AskingOfficer, args: Args) -> Answer:
-    """How far the import of an uploaded file is, and what became of it."""
+    """Return the progress or the result of the import of an uploaded file."""
     return dict(_files.get(args["upload"], {"state": "unknown"}))
 
 
@@ -271,7 +271,7 @@ def import_state(_: Ledger, __: AskingOfficer, args: Args) -> Answer:
 
 @once
 def publish(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Publish a list, of the entries that were looked at; what looks wrong is told, and nothing is recorded."""
+    """Publish a list, of the entries that were looked at; return complaints, if any, and record nothing then."""
     try:
         done = ledger.publications.publish(
             args["as_of"],
@@ -297,10 +297,10 @@ class ComplaintTold:
 
     Attributes:
         what: its kind.
-        player: whom it is about; None: nobody.
+        player: whom it is about; None: no one.
         name: what that player is called.
         text: in words.
-        refuses: whether it stands in the way of publishing.
+        refuses: whether it prevents publishing.
     """
 
     what: str
@@ -311,7 +311,7 @@ class ComplaintTold:
 
 
 def complaints_told(ledger: Ledger, complaints: tuple[Complaint, ...] | list[Complaint]) -> list[Answer]:
-    """What looks wrong in a list, as it is sent."""
+    """Return the complaints about a list, as they are sent."""
     shown = complaints[:MOST_COMPLAINTS]
     called = names(ledger, {player for complaint in shown for player in complaint.players[:1]})
     return [

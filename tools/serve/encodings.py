@@ -17,7 +17,7 @@ _PACKED_ALREADY = ("image/png", "application/gzip", "application/octet-stream")
 
 
 def takes_gzip(accepted: str) -> bool:
-    """Whether a header Accept-Encoding takes gzip."""
+    """Return whether a header Accept-Encoding takes gzip."""
     for part in accepted.lower().split(","):
         coding, _, quality = part.partition(";")
         if coding.strip() in {"gzip", "*"}:
@@ -26,7 +26,7 @@ def takes_gzip(accepted: str) -> bool:
 
 
 def worth_it(media: str, size: int) -> bool:
-    """Whether an answer of so many bytes is packed."""
+    """Return whether an answer of so many bytes is compressed."""
     return size >= SMALLEST and media not in _PACKED_ALREADY
 
 

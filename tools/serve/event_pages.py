@@ -78,7 +78,7 @@ def lists(ledger: Ledger, asked: Asked) -> forms.ListsPage:
 
 
 def one_list(ledger: Ledger, asked: Asked) -> forms.ListPage:
-    """A published list, with what the journal says now beside it."""
+    """Return a published list, next to what the journal says now."""
     shown, others = _lists_of_pool(ledger, asked)
     every = get_handlers.list_rows(ledger, asked)
     rows, paging = paged(asked, every)
@@ -95,7 +95,7 @@ def _lists_of_pool(ledger: Ledger, asked: Asked) -> tuple[PublicList, list[Publi
 
 
 def list_changes(ledger: Ledger, asked: Asked) -> forms.ListChangesPage:
-    """What became of the players from an earlier list to this one, or from this one to now.
+    """Return the players' changes from an earlier list to this one, or from this one to now.
 
     Which entries moved whom is not asked here: that builds views of earlier entries, which takes long. Corrections
     that were decided between the two are listed.

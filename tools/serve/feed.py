@@ -1,4 +1,4 @@
-"""What is recorded is told at once: to whoever asks for entries and waits, and to whoever listens to their stream.
+"""News of the journal, sent at once to clients that wait for entries and to listeners of the stream.
 
 The stream is one of server-sent events (HTML standard, 9.2), as of 2026. A single task of each process reads what is
 new, once for all who listen, for as long as anybody does; each listener takes the bytes that it made. Who comes with an
@@ -34,8 +34,8 @@ from .writer_socket import WriterClient
 
 MEDIA = "text/event-stream; charset=utf-8"
 RETRY = 3_000  # milliseconds after which a listener whose stream ended comes again
-HEARTBEAT = 15.0  # seconds after which a listener is sent something, so that nobody on the way takes the line for dead
-GLANCE = 0.25  # seconds between two looks for news where no writer tells of them …
+HEARTBEAT = 15.0  # seconds after which a listener is sent something, so that no proxy takes the line for dead
+GLANCE = 0.25  # seconds between two looks for news if no writer announces them …
 TOLD_GLANCE = 2.0  # … and where one does
 PAGE = 256  # entries that are read at once
 RECENT_BYTES = 1 << 20  # of events that are kept for all; who is further behind is read for
@@ -71,7 +71,7 @@ class Recent:
         self._pieces.clear()
 
     def after(self, position: int) -> tuple[bytes, int] | None:
-        """What follows a position, up to a piece, and the position that it reaches; None where that is gone."""
+        """Return the news after a position, up to a piece, and the position that it reaches; None if they are gone."""
         if position < self.before:
             return None
         if position not in self._pieces:
@@ -96,7 +96,7 @@ class Feed:
     """The news of one process that answers, and everybody who waits for them."""
 
     def __init__(self, reader: Reader, client: WriterClient | None = None) -> None:
-        """Say who reads, and who tells that there is something to be read; None: nobody does."""
+        """Take the reader, and the writer that announces news; None: there is none."""
         self._reader, self._client = reader, client
         self._recent = Recent(0)
         self._waiting: set[asyncio.Future[None]] = set()
@@ -104,16 +104,16 @@ class Feed:
         self._catching_up = asyncio.Semaphore(1)  # old entries are read for one listener after the other
         self._failure = ""
         self.listeners = self._beats = self._histories = 0
-        self._seen = 0  # the largest position that anybody was told
+        self._seen = 0  # the largest position that was sent to anybody
         self.is_ending = False
 
     @property
     def position(self) -> int:
-        """How far the news are, as they were read last."""
+        """The position of the latest news that were read."""
         return self._recent.position
 
     def end(self) -> None:
-        """Let all streams end, and whoever waits be answered."""
+        """End all streams, and answer every waiting client."""
         self.is_ending = True
         for future in self._waiting:
             _wake(future)
@@ -212,7 +212,7 @@ class Feed:
     # -- what is new ---------------------------------------------------------------------------------------------------
 
     async def _read_news(self) -> None:
-        """Read what is new and wake who waits for it, for as long as somebody does."""
+        """Read what is new and wake the clients that wait for it, as long as there are any."""
         loop = asyncio.get_running_loop()
         beat = loop.time() + HEARTBEAT
         is_first = True
@@ -229,12 +229,12 @@ class Feed:
                 await self._pause()
 
     async def _look(self, *, anew: bool) -> bool:
-        """Read a page of what is new; whether there was any. *anew*: nobody listened for a while."""
+        """Read a page of what is new; return whether there was any. *anew*: there was no listener for a while."""
         seen = max(self._seen, self.position)  # as it is before the files are read
         try:
             now, events = await self._asked(self.position, PAGE)
             if now < seen or (anew and now > self.position + len(events)):
-                # Another file was put in the place of this one; or nobody needs all that came meanwhile.
+                # Another file took the place of this one; or no listener needs all that came meanwhile.
                 self._histories += now < seen
                 self._seen = now
                 self._recent = Recent(max(0, now - PAGE))
@@ -264,7 +264,7 @@ class Feed:
 
     async def _pause(self) -> None:
         """Wait until there may be news."""
-        if self._client is None or self._client.views > self.position:  # it is told of what cannot be seen yet
+        if self._client is None or self._client.views > self.position:  # it was woken for what cannot be seen yet
             await asyncio.sleep(GLANCE)
         else:
             await self._client.until_views(self.position + 1, TOLD_GLANCE)
@@ -293,10 +293,10 @@ def _wake(future: asyncio.Future[None]) -> None:
 
 
 class Stream:
-    """What answers at the address of the stream. Nothing stands around it: each object costs room 10,000 times."""
+    """The endpoint of the stream. Nothing wraps it: each object costs its memory 10,000 times."""
 
     def __init__(self, feed: Feed, headers: Mapping[str, str]) -> None:
-        """Say what is told, and what stands above it."""
+        """Take the news, and the headers above them."""
         self._feed = feed
         more = {
             **headers,
@@ -325,7 +325,7 @@ class Stream:
 
 
 def _asked_after(scope: Scope) -> int | None:
-    """The position after which it is told: what a browser had last goes before what its address says."""
+    """Return the position after which the stream begins: a browser's last position precedes that of its address."""
     words = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     asked, wrong = read_parameters(STREAM.parameters, words)
     last = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"last-event-id"), "")

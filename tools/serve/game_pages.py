@@ -1,4 +1,4 @@
-"""Pages about one game: as it stands, its last position, why it changed both ratings, what was said of it, proof."""
+"""Pages about one game: its current state, its last position, the explanation of both ratings, its log, its proof."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class FileAnswer(NamedTuple):
     Attributes:
         content: its bytes.
         media: its media type.
-        following: what to ask for what comes after it, beside what was asked; None: nothing does.
+        following: the additional words that ask for the next rows; None: there are none.
     """
 
     content: bytes
@@ -79,7 +79,7 @@ class Paged(NamedTuple):
 
     Attributes:
         answer: with a field ``next``, into which goes where the next page is.
-        following: what to ask for it, beside what was asked; None: this is the last one.
+        following: the additional words that ask for it; None: this is the last one.
     """
 
     answer: Any
@@ -106,7 +106,7 @@ class Redirection(NamedTuple):
 
     Attributes:
         path: of the page within the site, with ``{}`` for each of the parts.
-        parts: what stands there.
+        parts: of that page.
         for_good: whether it stays there.
         asked: by name, what is asked of it.
     """
@@ -118,7 +118,7 @@ class Redirection(NamedTuple):
 
 
 def _most(asked: Asked) -> int:
-    """How many rows are worked out: those of the page and one more, which tells whether there is a next page."""
+    """Return how many rows to compute: those of the page and one more, which tells whether there is a next page."""
     return int(asked["offset"] + asked["limit"] + 1)
 
 
@@ -131,7 +131,7 @@ def without_officers(form: type[Form], answer: attrs.AttrsInstance) -> Form:
 
 
 def facts(ledger: Ledger, _: Asked) -> public_view.LedgerFacts:
-    """How far the answers are, and which pools there are."""
+    """Return the position of the answers, and the pools."""
     every = [pool.name for pool in ledger.pools()]
     return public_view.LedgerFacts(position=ledger.views.position(), alarm=None, program=PROGRAM, pools=every)
 
@@ -142,7 +142,7 @@ def all_pools(ledger: Ledger, _: Asked) -> list[pools.PoolRow]:
 
 
 def all_eras(ledger: Ledger, _: Asked) -> list[pools.EraRow]:
-    """Which scheme rates each pool from when on."""
+    """Return which scheme rates each pool since when."""
     return pools.eras(ledger)
 
 
@@ -201,7 +201,7 @@ def player(ledger: Ledger, asked: Asked) -> public_view.PlayerFacts:
 def player_asked(ledger: Ledger, word: str | int) -> Person:
     """The player that is meant by a number, an identity or a whole name.
 
-    Where names are not shown in full, nobody shall learn one by trying: players are not named by near ones there, and
+    If names are not shown in full, no client may learn one by trying: players are not named by near ones there, and
     where numbers alone are shown, they go by these alone.
     """
     rule = naming_now()
@@ -216,7 +216,7 @@ def player_asked(ledger: Ledger, word: str | int) -> Person:
 
 
 def is_rated(ledger: Ledger, person: Person, pool: str | None) -> bool:
-    """Whether the player has a rated game in the pool, or came with the rating of a list."""
+    """Return whether the player has a rated game in the pool, or the rating of a list."""
     try:
         last_row(ledger, person, ledger.pool(pool))
     except UnknownNameError:
@@ -275,7 +275,7 @@ def opponents_of(ledger: Ledger, person: Person, asked: Asked) -> list[opponents
 
 
 def changes(ledger: Ledger, asked: Asked) -> Paged:
-    """What made the difference between a rating then and now."""
+    """Return what made the difference between a rating then and now."""
     if asked["since"] is None:
         raise MalformedError(["since: give a day, month or year"])
     made = changes_since(ledger, player_asked(ledger, asked["player"]), asked["since"], asked["pool"])
@@ -286,14 +286,14 @@ def changes(ledger: Ledger, asked: Asked) -> Paged:
 
 
 def changes_since(ledger: Ledger, person: Person, since: str, pool: str | None) -> rating_changes.RatingChanges:
-    """The same of a player, since the end of a day, month or year."""
+    """Return the same of a player, since the end of a day, month or year."""
     # To the library a bare number is so many entries, of which it makes views: here it is a year, as all instants are.
     instant = f"{since}-12-31" if since.isdecimal() else since
     return attrs.evolve(rating_changes.changes(ledger, person, instant, pool), since=since)
 
 
 def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:
-    """What a win, a draw and a loss against an opponent would bring."""
+    """Return what a win, a draw and a loss against an opponent would bring."""
     if asked["opponent"] is None:
         raise MalformedError(["opponent: give a name, an identity or a number"])
     both = player_asked(ledger, asked["player"]), player_asked(ledger, asked["opponent"])
@@ -371,12 +371,12 @@ def lists(ledger: Ledger, asked: Asked) -> list[public_view.PublicList]:
 
 
 def list_rows(ledger: Ledger, asked: Asked) -> list[publications.PublishedPlayerRow]:
-    """A published list, with what the journal says now beside it."""
+    """Return a published list, next to what the journal says now."""
     return publications.rows(ledger, ledger.publications.named(list_name(asked)))
 
 
 def list_name(asked: Asked) -> str:
-    """The name of a list; in an address its edition cannot stand behind a slash."""
+    """Return the name of a list; in an address its edition cannot follow a slash."""
     return asked["list"] if asked["edition"] is None else f"{asked['list']}/{asked['edition']}"
 
 
@@ -421,17 +421,17 @@ def games_of_day(ledger: Ledger, asked: Asked) -> Part:
 
 
 def game(ledger: Ledger, asked: Asked) -> recorded_games.RecordedGame:
-    """A game as it stands, with what it did to both ratings."""
+    """Return the current state of a game, with its effect on both ratings."""
     return recorded_games.recorded_game(ledger, asked["game"])
 
 
 def explained(ledger: Ledger, asked: Asked) -> public_view.ExplainedSides:
-    """Why a game changed both ratings."""
+    """Explain how a game changed both ratings."""
     return sides_explained(ledger, recorded_games.recorded_game(ledger, asked["game"]))
 
 
 def sides_explained(ledger: Ledger, stands: recorded_games.RecordedGame) -> public_view.ExplainedSides:
-    """The same of a game that is at hand."""
+    """Explain a game that is loaded already."""
     if stands.reason is not None:
         return public_view.ExplainedSides(game=stands.game, reason=stands.reason, white=None, black=None)
     white, black = (
@@ -442,7 +442,7 @@ def sides_explained(ledger: Ledger, stands: recorded_games.RecordedGame) -> publ
 
 
 def game_log(ledger: Ledger, asked: Asked) -> list[public_view.PublicLogEntry]:
-    """What the journal says about a game."""
+    """Return the journal's entries about a game."""
     return [without_officers(public_view.PublicLogEntry, row) for row in recorded_games.game_log(ledger, asked["game"])]
 
 
@@ -457,7 +457,7 @@ def board(ledger: Ledger, asked: Asked) -> boards.FinalPosition:
 
 
 def receipt(ledger: Ledger, asked: Asked) -> FileAnswer:
-    """What proves that a game was recorded: the entry, and the way to the last checkpoint."""
+    """Return the proof that a game was recorded: the entry, and the path to the last checkpoint."""
     name, entry = find_game(ledger.journal_of_moment, asked["game"])
     last = ledger.checkpoints.last()
     if last is None:
@@ -478,5 +478,5 @@ def entries(ledger: Ledger, asked: Asked) -> FileAnswer:
 
 
 def stream(ledger: Ledger, asked: Asked) -> FileAnswer:
-    """The same as server-sent events, told as they come for as long as one listens."""
+    """Send the same as server-sent events, as they arrive, while the client listens."""
     return entries(ledger, asked)

@@ -23,11 +23,11 @@ MOST_FIELDS, LONGEST_FIELD = 200, 64 * 1024  # of a form; characters
 
 
 async def typed(request: Request, folder: Path, field: str | None = None) -> dict[str, str]:
-    """What was typed, by name; how much it may be ``middleware`` says.
+    """Return the typed fields by name; ``middleware`` limits their size.
 
     Args:
         request: the form as it was sent.
-        folder: where its file waits, which nobody else may enter.
+        folder: where its file waits, which no other user may enter.
         field: the field of a file: ``file`` is the path where that waits then, and ``filename`` what it was called;
             None: there is none, and nothing of any file is kept.
 
@@ -75,10 +75,10 @@ async def _form(request: Request, *, with_file: bool) -> FormData:
 
 
 class _FieldsAlone(MultiPartParser):
-    """Reads the fields of a form: whoever is not signed in is not to fill the disk with files."""
+    """Reads the fields of a form: a client that is not signed in must not fill the disk with files."""
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
-        """Take what stands in a field, and let go what stands in a file."""
+        """Take the content of a field, and drop that of a file."""
         if self._current_part.file is None:
             super().on_part_data(data, start, end)
 

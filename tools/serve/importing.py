@@ -1,6 +1,6 @@
 """A file of games that was sent: looked at first, or recorded, with the same account of it as the command gives.
 
-Every fault is told at once with its line. Nothing is formatted; what is told is plain data, for the wire and for pages.
+Every fault is reported with its line. Nothing is formatted; the report is plain data, for the wire and for pages.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class NewcomerTold:
 
 @attrs.frozen(kw_only=True, slots=False)
 class OpeningTold:
-    """A tournament that a file tells the days of, and the ledger was not told of."""
+    """A tournament whose days a file gives, and that the ledger does not know."""
 
     words: dict[str, str | int | None] = documented("its days, in the words of the verb 'open-tournament'")
     problem: str | None = documented("why they cannot be proposed so; null: nothing is wrong with them")
@@ -62,14 +62,14 @@ class OpeningTold:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ImportAnswer:
-    """What became of a file, or would become of it; of a long list the first ones are told, and how many there are."""
+    """The result of the import of a file, or of its preview; long lists are cut, with their count."""
 
     name: str = documented("what the file is called")
-    format: str = documented("its format, as told, or by its content")
+    format: str = documented("its format, as given, or by its content")
     strict: bool = documented("whether a fault leaves nothing of it recorded")
     recorded: int = documented("games that were recorded, or would be")
     repeated: int = documented("games that were known already")
-    supplemented: int = documented("those of them that were told with more now")
+    supplemented: int = documented("those of them to which it added details")
     rounds: int = documented("rounds without a game")
     players: int = documented("players who are new")
     kept_names: int = documented("players who keep the name that they have, where the file has another")
@@ -79,17 +79,17 @@ class ImportAnswer:
     fault_count: int = documented("how much is wrong with it")
     alike: list[LineTold] = documented("games that are probably known under another key, and were held back")
     alike_count: int = documented("how many of them there are")
-    notes: list[LineTold] = documented("what somebody should look at")
+    notes: list[LineTold] = documented("what deserves a look")
     note_count: int = documented("how many of them there are")
     newcomers: list[NewcomerTold] = documented("who is new, those first whose name, or nearly, is known")
-    tournaments: list[OpeningTold] = documented("tournaments of which it tells the days")
+    tournaments: list[OpeningTold] = documented("tournaments whose days it gives")
     games: list[UnderstoodGame] = documented("with dry_run=1 the first games, as they were understood; else none")
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
     position: int = documented("how many entries the journal has")
 
     @classmethod
     def of(cls, account: Account) -> ImportAnswer:
-        """The same as an account says that came over the wire."""
+        """Return the answer of an account that came over the wire."""
         lines = {
             field: [LineTold(line=line, detail=detail) for line, detail in account[field]]
             for field in ("faults", "alike", "notes")
@@ -108,12 +108,12 @@ class Sent:
         path: where it waits.
         name: what it is called, for messages.
         pool: the pool of its games, or ``by-speed``; None: the ledger's first one.
-        format: one of ``FORMATS``; None: told by content.
+        format: one of ``FORMATS``; None: recognised by content.
         strict: a fault anywhere leaves nothing of it recorded.
         record_alike: what looks like a game that is known under another key is another game.
         source: the site that names and ids belong to.
         dates: which number of a date comes first.
-        day: when the games of a report that tells no day were played.
+        day: when the games of a report without a day were played.
         columns: headings of a CSV file's own, ``white=Weiß; black=Schwarz``.
         results: what words of a CSV file mean, ``Sieg=1-0; Remis=1/2-1/2``.
     """
@@ -132,7 +132,7 @@ class Sent:
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> Sent:
-        """What was sent with a file, by name.
+        """Return the parameters of a submitted file.
 
         Raises:
             MalformedError: with everything that cannot be.
@@ -178,7 +178,7 @@ def _pairs(words: str | None) -> list[str]:
 
 
 def previewed(ledger: Ledger, sent: Sent) -> Account:
-    """What an import would record, with the first games as they were understood; nothing is written."""
+    """Return what an import would record, with the first games as they were understood; nothing is written."""
     with closing(ImportPreview(ledger, FIRST_GAMES)) as preview:
         account = _taken(ledger, sent, preview.import_games, lambda _: None)
         newcomers = [(person.identity or "", person.name or "") for person in preview.new_players]
@@ -243,7 +243,7 @@ def _account(
     outside: OutsideGames,
     choice: PoolChoice,
 ) -> Account:
-    """What became of a file."""
+    """Return the result of a file as plain data."""
     reading = source.reading
     faults = sorted({*reading.faults, *report.faults, *([reading.ending] if reading.ending else [])})
     count = reading.fault_count + report.fault_count
@@ -274,7 +274,7 @@ def _account(
 
 
 def _newcomers(ledger: Ledger, newcomers: list[tuple[str, str]]) -> list[Account]:
-    """The players who are new, those first who have the name of somebody known, with who that is."""
+    """Return the new players, first those with the name of a registered player, who is named."""
     alike = {note.place: note.others for note in ledger.registry.namesakes(newcomers)}
     order = sorted(range(len(newcomers)), key=lambda place: (place not in alike, place))[:MOST_TOLD]
     return [

@@ -1,4 +1,4 @@
-"""The process of one job: a command of ours, which tells how far it is in a file, and ends when its parent is gone."""
+"""The process of one job: a command that writes its progress into a file, and ends when its parent is gone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .. import cli, progress, running
 from .parents import PARENT, signal_when_orphaned
 
 NICE = 10  # answers come before jobs
-ROOM = 512  # bytes of the file: it is written over in one go, so that whoever reads it sees all of it
+ROOM = 512  # bytes of the file: it is overwritten in one call, so that a reader sees all of it
 TOLD_EVERY = 0.2  # seconds
 _LONGEST = 200  # characters of what is being done
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _writing(descriptor: int) -> Callable[[str, int, int], None]:
-    """What writes progress into a file, not too often."""
+    """Return a function that writes progress into a file, not too often."""
     last = ("", 0.0)
 
     def write(what: str, done: int, total: int) -> None:
@@ -52,7 +52,7 @@ def _writing(descriptor: int) -> Callable[[str, int, int], None]:
 
 
 def _end_with(parent: int) -> None:
-    """End when the process that began this one is gone: nobody waits for the answer any more."""
+    """End when the parent process is gone: no client waits for the answer any more."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C: temporary files go

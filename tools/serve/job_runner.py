@@ -1,6 +1,6 @@
 """Who runs jobs: the process that records starts one process at a time for them, and keeps what they wrote for a while.
 
-A job is known by a word that only whoever began it was told. It ends by itself, when it is told to, when it takes too
+Only the client that began a job knows its name. A job ends by itself, on request, when it takes too
 long, or with the server; no answer waits for it.
 """
 
@@ -11,7 +11,6 @@ import os
 import secrets
 import shutil
 import signal
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,8 @@ from typing import Any
 
 import attrs
 import orjson
+
+from ledger.runtime import workers
 
 from .. import output
 from . import limits, problems
@@ -28,7 +29,7 @@ from .problems import Problem
 from .write_queue import Outcome
 
 PROCESS = f"{__package__}.job_process"  # the module that a job is run by
-_PATIENCE = 5.0  # seconds until a job that was told to end is killed
+_PATIENCE = 5.0  # seconds until a job that was asked to end is killed
 _FOLDER = "job-"  # begins the names of their folders
 _SAID_LINES = 100
 _SAID_BYTES = 64 * 1024
@@ -42,7 +43,7 @@ class _Job:
         word: its name.
         folder: of its own, with the files it writes.
         args: the command, its words, the media type and the name of the result, how many people were erased by then.
-        state: as ``jobs.JobAnswer`` tells it.
+        state: as ``jobs.JobAnswer`` has it.
         exit_code: of the command; None: it has not ended, or was ended.
         process: that runs it.
         why: why the server ended it, or could not run it; None: it did neither.
@@ -73,8 +74,8 @@ class _Job:
         return self.folder / "progress"
 
     def how_far(self, ahead: int) -> dict[str, Any]:
-        """How far it is, as ``jobs.JobState`` has it."""
-        size = _size(self.result) if self.state == "done" else None  # somebody may have tidied up
+        """Return its progress, as ``jobs.JobState`` has it."""
+        size = _size(self.result) if self.state == "done" else None  # the operator may have tidied up
         said = (
             []
             if self.why == ERASED
@@ -91,19 +92,19 @@ class _Job:
 
 
 class Jobs:
-    """What waits, what runs, and what is kept of what is done; all within one loop."""
+    """The jobs that wait, the one that runs, and the results of those that are done; all within one loop."""
 
     def __init__(self, path: Path, folder: Path) -> None:
-        """Say of which ledger, and where files may be that nobody else reads."""
+        """Take the path of the ledger, and a folder that no other user may read."""
         self._path, self._folder = path, folder
         self._jobs: dict[str, _Job] = {}  # in the order in which they came
         self._task: asyncio.Task[None] | None = None
         self._is_ending = False
-        for left in folder.glob(f"{_FOLDER}*"):  # by a process that was killed: nobody is told of those any more
+        for left in folder.glob(f"{_FOLDER}*"):  # by a process that was killed: no client can ask for those any more
             shutil.rmtree(left, ignore_errors=True)
 
     def answer(self, verb: str, args: Mapping[str, Any]) -> Outcome:
-        """What became of a job that is begun, asked for or ended."""
+        """Begin a job, report it, or end it."""
         return _VERBS[verb](self, args)
 
     def begin(self, args: Mapping[str, Any]) -> Outcome:
@@ -124,7 +125,7 @@ class Jobs:
         return job.how_far(self._ahead(job))
 
     def state(self, args: Mapping[str, Any]) -> Outcome:
-        """How far a job is."""
+        """Return the progress of a job."""
         job = self._jobs.get(args["job"])
         return _unknown() if job is None else job.how_far(self._ahead(job))
 
@@ -142,7 +143,7 @@ class Jobs:
         return {}
 
     def forget_erased(self, erased: int) -> None:
-        """End what was begun before somebody was erased, and take away what it wrote.
+        """End the jobs that were begun before a player was erased, and delete what they wrote.
 
         Args:
             erased: how many people are erased by now.
@@ -199,9 +200,9 @@ class Jobs:
         words = [args["command"], *args["options"], f"--output={job.result}", "--", self._path.name, *args["operands"]]
         with job.says.open("ab") as says:
             job.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-m", PROCESS, str(job.progress), *words, cwd=self._path.parent,
+                *workers.command(PROCESS, str(job.progress), *words), cwd=self._path.parent,
                 stdin=asyncio.subprocess.DEVNULL, stdout=says, stderr=says,
-                env={**os.environ, "TMPDIR": str(job.folder), "NO_COLOR": "1", PARENT: str(os.getpid())},
+                env=workers.environment(**{"TMPDIR": str(job.folder), "NO_COLOR": "1", PARENT: str(os.getpid())}),
             )  # fmt: skip
         if job.state != "running":  # it was ended while the process was being started
             _tell_to_end(job)
@@ -237,7 +238,7 @@ VERBS = frozenset(_VERBS)
 
 def _tell_to_end(job: _Job) -> None:
     """Tell the process of a job to end, and kill it where it does not."""
-    if job.process is None:  # it is being started: whoever starts it looks again
+    if job.process is None:  # it is being started: its starter looks again
         return
     with suppress(ProcessLookupError):
         job.process.send_signal(signal.SIGINT)  # as Ctrl-C: a command takes its temporary files away

@@ -36,10 +36,10 @@ _FILES = {
 
 
 class JobState(NamedTuple):
-    """How far a job is, as the process that records tells it.
+    """The progress of a job, as the process that records reports it.
 
     Attributes:
-        told: the fields of ``JobAnswer``, but for the address of the result.
+        told: the fields of ``JobAnswer``, except the address of the result.
         place: the file with the result; None: there is none.
         media: its media type.
         name: what the file may be called.
@@ -57,18 +57,18 @@ class JobState(NamedTuple):
 class JobAnswer:
     """A job, and how far it is."""
 
-    job: str = documented("its name, which only whoever began it knows")
+    job: str = documented("its name, which only the client that began it knows")
     command: str = documented("the command that it runs")
     state: str = documented(
         "waiting for others; running; done, with a result; failed; ended, by DELETE or for taking too long",
         enum=["waiting", "running", "done", "failed", "ended"],
     )
     ahead: int = documented("how many jobs come before it")
-    doing: str | None = documented("what it is doing, where it tells")
-    done: int | None = documented("how much of that is done; null: it does not tell")
-    total: int | None = documented("of how much; null: it does not tell")
+    doing: str | None = documented("what it is doing, if it reports it")
+    done: int | None = documented("how much of that is done; null: not reported")
+    total: int | None = documented("of how much; null: not reported")
     exit_code: int | None = documented("of the command: 0 done, 1 refused, 2 wrong words")
-    said: list[str] = documented("what the command said beside its result: why it failed, remarks; the last lines")
+    said: list[str] = documented("what the command printed besides its result: why it failed, remarks; the last lines")
     result: str | None = documented("the address of the result; null: there is none, or none yet")
     size: int | None = documented("bytes of the result")
 

@@ -1,6 +1,6 @@
 """How much may be asked: the sizes and times of a request, and how often one client may ask.
 
-All figures that bound a stranger stand here, with the reason beside each. Those of connections, which are kept before
+All limits for strangers are here, each with its reason. Those of connections, which are kept before
 anything was understood, are used by ``connections``, the others by ``middleware``.
 """
 
@@ -15,18 +15,18 @@ KIB, MIB = 1024, 1024 * 1024
 
 # -- one request ---------------------------------------------------------------------------------------------------
 
-TARGET_BYTES = 8_000  # of an address with what stands behind its question mark: RFC 9110 asks for as much at least
+TARGET_BYTES = 8_000  # of an address with its query: RFC 9110 asks for as much at least
 HEADER_BYTES = 16 * KIB
 HEADER_FIELDS = 100
 BODY_BYTES = MIB  # of what is no file
-MOST_FAULTS = 100  # that are told of a request at once; what the others may have meant nobody looks for
+MOST_FAULTS = 100  # that are reported of a request; the others are not looked into
 UPLOADS = ("/api/v1/imports", "/desk/import", "/desk/batch")  # where files come in, as large as the settings say
 BATCH_BYTES = 16 * MIB  # of a file of corrections, which is read whole: it has room for all the rows that one may have
 
 # -- time ----------------------------------------------------------------------------------------------------------
 
 HEAD_WITHIN = 10.0  # seconds from the connection, or from the first byte of a further request, to its last header
-BODY_GRACE = 20.0  # seconds that a body may take whatever it is …
+BODY_GRACE = 20.0  # seconds that any body may take …
 LEAST_RATE = 4 * KIB  # … and a second more for each so many bytes: an old modem had more
 ANSWER_GRACE = 30.0  # seconds for an answer to leave, and a second more for each so many bytes, as well
 WAIT = 30  # seconds at most that an answer waits for news
@@ -58,7 +58,7 @@ JOB_KEPT = 3600.0  # seconds for which a result is kept
 
 
 class Buckets:
-    """What each client may still do: it grows by a rate up to a most, and of forgotten clients it is the most."""
+    """The budget of each client: it grows by a rate up to a maximum, which forgotten clients have."""
 
     def __init__(
         self, rate: float, most: float, clients: int = CLIENTS, clock: Callable[[], float] = time.monotonic

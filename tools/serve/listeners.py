@@ -1,4 +1,4 @@
-"""Which process listens at an address that is taken, as far as the system tells."""
+"""The process that listens at an occupied address, as far as the system names it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def holder(place: str | int) -> str | None:
     processes = [number for number in _PROC.iterdir() if number.name.isdecimal()]
     # The oldest first: the one that opened it handed it on to the others.
     for process in sorted(processes, key=lambda folder: int(folder.name)):
-        with suppress(OSError):  # it has ended, or is somebody else's
+        with suppress(OSError):  # it has ended, or belongs to another user
             if any(str(descriptor.readlink()) in inodes for descriptor in (process / "fd").iterdir()):
                 words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
                 return f"process {process.name} ({words[:_SHOWN]})"

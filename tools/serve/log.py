@@ -1,8 +1,8 @@
 """The log for strangers: checkpoints, tiles of hashes and bundles of entries, as C2SP tlog-tiles has them.
 
 https://c2sp.org/tlog-tiles, as of 2026: its media types and caching to the letter. Whoever reads these few files can
-prove everything about the journal without asking us: that an entry stands in it, that it only grew, and all entries.
-Nothing is told that the last checkpoint does not cover.
+prove everything about the journal without asking us: that it has an entry, that it only grew, and all entries.
+It shows nothing that the last checkpoint does not cover.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def tile(ledger: Ledger, asked: Asked) -> FileAnswer:
 
 
 def bundle(ledger: Ledger, asked: Asked) -> FileAnswer:
-    """Up to 256 entries as they stand in the journal, each behind its length in two bytes; packed by gzip."""
+    """Return up to 256 entries as they are in the journal, each behind its length in two bytes; compressed by gzip."""
     content = _covered(ledger, f"tile/{ENTRIES}/{asked['bundle']}").content(ledger.journal)
     return FileAnswer(encodings.packed(content), BYTES)
 
@@ -108,11 +108,11 @@ def shown(word: str) -> Sequence[Route]:
 
 
 def addresses(reader: Reader, safe: Mapping[str, str]) -> list[Address]:
-    """What answers there.
+    """Return the addresses and their endpoints.
 
     Args:
         reader: opens the ledger, keeps answers, and knows the site, which says what is shown.
-        safe: what stands above every answer.
+        safe: headers of every answer.
     """
     made = []
     for route in shown(reader.site.log):

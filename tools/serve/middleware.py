@@ -36,7 +36,7 @@ _STEPS = re.compile(rb"/\.\.?(?:/|$)")
 _ABSOLUTE = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]*|\[([0-9A-Fa-f:.]{2,45})\])(?::[0-9]{0,5})?")
 
-PERSON = "ledger.person"  # in the scope of a request: whom a trusted proxy has signed in; None: nobody
+PERSON = "ledger.person"  # in the scope of a request: whom a trusted proxy has signed in; None: no one
 
 _Words = Mapping[bytes, Sequence[bytes]]  # headers, each with its values
 
@@ -93,7 +93,7 @@ class Gate:
             del self.at_once[client]
 
     def _as_it_is(self, scope: Scope, words: _Words) -> Scope:
-        """The request with who asks for it, as far as somebody trusted says so, and with an address that is a path."""
+        """Return the request with its client, if a trusted proxy names it, and with an address that is a path."""
         peer = scope["client"][0] if scope.get("client") else None
         request = {**scope, "client": scope.get("client"), PERSON: None}
         if self._trusts(peer):
@@ -112,7 +112,7 @@ class Gate:
         return request
 
     def _checked(self, scope: Scope, words: _Words, size: int) -> int:
-        """How many bytes the body of a request may have.
+        """Return how many bytes the body of a request may have.
 
         Raises:
             HTTPException: it is no request that everybody reads in the same way, or it is too large.
@@ -196,7 +196,7 @@ class _Body:
         except TimeoutError:
             raise _closing(408, "the body came too slowly: send it again, on a better line") from None
         self._waited += self._clock() - since
-        if message["type"] == "http.disconnect":  # nobody reads this; it is no fault of the program's to be logged
+        if message["type"] == "http.disconnect":  # it has no reader, and is no fault of the program to be logged
             raise _closing(400, "the connection ended before the body did")
         self._size += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
@@ -219,7 +219,7 @@ def _check_path(raw: bytes) -> None:
 
 
 def _check_words(raw: bytes, where: str) -> bytes:
-    """What percent signs stand for.
+    """Return the text that percent signs encode.
 
     Raises:
         HTTPException: it is no UTF-8, or something that cannot be seen.

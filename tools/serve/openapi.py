@@ -28,10 +28,10 @@ _DOCS = {
     "tournament": "name of a tournament, as its games carry it",
     "list": "a published list, POOL@DAY",
     "number": "number of a correction",
-    "job": "name of a job, as the answer told it that began it",
+    "job": "name of a job, from the answer that began it",
 }
 # By method and path, the example of each operation: the words of its address, its body, and the answer of the sample
-# club with the first item of each list. ``tests/serve/test_examples.py`` writes them anew.
+# club with the first item of each list. ``tests/serve/test_examples.py`` writes them again.
 EXAMPLES_FILE = Path(__file__).with_name("examples.json")
 EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(EXAMPLES_FILE.read_bytes())
 
@@ -40,10 +40,10 @@ def document(public_url: str = "") -> dict[str, Any]:
     """The whole document.
 
     Args:
-        public_url: what stands before the addresses.
+        public_url: the base of the addresses.
 
     Raises:
-        TypeError: two classes of one name are told differently.
+        TypeError: two classes have one name.
     """
     parts: dict[str, Any] = {}
     problem = _named(Problem, parts)
@@ -94,7 +94,7 @@ def _exemplify(operation: dict[str, Any], example: Mapping[str, Any]) -> None:
 
 
 def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
-    """What is recorded at an address."""
+    """Return the operation of an address that records."""
     _put(bodies.schema(post.body), post.body.__name__, parts)
     content = {"content": {"application/json": {"schema": _named(post.answer, parts)}}}
     done = {"200": {"description": "done; of a repeat, what it was", **content}}
@@ -122,7 +122,7 @@ def _posted(post: Post, parts: dict[str, Any], problem: dict[str, Any]) -> dict[
 
 
 def _of_jobs(parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
-    """What is asked of a job that was begun."""
+    """Return the operations on a job that was begun."""
     job, default = OF_A_JOB, {"default": _default(problem)}
     how_far = {"description": "how far it is", "content": {JSON: {"schema": _named(JobAnswer, parts)}}}
     what_it_wrote = {"description": "what it wrote", "content": {"*/*": {"schema": {"type": "string"}}}}
@@ -145,7 +145,7 @@ def _of_jobs(parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
 
 
 def _file_posted(parts: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
-    """What is recorded of a file."""
+    """Return the operation that records a file."""
     return {
         "operationId": "post_imports",
         "summary": IMPORT_DOC,

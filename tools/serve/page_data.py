@@ -32,7 +32,7 @@ from . import public_view
 
 @attrs.frozen(kw_only=True)
 class Paging:
-    """Which rows of many are shown.
+    """The rows of a page among all of them.
 
     Attributes:
         page: the page, from 1.
@@ -58,7 +58,7 @@ class PoolShown:
 
 @attrs.frozen(kw_only=True)
 class StartPage:
-    """What is new, and where to look."""
+    """The news, and where to look."""
 
     pools: list[PoolShown]
     lists: list[public_view.PublicList]
@@ -67,7 +67,7 @@ class StartPage:
 
 @attrs.frozen(kw_only=True)
 class SearchPage:
-    """Who was found; *hint* is what to do where nobody could be sought."""
+    """The players of a search; *hint* says what to do if the search was not possible."""
 
     q: str | None
     players: list[NamedPlayer]
@@ -111,7 +111,7 @@ class EraShown:
 
 @attrs.frozen(kw_only=True)
 class SchemesPage:
-    """What rates the pools, and what else could."""
+    """The schemes that rate the pools, and the others that are installed."""
 
     eras: list[EraShown]
     others: list[public_view.SchemeFacts]
@@ -119,7 +119,7 @@ class SchemesPage:
 
 @attrs.frozen(kw_only=True)
 class CheckPage:
-    """What a stranger needs to recompute what stands here; None of what there is not."""
+    """All that a stranger needs to recompute the ratings; None if there is none."""
 
     checkpoint: str | None
     size: int | None
@@ -161,7 +161,7 @@ class ApiPage:
 
 @attrs.frozen(kw_only=True)
 class PlayerHead:
-    """What stands on top of every page about a player: who it is, and in which pools there is something to see.
+    """The head of every page about a player: who it is, and the pools with something to see.
 
     Attributes:
         player: the number.
@@ -220,7 +220,7 @@ class GamesPage:
 
 @attrs.frozen(kw_only=True)
 class StatisticsPage:
-    """What a player's games came to."""
+    """The statistics of a player's games."""
 
     head: PlayerHead
     at: str | None
@@ -236,7 +236,7 @@ class StatisticsPage:
 
 @attrs.frozen(kw_only=True)
 class ChangesPage:
-    """What made a rating another one since a day; *parts* are how many are shown."""
+    """The causes of a rating's change since a day; *parts* is how many are shown."""
 
     head: PlayerHead
     since: str | None
@@ -246,7 +246,7 @@ class ChangesPage:
 
 @attrs.frozen(kw_only=True)
 class PredictionPage:
-    """What a game against an opponent would bring, and how the two have played."""
+    """The prediction of a game against an opponent, and the games between the two."""
 
     head: PlayerHead
     at: str | None
@@ -272,9 +272,9 @@ class GamePage:
     """A game, and all that is said of it.
 
     Attributes:
-        game: as it stands.
+        game: its current state.
         address: on its server, where its key is that of one.
-        board: the last position and the moves; None: none were told, or they cannot be played.
+        board: the last position and the moves; None: none are recorded, or they cannot be played.
         explained: why it changed both ratings.
         log: what the journal says about it.
         proposals: the corrections that concern it.
@@ -349,7 +349,7 @@ class ListPage:
 
 @attrs.frozen(kw_only=True)
 class ListChangesPage:
-    """What became of the players from one list to another; who stayed the same is only counted."""
+    """The players' changes from one list to another; unchanged players are only counted."""
 
     since: str
     shown: public_view.PublicList

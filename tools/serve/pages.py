@@ -19,7 +19,7 @@ _YES = ("yes", "no")
 _BY = choice("by", "bars side by side, or on their days", ("game", "date"), "game")
 _LAST = whole("last", "so many of the last games, a multiple of 50", None, 50, 200)
 _OPPONENTS = choice("opponents", "the opponents' ratings as small squares on top", _YES, "no")
-_MONO = choice("mono", "in black and white: results told apart by pattern alone", _YES, "no")
+_MONO = choice("mono", "in black and white: patterns alone distinguish results", _YES, "no")
 _EDITION = whole("edition", "edition of the list; the last one by default", None, 1)
 _PLAYER = "/players/{player}"
 
@@ -44,7 +44,7 @@ ROUTES: tuple[Route, ...] = (
     _page(
         _PLAYER, player_pages.player, "player.html", POOL, AT, _BY, _LAST, _OPPONENTS, _MONO,
         whole("page", "a page of 50 games, 1 the newest; by default the last 100 games", None, 1),
-        text("against", "a second player, beside the first on their days: name, identity or number"),
+        text("against", "a second player, next to the first on their days: name, identity or number"),
         of_today=True,
     ),
     _page(
@@ -100,6 +100,6 @@ ROUTES: tuple[Route, ...] = (
 
 
 def robots(site: Site) -> str:
-    """What search machines may visit."""
+    """Return the rules for search engines."""
     rule = "Allow: /" if site.index else "Disallow: /"
     return f"User-agent: *\n{rule}\n"

@@ -15,17 +15,17 @@ Row = TypeVar("Row")
 ROWS = 100  # of a page
 LAST_PAGE = 10_000
 POOL = text("pool", "name of the pool; the ledger's first one by default")
-AT = instant("at", "as it stood at the end of that day, month or year; by default now")
+AT = instant("at", "the state at the end of that day, month or year; by default now")
 PAGE = whole("page", f"a page of {ROWS} rows, from 1", 1, 1, LAST_PAGE)
 
 
 def up_to(asked: Asked, size: int = ROWS) -> int:
-    """How many rows are worked out for a page: those up to its end, and one that tells whether there are more."""
+    """Return how many rows to compute for a page: those up to its end, and one that tells whether there are more."""
     return int(asked["page"] * size + 1)
 
 
 def before(asked: Asked, size: int = ROWS) -> int:
-    """How many rows stand before the page that is asked for."""
+    """Return how many rows come before the page."""
     return int((asked["page"] - 1) * size)
 
 
@@ -45,7 +45,7 @@ def asked_rows(
         ask: the question of the API.
         ledger: whom it is put to.
         asked: what the page was asked with.
-        more: what the question takes beside *asked*.
+        more: what the question takes besides *asked*.
     """
     answer = ask(ledger, {**asked, "offset": before(asked), "limit": ROWS, **more})
     part = answer if isinstance(answer, Part) else Part(answer, 0)

@@ -1,4 +1,4 @@
-"""What may stand behind the question mark of an address: described once, for reading it and for its documentation."""
+"""The parameters of queries: described once, for parsing and for the documentation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Parameter:
     """A parameter of a question.
 
     Attributes:
-        name: as it stands in the address.
+        name: as in the address.
         doc: what it says.
         schema: what it may be, as JSON Schema.
         read: makes the value of the text; raises ValueError with what is wrong.
@@ -89,11 +89,11 @@ def choice(name: str, doc: str, words: Sequence[str], default: str | None = None
 
 
 def asked(parameters: Sequence[Parameter], pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, Any], list[BadValue]]:
-    """What was asked, and everything that is wrong with it.
+    """Return the parsed parameters, and everything that is wrong with them.
 
     Args:
         parameters: those of the question.
-        pairs: names and texts, as they stand in the address.
+        pairs: names and texts, as in the address.
     """
     by_name = {parameter.name: parameter for parameter in parameters}
     values: dict[str, list[Any]] = {}

@@ -1,7 +1,7 @@
-"""Ending with the process that started this one, however that ended.
+"""End with the process that started this one, however that ended.
 
 The parent keeps one end of a pipe and never writes; its children have the other end and read that it is closed. A
-number of a process cannot tell: a child that is still being started when its parent dies sees another one from the
+number of a process is no proof: a child that is still being started when its parent dies sees another one from the
 beginning. On Linux the system sends a signal as well, which reaches a process whose threads are all busy.
 """
 

@@ -110,7 +110,7 @@ def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked)
 
 @of_player("/embed/players/{}")
 def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PlayerPage:
-    """A player's rating and graph, to stand in a page of somebody else."""
+    """Return a player's rating and graph, for the page of another site."""
     return forms.PlayerPage(
         head=head,
         summary=players.summary(ledger, person, head.pool) if head.is_rated else None,
@@ -141,7 +141,7 @@ def games(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) 
 
 @of_player("/players/{}/statistics")
 def statistics(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.StatisticsPage:
-    """What a player's games came to: by batches of 50, colour and strength, the best, streaks, time losses, upsets."""
+    """Return a player's statistics: by batches of 50, colour and strength, the best, streaks, time losses, upsets."""
     at, where = asked["at"], (ledger, person, head.pool)
 
     def rows(ask: Callable[[], list[Any]]) -> list[Any]:
@@ -164,7 +164,7 @@ def statistics(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: As
 
 @of_player("/players/{}/changes")
 def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.ChangesPage:
-    """Why a player's rating is not what it was on a day."""
+    """Return why a player's rating changed since a day."""
     made = None
     if asked["since"] is not None and head.is_rated:
         made = get_handlers.changes_since(ledger, person, asked["since"], head.pool)
@@ -174,7 +174,7 @@ def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked
 
 @of_player("/players/{}/prediction")
 def prediction(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PredictionPage:
-    """What a win, a draw and a loss against an opponent would bring."""
+    """Return what a win, a draw and a loss against an opponent would bring."""
     brings, met, opponent = None, None, None
     if asked["opponent"] is not None:
         other = get_handlers.player_asked(ledger, asked["opponent"])

@@ -67,7 +67,7 @@ class Posting:
             asked = _parameters(request, post.parameters)
             content = await request.body()
             _check_media(request, content)
-            # An empty one tells nothing apart: of two games that are told alike the second would be lost as a repeat.
+            # An empty one distinguishes nothing: the second of two equal games would be lost as a repeat.
             once, path = request.headers.get("idempotency-key", "").strip() or None, dict(request.path_params)
 
             def ask_of(ledger: Ledger) -> Ask:
@@ -109,7 +109,7 @@ class Posting:
         return self._sent(200, attrs.asdict(ImportAnswer.of(account)))
 
     async def _read(self, token: str, post: Post, ask: Callable[[Ledger], Ask]) -> Ask:
-        """What is asked of the writer, by a body that is read and the ledger that is asked before it is.
+        """Return the question to the writer, made of the body and of a look at the ledger.
 
         Who shows a token that does not hold is refused first: a stranger learns no name by trying, and to read a body
         and to play moves through takes time that others wait for.
@@ -155,7 +155,7 @@ class Posting:
         return FileResponse(state.place, headers=headers, filename=state.name)
 
     async def _erased(self) -> int:
-        """How many people are erased."""
+        """Return how many players are erased."""
 
         def work() -> int:
             return sum(1 for _ in self._reader.open().ledger.journal.keys(*rules.ERASED))
@@ -168,7 +168,7 @@ class Posting:
         return Response(status_code=204, headers=self._headers)
 
     async def _job_state(self, request: Request) -> JobState:
-        """A job that somebody with a token asks for by its name."""
+        """Return a job, by its name, to a client with a token."""
         _parameters(request, ())
         await self._admit(_token(request, None), None, "ask for a job")
         return JobState(**await self._client.ask("job-state", {"job": request.path_params["job"]}))
@@ -206,7 +206,7 @@ class Posting:
         return None
 
     async def _spooled(self, request: Request) -> Path:
-        """The body in a file, where nobody else may look.
+        """Store the body in a file that no other user may read.
 
         Raises:
             RefusedError: there is no room for it.
@@ -230,7 +230,7 @@ class Posting:
 
 
 def _token(request: Request, role: Role | None) -> str:
-    """The token that stands above a request; the word of a session at the desk is none.
+    """Return the token in the headers of a request; the word of a session at the desk is none.
 
     Raises:
         RefusedError: there is none.
@@ -248,7 +248,7 @@ def _token(request: Request, role: Role | None) -> str:
 
 
 def _tried(post: Post) -> str:
-    """What whoever is refused tried, for the log."""
+    """Return the attempt in words, for the log of refusals."""
     return f"run the job {post.path.removeprefix(f'{JOBS}/')}" if post.cost is Cost.JOB else f"post to {post.path}"
 
 
@@ -266,7 +266,7 @@ def _check_media(request: Request, content: bytes) -> None:
 
 
 def _of_lines(account: Mapping[str, Any]) -> problems.Problem:
-    """Why nothing of a file was recorded."""
+    """Return why nothing of a file was recorded."""
     faults = [Fault(parameter=None, detail=detail, line=line) for line, detail in account["faults"]]
     words = f"nothing was recorded: {account['name']} has {account['fault_count']:,} faults"
     return problems.problem(400, words, errors=faults)

@@ -67,8 +67,8 @@ class Post:
             where the same is sent again.
         answer: the class of the answer.
         where: the address of what was recorded, of the answer; None: it has none.
-        parameters: what may stand behind the question mark.
-        takes_once: whether the header Idempotency-Key tells a repeat.
+        parameters: of the query.
+        takes_once: whether the header Idempotency-Key marks a repeat.
         cost: what it costs: a scan may take minutes, and of a job the answer is where to ask how far it is.
     """
 
@@ -99,28 +99,28 @@ class Post:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Recorded:
-    """What became of a fact that was sent."""
+    """The receipt of a submitted fact."""
 
     position: int = documented("its entry in the journal; of the first recording where this was a repeat")
     key: str = documented("the entry's own key")
     leaf: str = documented("SHA-256 of the entry as a leaf of the log, hexadecimal")
-    duplicate: bool = documented("true: the same stood there already, and nothing was recorded")
-    note: str | None = documented("what whoever recorded it should look at; mostly null")
+    duplicate: bool = documented("true: the same was recorded already, and nothing was recorded now")
+    note: str | None = documented("a warning to the client that recorded it; mostly null")
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class GameAnswer(Recorded):
-    """What became of a game that was sent."""
+    """The receipt of a submitted game."""
 
     rated: RecordedGame | None = documented("with rated=1 the game with both ratings; null: not asked, or not yet")
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class PlayerAnswer:
-    """What became of a player who was sent."""
+    """The receipt of a submitted player."""
 
     player: int = documented("the player's number")
-    recorded: bool = documented("false: nothing new was told, and nothing was recorded")
+    recorded: bool = documented("false: it said nothing new, and nothing was recorded")
     position: int = documented("how many entries the journal has")
 
 
@@ -135,7 +135,7 @@ class ProposalAnswer:
 
 @attrs.frozen(kw_only=True, slots=False)
 class BatchAnswer(ProposalAnswer):
-    """What was proposed of a file of corrections; ``proposal`` is the first of them."""
+    """The proposals of a file of corrections; ``proposal`` is the first of them."""
 
     proposals: list[int] = documented("the numbers of all proposals that were made of it, one after the other")
 
@@ -155,7 +155,7 @@ def _pool(ledger: Ledger, word: str | None) -> str:
 
 
 def _players(ledger: Ledger, body: GameTold) -> tuple[tuple[str, str], tuple[str, str], list[int]]:
-    """Identity and name of White and Black, and their numbers; whoever is not there is told at once."""
+    """Return identity and name of White and Black, and their numbers; unknown players are reported together."""
     sides, numbers, faults = [], [], []
     for field in ("white", "black"):
         word = str(getattr(body, field))
@@ -219,7 +219,7 @@ def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None)
 
 
 def _checked(kind: str, words: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The facts of an event, without what was not told; what is wrong with them is told before they wait."""
+    """Return the facts of an event, without missing ones; faults are reported before they wait."""
     facts = {name: value for name, value in words.items() if value is not None}
     codec.structure_event(kind, facts)
     return facts
@@ -284,7 +284,7 @@ def _place_of_game(answer: Mapping[str, Any]) -> str:
 POSTS: tuple[Post, ...] = (
     Post(
         path="/games", body=GameTold, role=Role.RECORDER, ask=game, answer=GameAnswer,
-        doc="Record a game; the same again is a repeat, and told otherwise it is refused with both values.",
+        doc="Record a game; the same again is a repeat, and other facts are refused with both values.",
         where=_place_of_game,
         takes_once=True,
         parameters=(choice("rated", "1: wait until both players are rated, 10 s at most", _YES, "0"),),
@@ -334,17 +334,17 @@ POSTS: tuple[Post, ...] = (
 OF_A_JOB = f"{JOBS}/{{job}}"
 OF_A_JOB_DOC = "By GET, how far a job is, and below it at /result what it wrote; DELETE ends it."
 IMPORT = "/imports"
-IMPORT_DOC = "Record the games of a file, in any format that 'import' reads; every fault is told with its line."
+IMPORT_DOC = "Record the games of a file, in any format that 'import' reads; every fault is reported with its line."
 IMPORT_PARAMETERS = (
-    choice("dry_run", "1: tell what would be recorded, and record nothing", _YES, "0"),
+    choice("dry_run", "1: report what would be recorded, and record nothing", _YES, "0"),
     choice("strict", "1: all of the file, or nothing of it", _YES, "0"),
     choice("record_alike", "1: record games that look like others under another key", _YES, "0"),
     text("pool", "name of the pool, or by-speed; the ledger's first one by default"),
-    text("format", "the format of the file; by default it is told by the content"),
+    text("format", "the format of the file; by default it is recognised by the content"),
     text("filename", "what the file is called in faults"),
-    text("source", "what stands before the keys that the file gives"),
+    text("source", "prefix of the keys that the file gives"),
     text("dates", "what 04/05/2024 is: dmy or mdy"),
-    text("day", "the day of games that tell none"),
+    text("day", "the day of games without one"),
     text("columns", "headings of a CSV file's own: white=Weiß; black=Schwarz"),
     text("results", "what words of a CSV file mean: Sieg=1-0; Remis=1/2-1/2"),
 )

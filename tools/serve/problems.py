@@ -1,6 +1,6 @@
 """What is refused over HTTP: problem details (RFC 9457) with the words that the command line has for the same fault.
 
-No trace of the program leaves it. A fault of the ledger's files is told to its log, not to who asks.
+No trace of the program leaves it. A fault of the ledger's files goes to its log, not to the client.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ class Fault:
 
     parameter: str | None = documented("the parameter that it is about; null: none")
     detail: str = documented("what is wrong, and what would be right")
-    pointer: str | None = _further("where it stands in the body, as a JSON pointer; null: nowhere, or in all of it")
+    pointer: str | None = _further("its place in the body, as a JSON pointer; null: nowhere, or all of it")
     line: int | None = _further("the line of a file; null: it is about none")
-    stored: Any = _further("what is recorded, where that contradicts what was told; else null")
-    given: Any = _further("what was told instead; null where nothing was")
+    stored: Any = _further("what is recorded, if that contradicts the request; else null")
+    given: Any = _further("what the request says instead; null if nothing")
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class Problem:
-    """Why there is no answer (RFC 9457)."""
+    """The reason why there is no answer (RFC 9457)."""
 
     type: str = documented("about:blank, or a word for the rule")
     title: str = documented("the same in few words")
@@ -75,7 +75,7 @@ class Problem:
 
 
 class RefusedError(Exception):
-    """What was asked is refused; ``problem`` says why, as it is sent on."""
+    """A refusal; ``problem`` says why, as it is sent on."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
@@ -83,7 +83,7 @@ class RefusedError(Exception):
 
 
 def problem(status: int, detail: str, rule: str | None = None, errors: Sequence[Fault] = ()) -> Problem:
-    """A problem of a status; of very many faults the first ones are told, and how many more there are."""
+    """Return the problem of a status; of very many faults it has the first ones, and how many more there are."""
     if len(errors) > MOST_FAULTS:
         more = Fault(parameter=None, detail=f"and {counted(len(errors) - MOST_FAULTS, 'more fault')}")
         errors = [*errors[:MOST_FAULTS], more]
@@ -100,7 +100,7 @@ def of_parameters(wrong: Sequence[BadValue]) -> Problem:
 
 
 def of_error(error: LedgerError) -> Problem:
-    """What the library refused."""
+    """Return the problem of an error of the library."""
     if isinstance(error, UnknownNameError):
         return problem(404, str(error), "unknown-name")
     if isinstance(error, BatchError):
@@ -117,12 +117,12 @@ def of_error(error: LedgerError) -> Problem:
     return problem(503, "the ledger cannot be read at present; ask again later")
 
 
-# Where a body says what a rule refuses of a proposal as a whole; what others refuse stands in no body.
+# The field of a body that a rule refuses of a proposal as a whole; other rules refuse no field.
 _OF_THE_WHOLE = {"no-reason": "/reason", "nothing-proposed": "/changes", "unseen-entries": "/seen"}
 
 
 def _faults(error: RejectedError) -> list[Fault]:
-    """What is wrong one by one, where a refusal says more than its words: the two values, or each change."""
+    """Return the faults of a refusal that has more than words: the two values, or each change."""
     if isinstance(error, ConflictError):
         where = f"/{error.field}"
         return [Fault(parameter=None, detail=str(error), pointer=where, stored=error.stored, given=error.given)]
@@ -139,7 +139,7 @@ def _faults(error: RejectedError) -> list[Fault]:
 
 
 def refusal(error: LedgerError) -> Problem:
-    """What the library refused; a fault of the ledger's files is told to its owner, with more than who asks is told."""
+    """Return the problem of a refusal; the server's log, not the client, gets the details of damaged files."""
     made = of_error(error)
     if made.status >= 500:
         output.error(str(error))
@@ -147,13 +147,13 @@ def refusal(error: LedgerError) -> Problem:
 
 
 def no_room(error: OSError) -> RefusedError:
-    """Why a file that is sent cannot be kept; the owner of the ledger is told more than who sends it."""
+    """Return why a submitted file cannot be stored; the server's log has the details."""
     output.error(f"a file that was sent cannot be kept: {error.strerror or error}")
     return RefusedError(problem(503, "there is no room at present for files that are sent; try again later"))
 
 
 def headers(status: int) -> Mapping[str, Any]:
-    """What stands above a problem of a status."""
+    """Return the headers of a problem with a status."""
     if status == 401:
         return {"WWW-Authenticate": 'Bearer realm="rating ledger"'}
     return {"Retry-After": str(AGAIN_SECONDS)} if status in {429, 503} else {}

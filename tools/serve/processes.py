@@ -1,7 +1,7 @@
 """The processes of the server: a parent that starts one writer and some readers, and starts again what dies.
 
 The parent opens the socket and hands it on, so that a reader that is started again takes up the same address. One
-server answers for a ledger; commands go on beside it.
+server answers for a ledger; commands go on meanwhile.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ import attrs
 from ledger.errors import StorageError
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.signing_keys import read_key
+from ledger.runtime import workers
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import companion_file, journal_file
 
@@ -35,8 +35,6 @@ GLANCE = 0.1  # seconds between two looks at the children
 ENDS_WITHIN = 12.0  # seconds for a child to end after SIGTERM: a little more than a reader gives its answers
 _WAITS = (0.5, 1.0, 2.0, 5.0, 15.0)  # seconds before a child that died is started again, the first time and later
 _STEADY = 60.0  # seconds after which a child that dies counts as one that died for the first time
-_PARTS = str(__package__).split(".")
-ROOT = Path(__file__).parents[len(_PARTS)]  # where this package is imported from
 
 
 @attrs.define
@@ -52,10 +50,9 @@ class _Child:
     again: float = 0.0
 
     def start(self) -> None:
-        paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         self.process = subprocess.Popen(  # noqa: S603  # our own code
-            [sys.executable, "-P", "-m", *self.command],
-            env={**os.environ, "PYTHONPATH": paths},
+            workers.command(*self.command),
+            env=workers.environment(),
             pass_fds=self.descriptors,
             stdin=subprocess.DEVNULL,
         )
@@ -107,7 +104,7 @@ def serve(serving: Serving, stopped: Event) -> None:
 
 @contextmanager
 def _held_pipe() -> Iterator[int]:
-    """The end of a pipe that children inherit; the other one is closed when this process ends, whatever ends it."""
+    """Yield the end of a pipe that children inherit; the other one is closed when this process ends, for any reason."""
     reading, writing = os.pipe()
     try:
         yield reading
@@ -117,7 +114,7 @@ def _held_pipe() -> Iterator[int]:
 
 
 def told_of_the_proxy(serving: Serving) -> Iterator[str]:
-    """What its owner must know of whom the server takes requests to be from."""
+    """Yield warnings about the clients that the server sees through a proxy."""
     is_unix = serving.listen.startswith(UNIX)
     if serving.behind_proxy is None and (is_unix or (serving.public_url or "").startswith("https:")):
         which = "unix" if is_unix else "ADDRESS"
@@ -139,7 +136,7 @@ def _verifier(files: CheckpointFiles) -> str | None:
 
 
 def _told_of_the_log(serving: Serving) -> Iterator[str]:
-    """What its owner must know of what the world may read of the journal."""
+    """Yield warnings about what the world may read of the journal."""
     if serving.log == "off":
         return
     if serving.log == "entries":

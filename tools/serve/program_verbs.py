@@ -1,4 +1,4 @@
-"""What programs have the writer do, beside single games and what the desk has it do. Each is the library's own."""
+"""The programs' verbs of the writer, besides single games and the verbs of the desk. Each calls the library."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Record one fact that is no game: a closed run, a tournament that is announced or over."""
     event = codec.structure_event(args["kind"], args["facts"])
     ledger.level()
-    ledger.pool(args["facts"]["pool"])  # a pool that is misspelt is told so, with those that there are
+    ledger.pool(args["facts"]["pool"])  # names the pools if this one is misspelt
     ledger.check_early(event, Context.COMMAND)
     recorded = ledger.append(event, actor=DEFAULT_ACTOR, token=asks.token)
     return {**recorded._asdict(), "leaf": recorded.leaf.hex()}
 
 
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Propose changes that are decided together; with any fault nothing is proposed, and all faults are told."""
+    """Propose changes that are decided together; with any fault nothing is proposed, and all faults are reported."""
 
     def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
         changes, problems = [], reason_faults(args["reason"])
@@ -63,13 +63,13 @@ def refuse(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
 
 def preview(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """What the approval of a proposal would move, to whoever has a token; nothing is recorded."""
+    """Return the effect of the approval of a proposal, to any holder of a token; nothing is recorded."""
     ledger.tokens.holder(asks.token or "", f"preview proposal {args['number']}")
     return desk_verbs.preview(ledger, asks, args)
 
 
 def preview_import(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """What the import of a file would record, to whoever has a token; nothing is recorded."""
+    """Return what the import of a file would record, to any holder of a token; nothing is recorded."""
     ledger.tokens.holder(asks.token or "", "preview an import")
     answer: dict[str, Any] = dict(previewed(ledger, Sent.of(args["sent"])))
     return answer

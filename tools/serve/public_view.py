@@ -1,4 +1,4 @@
-"""What strangers are told where an answer of the library names officers or reasons: the same without these."""
+"""The public form of answers that name officers or reasons: the same without these."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class LedgerFacts:
     """The ledger, and how far it is."""
 
     position: int = documented("how many entries of the journal the answers follow from", minimum=0)
-    alarm: str | None = documented("why the journal must not be trusted as it stands; null: nothing is seen")
+    alarm: str | None = documented("why the journal must not be trusted in its current state; null: nothing is wrong")
     program: str = documented("version of the program")
     pools: list[str] = documented("names of the pools")
 
@@ -33,7 +33,7 @@ class PlayerFacts:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ExplainedSides:
-    """Why a game changed both ratings."""
+    """The explanation of both ratings' changes by a game."""
 
     game: str = documented("key of the game")
     reason: str | None = documented("why it does not count; null: it does")
@@ -43,7 +43,7 @@ class ExplainedSides:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ChangesInParts:
-    """What made the difference between a rating then and now: in pages, for busy players have thousands of parts."""
+    """The difference between a rating then and now, in pages: busy players have thousands of parts."""
 
     changes: RatingChanges = flattened()
     count: int = documented("how many parts there are in all", minimum=0)
@@ -64,7 +64,7 @@ class PublicCorrection:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PublicLogEntry:
-    """What an entry of the journal says about a game."""
+    """An entry of the journal about a game, as strangers see it."""
 
     entry: int = documented("its position in the journal", minimum=1)
     recorded_at: str = documented("when it was recorded, UTC")

@@ -40,7 +40,7 @@ from .sites import Site
 
 THREADS = 1  # two would only take turns: one interpreter runs one of them at a time
 KEPT_BYTES = 32 * 1024 * 1024  # of answers that are kept
-ENTRY_BYTES = 1_000  # that an answer takes beside its own bytes and what it is kept by; a little more than measured
+ENTRY_BYTES = 1_000  # that an answer takes besides its own bytes and its key; a little more than measured
 LATELY = 5_000  # questions, with the tags of their answers …
 LONGEST_LATELY = 1_000  # … each of so many bytes at most: an address and a header Accept have room for 24 KiB
 HTML = "text/html; charset=utf-8"
@@ -57,10 +57,10 @@ class Answer(NamedTuple):
         tag: its entity tag.
         position: how many entries of the journal it follows from.
         following: where the next page is; None: there is none, or there are no pages.
-        packed: the bytes as gzip, once somebody took them so.
+        packed: the bytes as gzip, once a client took them so.
         status: the status; 200, or of an answer that is elsewhere.
         location: where that is.
-        lasts: whether it is the answer until somebody writes the views.
+        lasts: whether it is the answer until the views are written.
     """
 
     body: bytes | None
@@ -75,7 +75,7 @@ class Answer(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it takes."""
+        """The size in bytes."""
         return len(self.body or b"") + len(self.packed or b"")
 
 
@@ -122,7 +122,7 @@ class _Open:
         ledger: the ledger.
         inode: of the file that it was.
         alarm: why it must not be trusted; None: nothing is seen.
-        named: at so many entries no name was being given any more, nor will one of theirs be; -1: nobody has looked.
+        named: position at which no renaming was pending any more; -1: not looked up yet.
     """
 
     ledger: Ledger
@@ -132,11 +132,11 @@ class _Open:
 
 
 class Lately(NamedTuple):
-    """What a question was answered with lately.
+    """The latest answer to a question.
 
     Attributes:
-        written: what is another one after anybody has written, as it was before the answer was worked out.
-        target: what the answer is kept by.
+        written: a value that changes with each write, as it was before the answer was computed.
+        target: the key under which the answer is stored.
         tag: of the answer.
     """
 
@@ -146,16 +146,16 @@ class Lately(NamedTuple):
 
 
 class Reader:
-    """What a reading process holds: threads, each with the ledger open; answers that are kept."""
+    """The state of a reading process: threads, each with the ledger open, and stored answers."""
 
     def __init__(self, path: str | Path, site: Site | None = None, threads: int = THREADS) -> None:
         """Say which ledger.
 
         Args:
             path: the ledger.
-            site: what is told of the site.
+            site: the public facts of the site.
             threads: that look at the ledger for programs, the desk, the feed and the log. What else costs little is
-                answered by the thread that asks; what costs much has one of its own, so that nobody waits for it.
+                answered by the thread that asks; what costs much has one of its own, so that no cheap question waits.
         """
         self.path, self.site = Path(path), site or Site()
         self.renderer = Renderer(self.site)
@@ -169,7 +169,7 @@ class Reader:
         self._lately: OrderedDict[Question, Lately] = OrderedDict()  # by the words of a question, as they came
 
     def written(self) -> Hashable:
-        """What is another one after anybody has written, or on another day; None: the ledger refuses."""
+        """Return a value that changes when somebody writes, and with the day; None if the ledger refuses."""
         try:
             opened = self.open()
             return (opened.inode, opened.alarm, opened.ledger.views.written(), utc_now().astimezone(UTC).date())
@@ -177,12 +177,12 @@ class Reader:
             return None
 
     def lately(self, words: Question, written: Hashable, tags: Sequence[str]) -> Answer | None:
-        """The answer to the same words, where nobody has written since: it costs no transaction and no other thread.
+        """Return the answer to the same words if nothing was written since, without a transaction or another thread.
 
         Args:
             words: all of a question that its answer depends on.
             written: as it is now.
-            tags: of the answers that whoever asks has.
+            tags: of the answers that the client has.
         """
         last = self._lately.get(words)
         if last is None or written is None or last.written != written:
@@ -206,7 +206,7 @@ class Reader:
         self.turns = {cost: asyncio.Semaphore(1) for cost in self.threads}
 
     def open(self) -> _Open:
-        """This thread's ledger; one that was put in its place is opened anew.
+        """Return this thread's ledger; one that took its place is opened.
 
         Raises:
             LedgerError: it cannot be opened, or is not there, as while another one is being put in its place.
@@ -233,13 +233,13 @@ class Reader:
     def answer(
         self, route: Route, asked: Mapping[str, Any], target: str, tags: Sequence[str], *, pack: bool = False
     ) -> Answer:
-        """The answer to what was asked, without its bytes where whoever asks has them, by one of their *tags*.
+        """Return the answer, without its bytes if the client has them, by one of its *tags*.
 
         Args:
             route: what is asked.
             asked: the values of its parameters.
-            target: what tells the question from others.
-            tags: of the answers that whoever asks has.
+            target: the key of the question.
+            tags: of the answers that the client has.
             pack: whether the bytes are wanted as gzip, too.
 
         Raises:
@@ -249,7 +249,7 @@ class Reader:
         with opened.ledger.moment() as position, self.site.strangers():
             signed = _signed(opened.ledger) if route.of_checkpoints else ""
             renaming = self._renaming(opened, position)
-            # Views that were built anew may say otherwise: damage was mended, or a scheme is one of another version.
+            # Views that were built again may differ: damage was repaired, or a scheme has another version.
             origin = f"{target}{signed}{renaming} {opened.ledger.views.build()}"
             tag = self._tag(opened, position, origin, utc_now() if route.of_today else None)
             if tag in tags:
@@ -269,7 +269,7 @@ class Reader:
 
     @staticmethod
     def _renaming(opened: _Open, position: int) -> str:
-        """What is another word while a name is given: the journal seals it first, and the player has it a moment later.
+        """Return a word that changes during a renaming: the journal commits to the name before the player has it.
 
         A name waits before it is sealed: where none waits, all that were sealed by then are given. So it is asked once
         for each position, which of a ledger on a server costs a question.
@@ -283,7 +283,7 @@ class Reader:
         return ""
 
     def now(self, ask: Callable[[Ledger], Value]) -> tuple[int, Value]:
-        """What strangers are told in this moment, and how many entries of the journal it follows from.
+        """Return the current public facts, and how many entries of the journal they follow from.
 
         Raises:
             LedgerError: the library refuses.
@@ -292,7 +292,7 @@ class Reader:
             return position, ask(self.open().ledger)
 
     def lasting(self, target: str, make: Callable[[Ledger], FileAnswer]) -> Answer:
-        """An answer that never changes once there is one, whatever is recorded meanwhile.
+        """Return an answer that never changes once there is one, even if entries are recorded meanwhile.
 
         Raises:
             LedgerError: the library refuses.
@@ -306,7 +306,7 @@ class Reader:
         return answer
 
     def _tag(self, opened: _Open, position: int, target: str, now: datetime | None) -> str:
-        """What is another one where the answer may be: by file, alarm, program, site, address, position, and day."""
+        """Return a tag that changes with the answer: of file, alarm, program, site, address, position, and day."""
         day = "" if now is None else f"-{now.astimezone(UTC):%Y%m%d}"
         origin = f"{self._answerer} {opened.inode} {opened.alarm} {target}"
         return f'"{position}-{sha256(origin.encode()).hexdigest()[:16]}{day}"'
@@ -363,14 +363,14 @@ class Reader:
 
 
 def _signed(ledger: Ledger) -> str:
-    """What is another word once a checkpoint was signed, or cosigned."""
+    """Return a word that changes once a checkpoint was signed, or cosigned."""
     with suppress(LedgerError):
         return str([note and note.head.size for note in (ledger.checkpoints.last(), ledger.checkpoints.cosigned())])
     return ""
 
 
 def _unpacked(answer: Answer) -> bool:
-    """Whether an answer that is worth packing was not packed yet."""
+    """Return whether an answer that is worth compressing was not compressed yet."""
     return answer.packed is None and encodings.worth_it(answer.media, len(answer.body or b""))
 
 

@@ -46,10 +46,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _recording(reader: Reader, client: WriterClient | None, serving: Serving) -> Sequence[Visits | Posting]:
-    """The desk, and what programs send, where there is somebody who writes."""
+    """Return the desk and the endpoints of programs, if there is a writer."""
     if serving.folder is None or client is None:
         return ()
-    tempfile.tempdir = str(serving.folder)  # what is uploaded waits where nobody else may look
+    tempfile.tempdir = str(serving.folder)  # uploads wait where no other user may look
     desk = Visits(reader, client, serving.folder, by_proxy=serving.person_header is not None)
     return desk, Posting(reader, client, serving.folder)
 

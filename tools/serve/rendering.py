@@ -30,7 +30,7 @@ from .sites import Site
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES, _STATIC = _FOLDER / "templates", _FOLDER / "static"
-_DATA = ("bar", "colour")  # what a bar's title does not tell the script
+_DATA = ("bar", "colour")  # what a bar's title does not give the script
 _MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 
@@ -45,11 +45,11 @@ class StaticFile(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Around:
-    """What a page says beside its own answer.
+    """The frame of a page: all but its own answer.
 
     Attributes:
         position: how many entries of the journal it follows from.
-        alarm: why the journal must not be trusted as it stands; None: nothing is seen.
+        alarm: why the journal must not be trusted in its current state; None: nothing is wrong.
     """
 
     position: int
@@ -108,7 +108,7 @@ class Renderer:
         Args:
             template: name of the file.
             answer: what it shows, as ``page`` in the template.
-            around: what stands beside it.
+            around: the frame.
         """
         drawn = self._environment.get_template(template).render(page=answer, around=around)
         return drawn.encode("utf-8", "backslashreplace")
@@ -130,7 +130,7 @@ class Renderer:
 
 @cache
 def _template_files() -> Mapping[str, tuple[str, str, None]]:
-    """Text and path of each template by its name, as they are now: a newer program may take their place beside us."""
+    """Text and path of each template by its name, as they are now: a newer program may replace them while we run."""
     paths = sorted(path for path in _TEMPLATES.rglob("*") if path.is_file())
     return {path.relative_to(_TEMPLATES).as_posix(): (path.read_text("utf-8"), str(path), None) for path in paths}
 
@@ -157,7 +157,7 @@ def _style_of_graphs() -> str:
 
 
 def _harmless(value: object) -> object:
-    """What a template writes: of text nothing that hides or moves, whoever it comes from; markup of ours as it is."""
+    """Return what a template writes: text without hidden or moving characters; our own markup unchanged."""
     return visible(value) if type(value) is str else value
 
 
@@ -213,12 +213,12 @@ def instant(text: str | None) -> Markup | str:
 
 
 def lines(text: str) -> Markup:
-    """A text of several lines, as it is told in a block that keeps them."""
+    """Return a text of several lines, for a block that keeps them."""
     return Markup("\n".join(in_markup(line) for line in text.rstrip("\n").split("\n")))  # noqa: S704  # escaped
 
 
 def tip(rows: Sequence[str]) -> Markup:
-    """What a mouse-over says, line by line, as an attribute; nothing where there is nothing to say."""
+    """Return a tooltip, line by line, as an attribute; nothing if there are no lines."""
     # In an attribute a line feed must be written so for the mouse-over to have several lines.
     return Markup(f' title="{"&#10;".join(map(in_markup, rows))}"' if rows else "")  # noqa: S704  # escaped
 

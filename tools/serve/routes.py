@@ -1,6 +1,6 @@
 """What can be asked over HTTP: one table as data, from which the server and its documentation are made.
 
-``/api/v1`` stands for good: fields and addresses may be added to it, none goes or means something else.
+``/api/v1`` is permanent: fields and addresses may be added to it, none goes or means something else.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MOST_POINTS = 50_000  # of a history in one answer: some 11 MB
 
 
 class Cost(StrEnum):
-    """The cost of an answer, each with a queue of its own, so that nobody waits for what costs more.
+    """The cost of an answer, each with a queue of its own, so that no question waits for a costlier one.
 
     A look at an index; what one player or tournament has, however much; a scan of a pool or a list. Each reader works
     out one of the second and one of the third at a time. A job is one for all.
@@ -64,11 +64,11 @@ class Route:
         ask: what asks the library.
         form: the class of the answer, or of each of its rows; None of a text.
         rows: whether it is a list of rows, which comes in pages.
-        parameters: what may stand behind the question mark.
+        parameters: of the query.
         cost: what the answer costs at most, but for what ``cost_of`` says.
         of_today: whether it depends on what day it is, too.
         media: of answers that are documents, what they may be.
-        prefix: what stands before the path.
+        prefix: of the path.
         template: of a page, the template that shows the answer; None: it is for programs.
         guard: what browsers may do with it.
         of_checkpoints: whether it says what was signed last, which changes without an entry.
@@ -93,7 +93,7 @@ class Route:
 
     @property
     def doc(self) -> str:
-        """What is answered, in a sentence."""
+        """The answer in a sentence."""
         return (self.ask.__doc__ or "").strip()
 
     @property
@@ -110,7 +110,7 @@ class Route:
         return (*every, AFTER) if waits else every
 
     def cost_of(self, asked: Asked) -> Cost:
-        """What an answer costs: whatever it is of, what stands far behind the first rows is found by a scan."""
+        """Return the cost of an answer: rows far behind the first ones need a scan, whatever the route."""
         if self.whole is not None:  # its rows are found by number
             return self.cost
         is_far = asked.get("offset", 0) >= MOST_ROWS or (asked.get("page") or 1) * PAGE > MOST_ROWS
@@ -140,7 +140,7 @@ _ROWS = _row_parameters(PAGE, MOST_ROWS)
 AFTER = whole("after", "wait until the answer follows from this entry, such as one that was just recorded; 10 s", None)
 # An empty word, as forms and programs made of them send, asks for that, too.
 POOL = text("pool", "name of the pool; the ledger's first one by default", read=lambda word: word or None)
-AT = instant("at", "as it stood at the end of that day, month or year; by default after all that is recorded")
+AT = instant("at", "the state at the end of that day, month or year; by default after all that is recorded")
 SINCE = instant("since", "not before that day, month or year")
 UNTIL = instant("until", "not after that day, month or year")
 _YES = ("yes", "no")
@@ -149,9 +149,9 @@ _GRAPH = (
     whole("page", "a page of 50 games, 1 the newest; by default the last 100 games", None, 1),
     whole("last", "so many of the last games, a multiple of 50", None, 50, 1_000),
     choice("by", "bars side by side, or on their days", ("game", "date"), "game"),
-    text("against", "a second player, beside the first on their days: name, identity or number"),
+    text("against", "a second player, next to the first on their days: name, identity or number"),
     choice("opponents", "the opponents' ratings as small squares on top", _YES, "no"),
-    choice("mono", "in black and white: results told apart by pattern alone", _YES, "no"),
+    choice("mono", "in black and white: patterns alone distinguish results", _YES, "no"),
     choice("theme", "for light or dark pages; auto: as the reader has it", ("auto", "light", "dark"), "auto"),
 )
 _EDITION = whole("edition", "edition of the list; the last one by default", None, 1)
@@ -252,7 +252,7 @@ ENTRIES = _one(
 )  # fmt: skip
 STREAM = _one(
     "/stream", _q.stream, recorded_entries.RecordedEntry,
-    whole("after", "position of the last entry that is known, as Last-Event-ID; by default what comes is told", None),
+    whole("after", "position of the last known entry, as Last-Event-ID; by default only new entries are sent", None),
     media=("text/event-stream; charset=utf-8",),
 )  # fmt: skip
-FEED = (ENTRIES, STREAM)  # what is told as it comes
+FEED = (ENTRIES, STREAM)  # streamed

@@ -9,7 +9,7 @@ _OWN = "'self'"
 
 
 class AnswerKind(Enum):
-    """What kind of answer it is, by what browsers may do with it."""
+    """The kind of an answer, by what browsers may do with it."""
 
     DATA = "data"
     PAGE = "page"

@@ -34,8 +34,8 @@ class Cookies:
     """The cookies of a site.
 
     Over HTTPS they are ``__Host-`` cookies: a browser takes them from this host alone and sends them to no other one.
-    Such a cookie is for all paths of its host, so that it is sent to whatever else answers there, outside of the prefix
-    of this site, too: a ledger with officers belongs on a host that it shares with nobody whom it does not trust.
+    Such a cookie is for all paths of its host, so that it is sent to any other program there, outside of the prefix
+    of this site, too: a ledger with officers belongs on a host that it shares only with programs that it trusts.
 
     Attributes:
         public_url: the address of the site, without a slash at its end.
@@ -45,16 +45,16 @@ class Cookies:
 
     @property
     def is_secure(self) -> bool:
-        """Whether the site is reached over HTTPS."""
+        """True if the site is reached over HTTPS."""
         return urlsplit(self.public_url).scheme == "https"
 
     def name(self, what: str) -> str:
-        """What a cookie is called; two ledgers on one host have one each."""
+        """Return the name of a cookie; two ledgers on one host have one each."""
         path = re.sub(r"[^A-Za-z0-9]+", "-", urlsplit(self.public_url).path).strip("-")
         return f"{'__Host-' if self.is_secure else ''}{what}{'.' if path else ''}{path}"
 
     def read(self, request: Request, what: str) -> str | None:
-        """What a browser sent of it; None where that can be nothing of ours."""
+        """Return the browser's cookie of this name; None if it cannot be ours."""
         value = request.cookies.get(self.name(what))
         return value if value and len(value) <= MOST_COOKIE else None
 
@@ -71,7 +71,7 @@ class Cookies:
 
 
 def sign_in_fault(public_url: str, client: str | None) -> str | None:
-    """Why nobody may sign in from there; None where one may.
+    """Return why nobody may sign in from there; None if one may.
 
     Args:
         public_url: the address of the site.
@@ -101,7 +101,7 @@ def _is_local(host: str | None) -> bool:
 
 
 def origin_fault(public_url: str, headers: Mapping[str, str]) -> str | None:
-    """Why a form does not come from a page of the site, as the browser says; None where it does."""
+    """Return why a form does not come from a page of the site, as the browser says; None if it does."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site not in {None, "same-origin"}:
         return f"this form was sent by a page of another site ({site}): open the page here, and send it from there"
@@ -134,7 +134,7 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 
 @attrs.frozen(kw_only=True)
 class Forms:
-    """What forms of a visit bring along.
+    """The tokens and words of a visit's forms.
 
     Attributes:
         word: of the session, or of the visit before there is one.
@@ -143,39 +143,39 @@ class Forms:
     word: str
 
     def token(self, form: str) -> str:
-        """What a form must bring along."""
+        """Return the token of a form."""
         return form_token(self.word, form)
 
     def takes(self, form: str, token: str | None) -> bool:
-        """Whether it is what that form had."""
+        """Return whether it is the token of that form."""
         return token is not None and is_form_token(self.word, form, token)
 
 
 def new_visit() -> str:
-    """The word of a visit, by which the form of signing in is told from one that another site made."""
+    """Return the word of a visit, which distinguishes our form of signing in from that of another site."""
     return secrets.token_urlsafe(32)
 
 
 def new_once() -> str:
-    """What tells a form that is sent twice from two forms."""
+    """Return a word that distinguishes a form that is sent twice from two forms."""
     return secrets.token_hex(16)
 
 
 # -- slowed down ---------------------------------------------------------------------------------------------------
 
 WINDOW = 600.0  # seconds
-MOST_WRONG = 60  # wrong tokens of everybody within the window; then nobody is told at once whether one is right
+MOST_WRONG = 60  # wrong tokens of all clients within the window; then answers are delayed
 SLOWLY = 1.0  # seconds that an answer takes then, one after another
 
 
 class WrongTokens:
-    """Wrong tokens of late, of everybody: many addresses that guess together are slowed down, and nobody is locked out.
+    """The latest wrong tokens of all clients: many addresses that guess are slowed down, and none is locked out.
 
     How often one address may be refused ``middleware`` says.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with none; *clock* tells seconds."""
+        """Begin with none; *clock* returns seconds."""
         self._clock = clock
         self._last: deque[float] = deque(maxlen=MOST_WRONG)
 
@@ -185,5 +185,5 @@ class WrongTokens:
 
     @property
     def are_many(self) -> bool:
-        """Whether answers are to take their time."""
+        """True if answers are to be delayed."""
         return len(self._last) == MOST_WRONG and self._clock() - self._last[0] <= WINDOW

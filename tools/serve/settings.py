@@ -1,6 +1,6 @@
 """How a ledger is served: every setting once, for the options of the command and for ``[serve]`` of ``club.toml``.
 
-The same words stand in both; what the command line gives wins. All processes of a server are handed the same object.
+Both have the same words; the command line wins. All processes of a server are handed the same object.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _TAKEN_HEADERS = frozenset({"authorization", "cookie", "host", "origin", "refere
 
 @attrs.frozen(kw_only=True)
 class ServeSetting:
-    """What is known of a setting beside its name and default.
+    """The description of a setting, without its name and default.
 
     Attributes:
         doc: what it says, for the help of the command.
-        metavar: what stands for its value there.
+        metavar: the name of its value there.
         read: makes the value of what was given, a text or a number; raises ValueError with what is wrong.
         choices: the words that it may be; empty where it is none of some words.
     """
@@ -150,24 +150,24 @@ def _words(doc: str, *words: str, default: str) -> Any:
 
 @attrs.frozen(kw_only=True)
 class Serving:
-    """What is served, where and how.
+    """The ledger that is served, where and how.
 
     Attributes:
         path: the ledger.
-        folder: where the processes of a server meet: a folder of their own, which nobody else may enter. In it stand
-            the writer's socket and what is uploaded, for as long as it is needed. None: nobody serves yet.
-        verifier: the line by which others verify the checkpoints; None: there is no key, or nobody serves yet.
+        folder: where the processes of a server meet: a folder of their own, which no other user may enter, with
+            the writer's socket and what is uploaded, for as long as it is needed. None: before serving.
+        verifier: the line by which others verify the checkpoints; None: there is no key, or before serving.
         listen: ``ADDRESS:PORT`` or ``unix:PATH``.
-        public_url: what stands before the addresses in links, without a slash at its end; None: the address itself.
+        public_url: the base of links, without a slash at its end; None: the address itself.
         readers: how many processes answer.
-        behind_proxy: whose word is taken for where a request comes from; None: nobody's.
+        behind_proxy: whose word is taken for where a request comes from; None: no proxy's.
         person_header: the header in which a proxy that signs people in says who was signed in: the desk asks for that
             person's own token then, and takes no other. It counts from ``behind_proxy`` alone. None: no proxy does.
         log: what of the log of the journal is shown to the world: nothing, its hashes, or its entries, too.
         checkpoint_every: seconds after which the head of the journal is signed where it grew; 0: it is not.
         witness: where checkpoints are sent to be cosigned; None: nowhere.
         witness_key: the line by which its signatures are verified; None: there is no witness.
-        contact: an address of mail or of a page, for whoever sees a mistake; None: none is shown.
+        contact: an address of mail or of a page, for reports of mistakes; None: none is shown.
         names: as what players are shown to strangers: by their names, by initials or by their numbers alone.
         index: whether search machines may keep the pages.
         rate: requests a minute that one address may make, of each process that answers; 0: any number. Who is on this
@@ -181,7 +181,7 @@ class Serving:
     listen: str = _setting(
         "127.0.0.1:8000", "Where it answers; port 0: any that is free.", "ADDRESS:PORT|unix:PATH", _listen
     )
-    public_url: str | None = _setting(None, "What others call it: stands before the addresses in links.", "URL", _url)
+    public_url: str | None = _setting(None, "Its public address: the base of links.", "URL", _url)
     readers: int = _setting(1, "Processes that answer.", "N", _whole(1, MOST_READERS))
     behind_proxy: str | None = _setting(
         None, "Of the proxy whose word is taken for where a request comes from; unix: of unix:PATH.", "ADDRESS", _proxy
@@ -191,7 +191,7 @@ class Serving:
         "NAME", _header,
     )  # fmt: skip
     log: str = _words(
-        "What of the journal's log the world may read: nothing, hashes, or entries with all that stands in them.",
+        "What of the journal's log the world may read: nothing, hashes, or complete entries.",
         "off", "hashes", "entries", default="hashes",
     )  # fmt: skip
     checkpoint_every: int = _setting(
@@ -202,7 +202,7 @@ class Serving:
         None, "The line of the witness by which its signatures are verified.", "NAME+ID+KEY", _witness_key
     )
     contact: str | None = _setting(
-        None, "Whom to tell of a mistake: an address of mail or a page.", "ADDRESS", _contact
+        None, "Where to report a mistake: an address of mail or a page.", "ADDRESS", _contact
     )
     names: str = _words("As what strangers see players.", "full", "initials", "numbers", default="full")
     index: str = _words("Whether search machines may keep the pages.", "yes", "no", default="no")
@@ -217,7 +217,7 @@ class Serving:
 
     @classmethod
     def of_json(cls, text: str) -> Serving:
-        """What ``as_json`` made."""
+        """Return the settings of ``as_json``."""
         table = json.loads(text)
         folder = table.pop("folder")
         return cls(path=Path(table.pop("path")), folder=None if folder is None else Path(folder), **table)
@@ -231,12 +231,12 @@ SETTINGS: Mapping[str, tuple[ServeSetting, Any]] = {
 
 
 def word_of(name: str) -> str:
-    """What a setting is called in ``club.toml`` and, behind two dashes, on the command line."""
+    """Return the name of a setting in ``club.toml`` and, behind two dashes, on the command line."""
     return name.replace("_", "-")
 
 
 def serving(path: Path, options: Mapping[str, Any]) -> Serving:
-    """How a ledger is served, by the options of the command and by its ``club.toml``.
+    """Return how to serve a ledger, by the options of the command and by its ``club.toml``.
 
     Args:
         path: the journal's file.
@@ -279,14 +279,14 @@ def _read(table: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str
 
 
 def _of_toml(value: object) -> object:
-    """A value of TOML: a number stands without quotes there, and true and false are no words of ours."""
+    """Return the word of a TOML value: a number has no quotes there, and true and false are no words of ours."""
     if isinstance(value, str) and value.isdecimal():
         raise ValueError(f"expected {value} without quotation marks")
     return value
 
 
 def _lines(path: Path, words: Mapping[str, Any]) -> dict[str, int]:
-    """By word, the line of the file that gives it within the table; TOML's reader does not tell."""
+    """Return, by word, its line in the table of the file; TOML's reader does not give it."""
     lines: dict[str, int] = {}
     table = ""
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):

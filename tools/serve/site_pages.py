@@ -22,7 +22,7 @@ LEADERS, NEWS = 10, 6  # rows on the start page
 
 
 def start(ledger: Ledger, _: Asked) -> forms.StartPage:
-    """What is new, and where to look."""
+    """Return the news, and where to look."""
     shown = []
     for pool in pools.pools(ledger):
         choice = rankings.RankingChoice(pool=pool.pool, limit=LEADERS)
@@ -91,7 +91,7 @@ def ranking(ledger: Ledger, asked: Asked) -> forms.RankingPage:
 
 
 def all_schemes(ledger: Ledger, _: Asked) -> forms.SchemesPage:
-    """Which scheme rates each pool from when on, with every setting and who published it."""
+    """Return which scheme rates each pool since when, with every setting and its publisher."""
     facts = {each.scheme: each for each in get_handlers.all_schemes(ledger, {})}
     eras = [_era(era, facts.get(era.scheme)) for era in pools.eras(ledger)]
     in_use = {shown.era.scheme for shown in eras}
@@ -116,7 +116,7 @@ def _era(era: pools.EraRow, facts: SchemeFacts | None) -> forms.EraShown:
 
 
 def check(ledger: Ledger, _: Asked) -> forms.CheckPage:
-    """How a stranger recomputes what stands here: the last checkpoint, the key, receipts, the whole log."""
+    """Return how a stranger recomputes the ratings: the last checkpoint, the key, receipts, the complete log."""
     try:
         last, cosigned = ledger.checkpoints.last(), ledger.checkpoints.cosigned()
     except StorageError:

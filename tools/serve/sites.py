@@ -1,4 +1,4 @@
-"""What the site is to who visits it: where its addresses lead, whom to tell of a mistake, as what players are shown.
+"""The site as visitors see it: its addresses, where to report a mistake, how players are shown.
 
 Every link within the site is made by ``Site.to``, from the address that the owner named, never from what a request
 says of itself.
@@ -26,7 +26,7 @@ GAME = "/games/{}"  # the page of a game
 
 
 def is_path(name: str) -> bool:
-    """Whether a name, or a key, that may have slashes in it is a part of an address that every browser keeps so."""
+    """Return whether a name or a key with slashes is a part of an address that every browser keeps."""
     return not any(part in _UPWARD for part in name.split("/"))
 
 
@@ -46,11 +46,11 @@ def _quoted(part: str) -> str:
 
 @attrs.frozen(kw_only=True)
 class Site:
-    """What is told of the site.
+    """The public facts of the site.
 
     Attributes:
-        public_url: what stands before all addresses, without a slash at its end; empty: nobody named it.
-        contact: an address of mail or of a page, for whoever sees a mistake; None: there is none.
+        public_url: the base of all addresses, without a slash at its end; empty: not configured.
+        contact: an address of mail or of a page, for reports of mistakes; None: there is none.
         names: as what players are shown to strangers.
         index: whether search machines may keep the pages.
         log: what of the journal's log the world may read: ``off``, ``hashes`` or ``entries``.
@@ -80,7 +80,7 @@ class Site:
         )
 
     def strangers(self) -> AbstractContextManager[None]:
-        """What is answered within the block is for strangers, as the settings have it."""
+        """Let answers within the block show strangers what the settings allow."""
         return for_strangers(self.names, entries=self.log == "entries")
 
     @property
@@ -90,7 +90,7 @@ class Site:
 
     @property
     def name(self) -> str:
-        """What the site is called: its address as people say it; empty where it is on this machine alone."""
+        """The name of the site: its address as people say it; empty if it is on this machine alone."""
         parts = urlsplit(self.public_url)
         host = parts.hostname or ""
         return "" if host in {"localhost", "::1"} or host.startswith("127.") else f"{parts.netloc}{parts.path}"
@@ -100,8 +100,8 @@ class Site:
 
         Args:
             path: the path, with ``{}`` for each of the parts.
-            parts: what stands there; whatever is in them, they are one part each.
-            asked: by name, what stands behind the question mark; what is None or empty is left out.
+            parts: of the path; each is one part, even with slashes in it.
+            asked: the query by name; what is None or empty is left out.
         """
         if path == GAME and not is_path(str(parts[0])):
             return self.to("/search", q=parts[0])  # which leads to the number of its entry
@@ -110,7 +110,7 @@ class Site:
 
     @staticmethod
     def asking(asked: dict[str, object]) -> str:
-        """What stands from the question mark on; empty where nothing is asked."""
+        """Return the query with its question mark; empty if there is none."""
         words = [
             (name.rstrip("_"), str(value))
             for name, value in asked.items()
@@ -123,7 +123,7 @@ class Site:
         return f"{self.public_url.removesuffix(self.prefix)}{path}"
 
     def lasting(self, path: str) -> str:
-        """What a page is called for good: its whole address; where nobody named that, a tag (RFC 4151)."""
+        """Return the permanent identifier of a page: its full address or, if none is configured, a tag (RFC 4151)."""
         return self.whole(path) if self.public_url else f"tag:localhost,2026:{path}"
 
     def tournament(self, name: str, **asked: object) -> str:
@@ -133,7 +133,7 @@ class Site:
         return self.to("/tournaments/{}", name, **asked)
 
     def report(self, about: str) -> str | None:
-        """Where to tell of a mistake: an address of mail with its subject, or of a page; None: nowhere."""
+        """Return where to report a mistake: an address of mail with its subject, or of a page; None: nowhere."""
         if self.contact is None:
             return None
         if urlsplit(self.contact).scheme in {"http", "https"}:

@@ -1,4 +1,4 @@
-"""What the writer does when it is asked: one row for each verb. Each is the library's own; no rule stands here.
+"""The verbs of the writer: one row for each. Each calls the library; no rule is here.
 
 A verb takes the ledger, what proves who asks and the arguments, as the process that answers made them of a body.
 """
@@ -29,11 +29,11 @@ def _nothing() -> None:
 
 
 class Asking(NamedTuple):
-    """Who asks.
+    """The client who asks.
 
     Attributes:
         token: what proves it; None without.
-        by: the name that is told with it; None: whom the token names.
+        by: the name that comes with it; None: whom the token names.
         between: lets single facts through; called by what takes long, between two of its transactions.
     """
 
@@ -43,12 +43,12 @@ class Asking(NamedTuple):
 
     @property
     def named(self) -> dict[str, str | None]:
-        """The same as the library's verbs of recording take it."""
+        """The arguments of the library's verbs of recording."""
         return {"actor": self.by or DEFAULT_ACTOR, "token": self.token}
 
 
 def told_game(asking: Asking, args: Args) -> Submission:
-    """The game that is told, as ``Ledger.append_each`` takes it.
+    """Return the submitted game, as ``Ledger.append_each`` takes it.
 
     Raises:
         MalformedError: it is none.
@@ -74,8 +74,8 @@ class WriterVerb:
 
     Attributes:
         do: does it in a ledger that records.
-        is_long: whether it takes long: what records lets single facts through meanwhile, what does not goes on beside.
-        records: whether it records anything; what does not is tried or told beside what is recorded.
+        is_long: whether it takes long: one that records lets single facts through; another runs in parallel.
+        records: whether it records anything; a verb that does not runs in parallel with those that do.
     """
 
     do: Callable[[Ledger, Asking, Args], dict[str, Any]]

@@ -1,4 +1,4 @@
-"""A witness: somebody else who signs the log's checkpoints, after making sure that each grew out of the one before.
+"""A witness: another party who signs the log's checkpoints, after making sure that each grew out of the one before.
 
 It is sent ``add-checkpoint`` (C2SP tlog-witness, https://c2sp.org/tlog-witness) and answers with a cosignature (C2SP
 tlog-cosignature, https://c2sp.org/tlog-cosignature, "Ed25519", signature type 0x04), both as of 2026. What it answers
@@ -30,7 +30,7 @@ from ledger.runtime.lazy import cryptography_exceptions, ed25519
 
 from .. import output
 
-EVERY = 3_600.0  # seconds at least between two requests to a witness, whatever came of the first
+EVERY = 3_600.0  # seconds at least between two requests to a witness, even after a failure
 LOOK = 20.0  # seconds between two looks whether there is something to be cosigned
 SILENCE = 15.0  # seconds without a byte …
 WITHIN = 60.0  # … and altogether, after which an answer is not waited for
@@ -89,7 +89,7 @@ class WitnessKey:
         return cls(parts[0], key_id, key[1:])
 
     def cosigned(self, line: str, made: Checkpoint) -> bool:
-        """Whether a line of a note is the witness's signature of a checkpoint; False where it is of another key.
+        """Return whether a line of a note is the witness's signature of a checkpoint; False if it is of another key.
 
         Raises:
             WitnessError: it says to be, and is none.
@@ -116,7 +116,7 @@ class WitnessKey:
 
 @attrs.frozen
 class _Answer:
-    """What a witness answered."""
+    """The answer of a witness."""
 
     status: int
     media: str
@@ -128,7 +128,7 @@ class Witness:
     """A witness.
 
     Attributes:
-        url: what stands before ``/add-checkpoint``.
+        url: the base of ``/add-checkpoint``.
         key: by which its signatures are verified.
         context: by which its certificate is; None: as this machine does.
     """
@@ -166,7 +166,7 @@ class Witness:
         raise WitnessError(f"answers without a signature of {self.key.name}")
 
     def _asked(self, body: str) -> _Answer:
-        """What it answers to a request.
+        """Return its answer to a request.
 
         Raises:
             WitnessError: nothing that can be read, in time.
@@ -218,7 +218,7 @@ def _media(response: HTTPResponse) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Why, in the words of this machine: nothing that the other end said."""
+    """Return the reason in the words of this machine: nothing that the other end said."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not taken: {error.verify_message}"
     if isinstance(error, TimeoutError):

@@ -29,7 +29,7 @@ class Waiting:
         asking: who asks.
         args: with what.
         size: bytes of the message.
-        sender: whoever asked, as the socket knows it.
+        sender: the client, as the socket knows it.
     """
 
     verb: str
@@ -43,7 +43,7 @@ Outcome = Mapping[str, Any] | Problem  # what came of it: what is sent, or a pro
 
 
 class Queue:
-    """What waits: single facts, and what takes long, which waits for itself."""
+    """The queues of single facts and of long work."""
 
     def __init__(self) -> None:
         self._single: deque[Waiting] = deque()
@@ -69,20 +69,20 @@ class Queue:
         return True
 
     def end(self) -> None:
-        """Take nothing new; who takes what waits is told when that is all."""
+        """Take nothing new; the consumer gets an empty list when the queue is empty."""
         with self._changed:
             self.is_ending = True
             self._changed.notify()
 
     def next(self) -> list[Waiting]:
-        """What is to be recorded next: games that follow each other, or one thing else. Waits; empty at the end."""
+        """Wait for the next work: games that follow each other, or one other thing. Empty at the end."""
         with self._changed:
             while not (self._single or self._long or self.is_ending):
                 self._changed.wait()
             return self._singles() or ([self._long.popleft()] if self._long else [])
 
     def singles(self) -> list[Waiting]:
-        """The same of single facts alone; empty where none waits."""
+        """Return waiting single facts; empty if none waits."""
         with self._changed:
             return self._singles()
 
@@ -95,7 +95,7 @@ class Queue:
 
 
 def full(queue: Queue) -> Problem:
-    """What is answered where nothing more may wait."""
+    """Return the answer to a client for whom there is no room in the queue."""
     if queue.is_ending:
         return problems.problem(503, "the server is ending; nothing of this was recorded: send it again later")
     return problems.problem(503, FULL)

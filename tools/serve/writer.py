@@ -2,7 +2,7 @@
 
 Its loop takes messages from a socket. One thread records, with a ledger of its own: what waits is taken together in one
 durable transaction, and answered after the commit. Another thread brings the views level, as soon as something was
-recorded here and soon after commands recorded it beside, and signs. What stops either is told once, and tried again.
+recorded here and soon after other commands recorded it, and signs. A failure of either is reported once, and retried.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from .writer_socket import LARGEST, SOCKET, MessageTooLongError, message, next_m
 
 GLANCE = 0.2  # seconds between two looks at the journal
 LATER = 5.0  # seconds until it is tried again to fold in, or to sign, what failed
-MOST_TRIED = 16  # that are tried or wait for it; of what is quick as many wait beside
+MOST_TRIED = 16  # dry runs at work or waiting; as many quick ones wait besides
 TRIED_AT_ONCE = 3  # so that a preview which takes minutes lets others pass; each may take a copy of the views
 ENDS_WITHIN = 10.0  # seconds for what was accepted when the process is to end
-_QUOTED = 1_000  # characters that are told of a refusal which is too long for a message
+_QUOTED = 1_000  # characters of a refusal that is too long for a message
 _REFUSES = "the ledger takes nothing at present, and nothing of this was recorded: send it again later"
 _UNSURE = (
     "the ledger takes nothing at present, and it is not known whether this was recorded, or how much of it: send it "
@@ -56,7 +56,7 @@ _UNSURE = (
 
 
 class Opened:
-    """The ledger that a thread has open, opened anew when another file is put in its place."""
+    """The ledger that a thread has open, opened again when another file takes its place."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -91,7 +91,7 @@ class RecordingThread:
     """The thread that records what waits."""
 
     def __init__(self, path: Path, queue: Queue, done: Callable[[Sequence[tuple[Waiting, Outcome]]], None]) -> None:
-        """Say where, what waits, and who is told what came of it, after each transaction."""
+        """Take the path, the queue, and the callback for results, which is called after each transaction."""
         self._opened, self._queue, self._done = Opened(path), queue, done
         self.thread = threading.Thread(target=self._run, name="recording", daemon=True)
 
@@ -144,7 +144,7 @@ class RecordingThread:
 
 
 def _problem(error: LedgerError, refuses: str = _UNSURE) -> Problem:
-    """What the library refused, as it is sent; what is the ledger's own fault is told to its log."""
+    """Return the library's refusal as it is sent; the log gets a fault of the ledger itself."""
     made = problems.of_error(error)
     if made.status >= 500 and made.rule is None:
         output.error(str(error))
@@ -153,7 +153,7 @@ def _problem(error: LedgerError, refuses: str = _UNSURE) -> Problem:
 
 
 class Trying:
-    """The threads that try what would be, and tell what is, beside what is recorded; each has a ledger of its own."""
+    """The threads of dry runs and questions, in parallel with recording; each has a ledger of its own."""
 
     def __init__(self, path: Path) -> None:
         """Say where."""
@@ -162,14 +162,14 @@ class Trying:
         def begin() -> None:
             self._of_thread.opened = Opened(path)
 
-        # By whether they do what takes long: how far an import is, and a refusal, are told beside.
+        # By whether they do long work: the progress of an import, and a refusal, must not wait for it.
         self._threads = {
             is_long: ThreadPoolExecutor(threads, thread_name_prefix="trying", initializer=begin)
             for is_long, threads in ((True, TRIED_AT_ONCE), (False, 1))
         }
 
     async def answer(self, verb: str, asking: Asking, args: Mapping[str, Any]) -> Outcome:
-        """What a verb that records nothing answers."""
+        """Return the answer of a verb that records nothing."""
         is_long = verb_of(verb).is_long
         if self._waiting[is_long] >= MOST_TRIED:
             return problems.problem(503, "others ask for much at present; ask again later")
@@ -200,11 +200,11 @@ class Folding:
     """The thread that brings the views level, and signs."""
 
     def __init__(self, path: Path, checkpoint_every: int, tell: Callable[[Mapping[str, int]], None]) -> None:
-        """Say where, how often it signs after the start (seconds; 0: never), and who is told of positions and heads."""
+        """Take the path, the seconds between signatures (0: never), and the callbacks for positions and heads."""
         self._opened, self._every, self._tell = Opened(path), checkpoint_every, tell
         self._woken, self._stopped = threading.Event(), False
         self._failure = ""
-        self._signed, self._sign_at = 0, time.monotonic()  # at the start, too: nobody knows when it grew
+        self._signed, self._sign_at = 0, time.monotonic()  # at the start, too: it may have grown at any time
         self._signed_of: Ledger | None = None  # another one may be put in its place, with fewer entries
         self.views = self.erased = 0  # entries that are folded in, and people who are erased
         self.thread = threading.Thread(target=self._run, name="folding", daemon=True)
@@ -268,7 +268,7 @@ class Folding:
 
     @property
     def state(self) -> dict[str, int]:
-        """What whoever connects is told first."""
+        """The greeting to a new connection."""
         return {"views": self.views, "head": self._signed}
 
 
@@ -326,7 +326,7 @@ class WriterProcess:
         self.folding.stop()
         while (self.folding.thread.is_alive() or not jobs.done()) and self._loop.time() < until:
             await asyncio.sleep(0.01)
-        await asyncio.sleep(0)  # what was told last is written
+        await asyncio.sleep(0)  # the last answers are written
         server.close()
         for stream in [*self._streams]:
             with suppress(OSError, TimeoutError):
@@ -350,7 +350,7 @@ class WriterProcess:
     def _take(self, content: Mapping[str, Any], size: int, writing: asyncio.StreamWriter) -> None:
         number = content["id"]
         asking = Asking(content.get("token"), content.get("by"))
-        if content["verb"] in job_runner.VERBS:  # whoever answers has looked at the token
+        if content["verb"] in job_runner.VERBS:  # the handler has looked at the token
             self._send(writing, number, self.jobs.answer(content["verb"], content["args"]))
             return
         try:

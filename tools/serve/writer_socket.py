@@ -1,9 +1,9 @@
 """Messages between the processes that answer and the one that writes, over a socket of this machine.
 
-A message is four bytes that tell its length, most significant first, and so many bytes of JSON. Who asks sends ``id``,
+A message is four bytes of its length, most significant first, and so many bytes of JSON. Who asks sends ``id``,
 ``verb``, ``token``, ``by`` and ``args``; the answer bears the same ``id`` and ``ok``, or ``problem`` with the fields of
-``problems.Problem``. What the writer tells by itself has no ``id``: ``{"views": POSITION}`` when the views came to
-another position and when somebody connects, ``{"head": SIZE}`` when a checkpoint was signed.
+``problems.Problem``. A message that nobody asked for has no ``id``: ``{"views": POSITION}`` when the views came to
+another position and when a client connects, ``{"head": SIZE}`` when a checkpoint was signed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .problems import Fault, Problem, RefusedError
 SOCKET = "writer.sock"  # in the folder where the processes of a server meet
 _FOLDER = "rating-ledger-"  # begins the name of the folder
 _LONGEST_PLACE = 100  # bytes of a path: the address of a socket has room for 103 on some systems, for 107 on Linux
-LARGEST = 2 << 20  # bytes of a message: the largest body and what is told with it; files are told by their path
+LARGEST = 2 << 20  # bytes of a message: the largest body and what is told with it; files go by their path
 PATIENCE = 30.0  # seconds for an answer
 MOST_WAITING = 4_096  # questions of one process that have no answer yet
 _LENGTH = 4
@@ -40,10 +40,10 @@ _NOT_KNOWN = (
 
 @contextmanager
 def meeting() -> Iterator[Path]:
-    """A folder that nobody else may enter, in which the processes of a server meet, and what is uploaded waits."""
+    """Yield a folder that no other user may enter, in which the processes of a server meet, and uploads wait."""
     place = Path(tempfile.gettempdir()) / f"{_FOLDER}12345678" / SOCKET
     is_too_deep = len(os.fsencode(place)) > _LONGEST_PLACE
-    with tempfile.TemporaryDirectory(prefix=_FOLDER, dir="/tmp" if is_too_deep else None) as folder:  # noqa: S108  # made anew, 0700
+    with tempfile.TemporaryDirectory(prefix=_FOLDER, dir="/tmp" if is_too_deep else None) as folder:  # noqa: S108  # made again, 0700
         yield Path(folder)
 
 
@@ -104,11 +104,11 @@ class _Connection:
 
 
 class WriterClient:
-    """The one connection of a process to the writer: kept up, made anew when the writer was started again.
+    """The one connection of a process to the writer: kept open, and made again when the writer was restarted.
 
     Attributes:
-        views: the position of the views, as the writer told last.
-        head: how many entries were signed, as it told last; 0 before it told any.
+        views: the latest position of the views.
+        head: the latest number of signed entries; 0 before any.
     """
 
     def __init__(self, folder: Path, *, tell: Callable[[Mapping[str, Any]], None] | None = None) -> None:
@@ -144,13 +144,13 @@ class WriterClient:
         patience: float = PATIENCE,
         **more: Any,
     ) -> dict[str, Any]:
-        """What the writer answers.
+        """Return the writer's answer.
 
         Args:
             verb: what it is to do.
             args: with what.
             token: what proves who asks.
-            by: the name that is told with it.
+            by: the name that comes with it.
             patience: seconds for the answer.
             more: what else the message says.
 
