@@ -132,7 +132,7 @@ class _DryNames(VerifiedNames):
         self._free = people.highest() + 1
 
     def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
-        """Act as ``SealedNames.number``, but store no person."""
+        """Act as ``VerifiedNames.number``, but store no person."""
         people = self.people()
         persons = people.by_identity(list(named))
         on_file = {identity: person for identity, person in persons.items() if person.identity is not None}

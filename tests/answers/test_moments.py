@@ -157,7 +157,7 @@ WITHIN_OTHERS = {
     "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
-NOT_OF_THE_VIEWS = {"check", "journal_told", "kept_game", "known_then", "names", "openings", "outside_games"}
+NOT_OF_THE_VIEWS = {"check", "journal_told", "kept_game", "entries_known", "names", "openings", "outside_games"}
 # They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
 BY_THEMSELVES = {"changes", "compare", "copy_tables", "differences", "export", "crosstable_frames", "lines", "query"}
 
