@@ -153,7 +153,7 @@ WITHIN_OTHERS = {
     "games_in_force", "games_until", "in_short", "joined", "replay",
     "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
-    "reasons_of", "recorded_and_standing", "refuse_without", "server_tables", "snapshot", "state_after",
+    "reasons_of", "recorded_and_current", "refuse_without", "server_tables", "snapshot", "state_after",
     "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
