@@ -23,7 +23,7 @@ from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNa
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered, RoundWithoutGame, SchemeAdopted
-from ledger.facts.source_games import SourceGame, SourceRound, frame_schema, short_repr
+from ledger.facts.source_games import SourceGame, SourceRound, excerpt, frame_schema
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.handle import DEFAULT_ACTOR, OpenLedger, utc_now
 from ledger.journal import listing
@@ -221,7 +221,7 @@ class Ledger(OpenLedger):
         tellings = list(tellings)
         if strangers := [telling for telling in tellings if not isinstance(telling, Submission)]:
             raise MalformedError(
-                [f"{short_repr(thing)} is no Telling(event, actor)" for thing in strangers[:STRANGERS_NAMED]]
+                [f"{excerpt(thing)} is no Telling(event, actor)" for thing in strangers[:STRANGERS_NAMED]]
             )
         outcomes: list[Receipt | Refused] = []
         for is_game, run in groupby(tellings, lambda telling: type(telling.event) is GameRecorded):
@@ -321,7 +321,7 @@ class Ledger(OpenLedger):
         pairs = list(players)
         if strangers := [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]:
             raise MalformedError(
-                [f"{short_repr(thing)} is no pair of identity and name" for thing in strangers[:STRANGERS_NAMED]]
+                [f"{excerpt(thing)} is no pair of identity and name" for thing in strangers[:STRANGERS_NAMED]]
             )
         newcomers = [NewPlayer(identity, name, standing) for identity, name in pairs]
         return [person.player for person in self.registry.add_many(newcomers, actor=actor, token=token)]
@@ -806,7 +806,7 @@ def _game_frame(frame: DataFrame) -> DataFrame:
     if missing:
         advice = "import_file(path) reads files; a reader gives Polars frames in the columns of frame_schema()"
         what = f"has no {', '.join(sorted(missing))}" if len(missing) < len(columns) else "is no frame of games"
-        raise MalformedError([f"{short_repr(frame)} {what}; {advice}"])
+        raise MalformedError([f"{excerpt(frame)} {what}; {advice}"])
     return frame
 
 

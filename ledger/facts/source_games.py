@@ -129,7 +129,7 @@ def frame_schema() -> dict[str, type]:
     return {name: kinds.get(name, text) for name in SourceGame._fields}
 
 
-def short_repr(value: object) -> str:
+def excerpt(value: object) -> str:
     """Return *value* as Python writes it, in some 200 characters at most, however long or deep it is."""
     return _SHOWN.repr(value)
 

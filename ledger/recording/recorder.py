@@ -29,7 +29,7 @@ from ledger.facts.events import (
     GameRecorded,
     GameSupplemented,
 )
-from ledger.facts.source_games import short_repr
+from ledger.facts.source_games import excerpt
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, late_facts, rules
 from ledger.runtime.long_work import collector_paused
@@ -120,7 +120,7 @@ class Recorder:
             strangers = [thing for thing in batch if not isinstance(thing, EVENTS)]
             if strangers:
                 what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
-                raise MalformedError([f"{short_repr(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
+                raise MalformedError([f"{excerpt(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
         # Before the lock, for which others wait: who may not stand in an entry is refused at once.
         codec.actor_json(actor)
         with self._writing([event.key for event in batch]) as writer:
