@@ -764,7 +764,7 @@ class Ledger(OpenLedger):
         """The level views as a read-only sqlite-utils database, for anything that SQL can ask."""
         self.level()
         # By a connection of its own that cannot write: what is asked over it is anybody's SQL.
-        return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True))
+        return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True, remedy=None))
 
     @property
     def game_log(self) -> GameLog:

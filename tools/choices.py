@@ -14,7 +14,7 @@ from ledger.ledger import Ledger
 
 
 def scheme_names(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
-    """The installed schemes whose names begin so."""
+    """Return the installed schemes whose names begin so."""
     return [name for name in schemes.names() if name.startswith(begun)]
 
 

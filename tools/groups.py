@@ -18,7 +18,7 @@ class Suggesting(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names; as click does, but for what is said of a word that is none."""
+        """Return the command that the first word names; as click does, but for what is said of a word that is none."""
         word = args[0]
         if not ctx.resilient_parsing and not word.startswith("-") and self.get_command(ctx, word) is None:
             likely = did_you_mean(word, self.list_commands(ctx))

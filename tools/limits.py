@@ -21,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def option(in_a_table: int, rows: str) -> Callable[[Command], Command]:
-    """The option ``--limit``, as the argument *limit*; ``--last`` is what it was called first, and still understood.
+    """Return the option ``--limit``, as the argument *limit*; ``--last`` is its former name, and still understood.
 
     Args:
         in_a_table: how many rows a table has by default.

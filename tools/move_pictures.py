@@ -28,7 +28,7 @@ LONGEST_NAME = 40
 
 
 def draw(impact: Impact, rows: Sequence[dict[str, Any]], kind: str) -> bytes:
-    """The picture of the largest moves.
+    """Return the picture of the largest moves.
 
     Args:
         impact: what would move.

@@ -164,7 +164,7 @@ def can_write(text: str) -> bool:
 
 
 def _fitting(text: str, stream: Any, unwritable: str = "backslashreplace") -> str:
-    r"""The text as the stream's encoding has it; what it lacks as ``\u0434``, or by another handler of errors."""
+    r"""Return the text in the stream's encoding; what it lacks as ``\u0434``, or by another handler of errors."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     if text.isascii() or codecs.lookup(encoding).name == "utf-8":
         return text
@@ -224,7 +224,7 @@ def undelivered() -> OSError | None:
 
 
 def format_options(command: Command) -> Command:
-    """The options ``--nl --csv --tsv -t`` as one argument *fmt*, and ``--raw``, which ``write`` looks up."""
+    """Return the options ``--nl --csv --tsv -t`` as one argument *fmt*, and ``--raw``, which ``write`` looks up."""
     command = click.option(
         "--raw",
         is_flag=True,
@@ -327,7 +327,7 @@ def write_one(row: Row, fmt: str | None) -> None:
 
 
 def in_columns(row: Row) -> Row:
-    """A row in which each part of an object is a column of its own, such as ``win_rating``."""
+    """Return a row in which each part of an object is a column of its own, such as ``win_rating``."""
     flat: Row = {}
     for name, value in row.items():
         flat |= {f"{name}_{part}": inner for part, inner in value.items()} if isinstance(value, dict) else {name: value}
@@ -347,7 +347,7 @@ _UPRIGHT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
 
 
 def _json(value: Any, encoder: json.JSONEncoder = _FLAT) -> str:
-    """The value as JSON, on one line or upright; a number that is infinite or none is null, for JSON has no such."""
+    """Return the value as JSON, on one line or indented; an infinite number or NaN is null, for JSON has none."""
     try:
         text = encoder.encode(value)
     except ValueError:
@@ -414,7 +414,7 @@ def _put_divided(rows: Sequence[Row], kind: str, *, headed: bool = True) -> None
 
 
 def _shown(value: Any) -> Any:
-    """A cell of a table: text on one line and visible, what has parts as JSON, None as it is."""
+    """Return a cell of a table: text on one line and visible, what has parts as JSON, None as it is."""
     if isinstance(value, dict | list):
         value = _json(value)
     return value if value is None else _for_people(str(value))
@@ -428,7 +428,7 @@ def shown_difference(before: float | None, after: float | None, places: int = 0)
 
 
 def _table(rows: Sequence[Row]) -> str:
-    """A table for people: ratings to the nearest point, numbers to the right, text as ``visible`` has it."""
+    """Return a table for people: ratings to the nearest point, numbers to the right, text as ``visible`` has it."""
     if not rows:
         return "(none)"
     cells = [[_shown(f"{v:.0f}" if isinstance(v, float) else v) for v in row.values()] for row in rows]

@@ -62,7 +62,7 @@ def check_available() -> None:
 
 
 def draw(compared: Comparison, kind: str) -> bytes:
-    """The picture of a comparison; *kind* is one of ``KINDS``."""
+    """Return the picture of a comparison; *kind* is one of ``KINDS``."""
     looks = [
         SchemeLook(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], LINES[i % len(LINES)])
         for i in range(len(compared.schemes))

@@ -46,7 +46,7 @@ class Programs(NamedTuple):
 
 
 def installed() -> list[Programs]:
-    """Every version of PostgreSQL from 15 on whose programs are here, the oldest first."""
+    """Return every version of PostgreSQL from 15 on whose programs are here, the oldest first."""
     versions: dict[int, Programs] = {}
     for pattern in PLACES:
         for folder in Path("/").glob(pattern.lstrip("/")):
@@ -82,11 +82,11 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def url(self, database: str = "postgres", user: str = USER) -> str:
-        """The address of one database, for one user."""
+        """Return the address of one database, for one user."""
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
 
     def new_database(self, encoding: str = "UTF8", template: str | None = None) -> str:
-        """The address of a new database: an empty one, or a copy of the template."""
+        """Return the address of a new database: an empty one, or a copy of the template."""
         name = f"club{os.getpid()}{next(_numbers):04}"  # other processes make databases on the same server
         made_as = template or f"template0 ENCODING '{encoding}' LOCALE 'C'"
         with psycopg.connect(self.url(), autocommit=True) as connection:
@@ -126,7 +126,7 @@ class Server:
 
 
 def reached_by_others(place: Path | None) -> Path | None:
-    """The folder, where the user as whom servers run gets there; else None, which is where temporary files are."""
+    """Return the folder, if the user of the servers gets there; else None, which is where temporary files are."""
     if place is None or os.geteuid() != 0 or all(part.stat().st_mode & 1 for part in (place, *place.parents)):
         return place
     return None
@@ -158,13 +158,13 @@ def started(programs: Programs, folder: Path, **settings: str) -> Server:
 
 
 def new_folder(place: Path | None = None) -> Path:
-    """A new folder for a server, in a place that its user reaches; else where temporary files are."""
+    """Return a new folder for a server, in a place that its user reaches; else where temporary files are."""
     return Path(tempfile.mkdtemp(prefix="ledger-postgres-", dir=reached_by_others(place))).resolve()
 
 
 @contextmanager
 def running(programs: Programs, place: Path | None = None, **settings: str) -> Iterator[Server]:
-    """A new server that runs within the block. A guard ends it where this process cannot, as when it is killed.
+    """Yield a new server that runs within the block. A guard ends it where this process cannot, as when it is killed.
 
     Args:
         programs: of the version.

@@ -29,12 +29,12 @@ FOLDERS: Mapping[str, Callable[[], dict[str, str]]] = {
 
 
 def documents() -> dict[str, str]:
-    """Every schema as the text of a file, by its place in the folder: ``events/game-recorded-1.json``, ..."""
+    """Return every schema as the text of a file, by its place in the folder: ``events/game-recorded-1.json``, ..."""
     return {f"{folder}/{name}": text for folder, made in FOLDERS.items() for name, text in made().items()}
 
 
 def differing(folder: Path) -> list[Path]:
-    """The files of *folder* that are missing, differ from the classes, or belong to none of them."""
+    """Return the files of *folder* that are missing, differ from the classes, or belong to none of them."""
     wanted = documents()
     found = [path for name in FOLDERS for path in sorted((folder / name).glob("*.json"))]
     stale = [path for path in found if path.relative_to(folder).as_posix() not in wanted]

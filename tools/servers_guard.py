@@ -20,7 +20,7 @@ ROUNDS = 50  # a process that ends may leave children for a moment
 
 
 def members(folder: Path) -> list[int]:
-    """The servers' processes: those of PostgreSQL work in the folder; all others were started in / and name the folder.
+    """Return the servers' processes: those of PostgreSQL work in the folder; others were started in / and name it.
 
     Whoever else looks into it, such as a reader of a log, is left alone.
     """

@@ -27,7 +27,7 @@ def draw(
     first: int = 1,
     in_ascii: bool = False,
 ) -> str:
-    """A graph of *ratings* in time order, at most *width* columns and *height* lines, with a scale in points.
+    """Return a graph of *ratings* in time order, at most *width* columns and *height* lines, with a scale in points.
 
     Each of *changes* is the place of a rating that begins another system, each of *corrected* that of a game that was
     corrected; their columns are marked on the axis, by the former where there are both. *first* is the number of the

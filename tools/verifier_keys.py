@@ -10,7 +10,7 @@ from ledger.audit.reader import VerifierKey
 
 
 def keys_in(word: str) -> list[VerifierKey]:
-    """The verifier keys in an option: one, or a file that holds some, each on a line.
+    """Return the verifier keys in an option: one, or a file that holds some, each on a line.
 
     Raises:
         click.UsageError: it is neither.

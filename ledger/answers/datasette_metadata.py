@@ -156,7 +156,7 @@ def _exported(ledger: OpenLedger, path: Path) -> dict[str, TableDoc]:
     """Return the descriptions of the tables of an export."""
     if not path.is_file():
         raise MalformedError([f"{path}: no such file; make it with 'export --format sqlite'"])
-    with closing(sqlite.connect(path, read_only=True)) as connection, sqlite.storage_errors(path):
+    with closing(sqlite.connect(path, read_only=True)) as connection:
         stored = {table.name: table.columns_dict for table in sqlite_utils.Database(connection).tables}
     names = {*PREPARED, *tables_described(ledger)}
     docs = {}

@@ -135,7 +135,7 @@ def _journal_file(ledger: OpenLedger, statement: str) -> Iterator[Path | None]:
     else:
         with tempfile.TemporaryDirectory(prefix=f"{ledger.path.stem}.query-", dir=ledger.path.parent) as folder:
             copy = Path(folder) / "journal.db"
-            with closing(sqlite.connect(copy)) as connection, sqlite.immediate(connection, copy):
+            with closing(sqlite.connect(copy)) as connection, sqlite.immediate(connection):
                 connection.execute(_ENTRIES)
                 first = 0
                 for bodies in journal.read():

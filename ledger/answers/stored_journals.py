@@ -58,7 +58,7 @@ def journal_told(ledger: OpenLedger) -> JournalTold:
     }
     if isinstance(journal, PostgresJournal):
         with postgres.storage_errors(journal.path):
-            row = journal.connection().execute(_SERVER.encode()).fetchone()
+            row = journal.session().connection().execute(_SERVER.encode()).fetchone()
         assert row is not None
         version, host, port, standbys, commit, followers = row
         where = {

@@ -51,7 +51,7 @@ class VerifiedJournal(SqliteJournal):
         """Take a snapshot and the head that was recomputed from it."""
         # Not as the parent does it: that opens the file again, which may be another one by now than was verified.
         self.path = file.path
-        self._connection = file.connection
+        self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
         self._edge = Edge()
         self._log_pages = 0
         self._head = head
@@ -71,7 +71,7 @@ class VerifiedPeople(SqlitePeople):
         """Take a snapshot."""
         # As in the journal above: the very bytes that were compared, even if the file is another one by now.
         self.path = file.path
-        self._connection = file.connection
+        self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
         self._take_parts()
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ import hmac
 import secrets
 from collections.abc import Collection
 from contextlib import closing
+from itertools import starmap
 
 from ledger.auth import token_store
 from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, lock_of, schema_of, statements
@@ -21,9 +22,9 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.runtime import postgres
 from ledger.runtime.postgres import quoted, without_password
-from ledger.runtime.postgres_session import ServerAnswer, ServerStatement, number
+from ledger.runtime.postgres_session import ServerAnswer, ServerStatement
 
-_STANDS = "SELECT (to_regnamespace($1::text) IS NOT NULL)::integer"
+_STANDS = "SELECT to_regnamespace($1::text) IS NOT NULL"
 LACKING = (
     "is not there: have its operator bring it back from a copy of the database; until then nobody signs in at the "
     "desk, and nothing refused is kept"
@@ -111,14 +112,7 @@ class PostgresTokens:
                 [last],
             )
         )
-        rows = [
-            RefusalRow(
-                number(place), _text(at), _text(tried), _text_or_none(claimed),
-                None if token is None else number(token), _text(rule), _text(reason),
-            )
-            for place, at, tried, claimed, token, rule, reason in answer.rows()
-        ]  # fmt: skip
-        return rows[::-1]
+        return list(starmap(RefusalRow, answer.rows()))[::-1]
 
     # -- sessions --------------------------------------------------------------------------------------------------
 
@@ -129,9 +123,7 @@ class PostgresTokens:
             return None
         query = f"SELECT {_OF_SESSION} FROM {self._s}.sessions WHERE hash = $1"
         (answer,) = self._journal.ask(ServerStatement(query, [keyed_hash(key, word)]))
-        for token, entry, digest, begun, used, ends in answer.rows():
-            return SessionRow(number(token), number(entry), _text(digest), number(begun), number(used), number(ends))
-        return None
+        return next(starmap(SessionRow, answer.rows()), None)
 
     def begin_session(self, word: str, session: SessionRow) -> None:
         """Keep a session; those that are over go, and the oldest of the same token where there are too many."""
@@ -178,9 +170,8 @@ class PostgresTokens:
             return None
         query = f"SELECT digest, entry, reason, proposals FROM {self._s}.sendings WHERE hash = $1"
         (answer,) = self._journal.ask(ServerStatement(query, [keyed_hash(key, word)]))
-        for digest, entry, reason, proposals in answer.rows():
-            is_same = hmac.digest(key, content, "sha256") == digest
-            return SendingRow(is_same, _text(entry), _text(reason), number(proposals))
+        for digest, *rest in answer.rows():
+            return SendingRow(hmac.digest(key, content, "sha256") == digest, *rest)
         return None
 
     def remember_key(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
@@ -253,27 +244,19 @@ class PostgresTokens:
 
     def _stands(self) -> bool:
         (answer,) = self._journal.ask(ServerStatement(_STANDS, [self._s]))
-        return bool(number(answer.column()[0]))
+        return bool(answer.value())
 
     def _refuse_lack(self) -> None:
         if not self._stands():
             raise StorageError(self.place, LACKING)
 
     def _check_about(self, about: ServerAnswer) -> None:
-        program, layout = next(((_text(word), number(of)) for word, of in about.rows()), ("", 0))
+        program, layout = next(iter(about.rows()), ("", 0))
         if program != PROGRAM:
             raise StorageError(self.place, "is not one of tokens, but another program's: check the name of the schema")
         if layout != LAYOUT:
             newer = "; it was made by a later version of this program: install that one" if layout > LAYOUT else ""
             raise StorageError(self.place, f"has layout {layout}, this program reads layout {LAYOUT}{newer}")
-
-
-def _text(value: bytes | None) -> str:
-    return (value or b"").decode()
-
-
-def _text_or_none(value: bytes | None) -> str | None:
-    return None if value is None else value.decode()
 
 
 def storable(text: str) -> str:

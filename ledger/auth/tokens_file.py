@@ -12,7 +12,6 @@ import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledger.auth import token_store
 from ledger.auth.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
@@ -22,9 +21,6 @@ from ledger.facts.person_names import may_be_called, without_person
 from ledger.runtime import sqlite
 from ledger.runtime.own_files import schema_faults as faults
 from ledger.runtime.own_files import statements
-
-if TYPE_CHECKING:
-    import sqlite3
 
 LAYOUT = 4
 SCHEMA = """
@@ -99,7 +95,7 @@ class TokensFile:
         """
         # another process writes it, or was stopped while doing so
         if self._size() and Path(f"{self.path}-journal").exists():
-            with sqlite.storage_errors(self.path, REMEDY), closing(sqlite.connect(self.path)) as connection:
+            with closing(sqlite.connect(self.path, remedy=REMEDY)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes back what was not committed
         return self._size() > 0
 
@@ -231,41 +227,40 @@ class TokensFile:
     # -- the file --------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _open(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
+    def _open(self, *, make: bool = False) -> Iterator[sqlite.FileConnection]:
         """The file, of this ledger and as this program made it.
 
         Raises:
             StorageError: it is not; or others may write it, so that what it says proves nothing.
         """
         self._check_permissions(make=make)
-        connection = sqlite.connect(self.path)
+        connection = sqlite.connect(self.path, remedy=REMEDY)
         try:
-            with sqlite.storage_errors(self.path, REMEDY):
-                # A commit is the removal of the rollback journal; FULL lets a power cut bring that back, and with it a
-                # session that was ended.
-                connection.execute("PRAGMA synchronous=EXTRA")
-                connection.execute("PRAGMA secure_delete=ON")  # a name that goes is overwritten
-                if make:
-                    self._fill(connection)
-                sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT)
-                for fault in faults(connection, SCHEMA):
-                    raise StorageError(str(self.path), fault)
-                # The log and the sessions of another ledger name other people.
-                ledgers = connection.execute("SELECT ledger FROM file").fetchall()
-                if ledgers != [(self._ledger(),)]:
-                    raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
-                yield connection
+            # A commit is the removal of the rollback journal; FULL lets a power cut bring that back, and with it a
+            # session that was ended.
+            connection.execute("PRAGMA synchronous=EXTRA")
+            connection.execute("PRAGMA secure_delete=ON")  # a name that goes is overwritten
+            if make:
+                self._fill(connection)
+            sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT)
+            for fault in faults(connection, SCHEMA):
+                raise StorageError(str(self.path), fault)
+            # The log and the sessions of another ledger name other people.
+            ledgers = connection.execute("SELECT ledger FROM file").fetchall()
+            if ledgers != [(self._ledger(),)]:
+                raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
+            yield connection
         finally:
             connection.close()
 
     @contextmanager
-    def _writing(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
-        with self._open(make=make) as connection, sqlite.immediate(connection, self.path, REMEDY):
+    def _writing(self, *, make: bool = False) -> Iterator[sqlite.FileConnection]:
+        with self._open(make=make) as connection, sqlite.immediate(connection):
             yield connection
 
-    def _fill(self, connection: sqlite3.Connection) -> None:
+    def _fill(self, connection: sqlite.FileConnection) -> None:
         """Make the tables where there are none, once."""
-        with sqlite.immediate(connection, self.path, REMEDY):
+        with sqlite.immediate(connection):
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return
             for statement in statements(SCHEMA):
@@ -287,5 +282,5 @@ class TokensFile:
             raise StorageError(str(self.path), message)
 
 
-def _key(connection: sqlite3.Connection) -> bytes:
+def _key(connection: sqlite.FileConnection) -> bytes:
     return bytes(connection.execute("SELECT hash_key FROM file").fetchone()[0])

@@ -170,17 +170,15 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
     # from the first byte on: a journal that its owner alone may read is no more open in a copy
     disk.new_file(target, disk.permissions_of(source)).close()
     with closing(sqlite.connect(source, read_only=True)) as original, closing(sqlite.connect(target)) as copy:
-        with sqlite.storage_errors(source):
-            original.execute("BEGIN")
-            original.execute("SELECT count(*) FROM sqlite_master").fetchone()  # here the snapshot begins
-        with sqlite.storage_errors(target):
-            copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
-            # In steps, so that progress can be reported; the read snapshot above keeps them consistent.
-            original.backup(copy, pages=PAGES, progress=report)
+        original.execute("BEGIN")
+        original.execute("SELECT count(*) FROM sqlite_master").fetchone()  # here the snapshot begins
+        copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
+        # In steps, so that progress can be reported; the read snapshot above keeps them consistent.
+        original.copy_to(copy, pages=PAGES, progress=report)
 
 
 def _renamings(path: Path) -> int:
-    with closing(sqlite.connect(path, read_only=True)) as connection, sqlite.storage_errors(path):
+    with closing(sqlite.connect(path, read_only=True)) as connection:
         return int(connection.execute(_RENAMINGS).fetchone()[0])
 
 
@@ -190,13 +188,14 @@ def _copy_people(source: Path, target: Path) -> None:
     # on.
     disk.new_file(target, disk.PRIVATE & disk.permissions_of(source)).close()
     with closing(sqlite.connect(source, read_only=True)) as people:
-        with sqlite.storage_errors(source):
-            (verdict,) = people.execute("PRAGMA integrity_check(1)").fetchone()
+        (verdict,) = people.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok":
             raise CorruptError(str(source), 0, f"{one_line(verdict)}; {sqlite.RESTORE}")
-        with sqlite.storage_errors(target):
-            people.execute("VACUUM INTO ?", (str(target),))
-    with closing(sqlite.connect(target)) as copy, sqlite.storage_errors(target):
+        try:
+            people.attempt("VACUUM INTO ?", (str(target),))
+        except sqlite.sqlite3.DatabaseError as error:
+            sqlite.refuse(target, error)  # this file alone is written
+    with closing(sqlite.connect(target)) as copy:
         # VACUUM INTO does not copy the mode of the log, which all files of a ledger have.
         copy.execute("PRAGMA journal_mode=WAL")
 

@@ -78,7 +78,7 @@ def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
         # The root of the first entry alone: it identifies this ledger, and stays while the journal grows.
         tokens_to_server(path, journal.root_at(1), place, progress)
     # The lock of the journal is free for a moment between the two: what was recorded then is not on the server.
-    with closing(sqlite.connect(path)) as connection, sqlite.immediate(connection, path):
+    with closing(sqlite.connect(path)) as connection, sqlite.immediate(connection):
         # Read within the transaction that makes the guard: no entry can be recorded between the look and the guard.
         last = connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0]
         if last != head.size:

@@ -81,13 +81,12 @@ def _opened_alone(file: Path) -> sqlite3.Connection | None:
         return None
     connection = sqlite.connect(file)
     try:
-        with sqlite.storage_errors(file):
-            connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000:.0f}")
-            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
-            # the locking mode alone takes no lock: it holds the one that the next transaction takes
-            connection.execute("BEGIN EXCLUSIVE")
-            # the lock stays until the connection is closed
-            connection.execute("COMMIT")
+        connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000:.0f}")
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        # the locking mode alone takes no lock: it holds the one that the next transaction takes
+        connection.execute("BEGIN EXCLUSIVE")
+        # the lock stays until the connection is closed
+        connection.execute("COMMIT")
     except CorruptError:
         connection.close()
         return None
@@ -157,7 +156,7 @@ def replace(place: Path, path: Path, present: Present) -> Path:
         # was about to open the old file can then write neither into it nor into the log of the new one.
         for connection in present.values():
             if connection is not None:
-                with suppress(CorruptError), sqlite.storage_errors(""):
+                with suppress(CorruptError):
                     connection.execute("PRAGMA journal_mode=DELETE")
         for file in places(path).values():
             if file.exists():
@@ -258,7 +257,7 @@ def undo(place: Path, path: Path) -> bool:
             old_folder.rmdir()
         for file in places(path).values():
             if file.is_file():
-                with suppress(CorruptError), sqlite.storage_errors(file), closing(sqlite.connect(file)) as connection:
+                with suppress(CorruptError), closing(sqlite.connect(file)) as connection:
                     connection.execute("PRAGMA journal_mode=WAL")  # which ``replace`` had taken away
     disk.flush(path.parent)
     (place / PLAN).unlink()

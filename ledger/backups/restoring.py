@@ -97,10 +97,9 @@ def loss(present: Present, copy: Path) -> Loss:
         if journal is None:
             return Loss(None, backup)
         try:
-            with sqlite.storage_errors(copy):
-                common = _common(journal, proven)
-                entries = int(journal.execute(_SIZE).fetchone()[0])
-                return Loss(entries, backup, common, dict(journal.execute(_KINDS, (common,)).fetchall()))
+            common = _common(journal, proven)
+            entries = int(journal.execute(_SIZE).fetchone()[0])
+            return Loss(entries, backup, common, dict(journal.execute(_KINDS, (common,)).fetchall()))
         except (LedgerError, TypeError, ValueError):
             return Loss(None, backup)
 
@@ -139,12 +138,11 @@ def erased(present: Present, copy: Path) -> Erased:
         unknown = (people := present["people"]) is None
         if people is not None:
             try:
-                with sqlite.storage_errors(copy):
-                    blank = dict(people.execute(_ERASED).fetchall())
-                    # salts are drawn once: with one in common the files have one origin
-                    rows = people.execute(_KNOWN)
-                    related = any(player in copied and copied[player][1] == salt for player, _, salt in rows)
-                    reasons = _reasons(backed_up, _KNOWN_REASONS) & _reasons(people, _ERASED_REASONS)
+                blank = dict(people.execute(_ERASED).fetchall())
+                # salts are drawn once: with one in common the files have one origin
+                rows = people.execute(_KNOWN)
+                related = any(player in copied and copied[player][1] == salt for player, _, salt in rows)
+                reasons = _reasons(backed_up, _KNOWN_REASONS) & _reasons(people, _ERASED_REASONS)
             except (LedgerError, TypeError, ValueError):
                 blank, unknown = {}, True
         players = [
@@ -160,8 +158,7 @@ def erased(present: Present, copy: Path) -> Erased:
 def _recorded(journal: sqlite3.Connection | None) -> set[int]:
     """Return the players whose erasure the present journal records; none if it cannot be read."""
     try:
-        with sqlite.storage_errors(""):
-            keys = [] if journal is None else journal.execute(_ERASURES).fetchall()
+        keys = [] if journal is None else journal.execute(_ERASURES).fetchall()
         return {int(key.partition(":")[2]) for (key,) in keys}
     except (LedgerError, TypeError, ValueError):
         return set()
@@ -177,8 +174,7 @@ def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.
     # Where one of the journals does not say, the people's files decide.
     copy_row = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     try:
-        with sqlite.storage_errors(""):
-            present_row = None if present is None else present.execute(_REGISTERED, (f"player:{player}",)).fetchone()
+        present_row = None if present is None else present.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     except LedgerError:
         present_row = None
     return present_row == copy_row if present_row and copy_row else by_people
@@ -338,8 +334,7 @@ def _leave_out_views(copy: Path) -> str:
     try:
         with closing(sqlite.connect(copy, read_only=True)) as connection:
             sqlite.check_identity(connection, copy, views_file.APPLICATION_ID, views_file.LAYOUT)
-            with sqlite.storage_errors(copy):
-                why = "" if views_file.are_rated_alike(connection) else EARLIER_VIEWS
+            why = "" if views_file.are_rated_alike(connection) else EARLIER_VIEWS
     except StorageError as error:
         why = str(error).removeprefix(f"{copy}: ")
     if why:

@@ -55,6 +55,7 @@ from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, collector_paused, silent
 from ledger.runtime.postgres import quoted, without_password
 from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, Piece
+from ledger.runtime.postgres_session import ServerSession
 
 if TYPE_CHECKING:
     import sqlite3
@@ -183,7 +184,7 @@ def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[SchemaPlace
 
 def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progress: Progress) -> Content:
     """Copy tables of a server into an empty file of the same tables, and prove that they are the same."""
-    with closing(sqlite.connect(path)) as file, sqlite.storage_errors(path):
+    with closing(sqlite.connect(path)) as file:
         # False rows are copied unchanged, for the audit to judge. All is flushed before it counts.
         for pragma in ("ignore_check_constraints=ON", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-65536"):
             file.execute(f"PRAGMA {pragma}")
@@ -213,10 +214,13 @@ def take(file: sqlite3.Connection, place: SchemaPlace, table: TableToCopy, progr
         taking = iter(block)
         try:
             file.executemany(insert, taking)
-        except sqlite.sqlite3.IntegrityError as error:
+        except StorageError as error:
+            if not sqlite.breaks_constraint(error):
+                raise
             # ``executemany`` does not say which row was refused: it is the last one that was taken from the iterator.
             row = block[len(block) - length_hint(taking) - 1]
-            message = f"table {table.name}, row {row[0]}: no file can hold it ({one_line(error)}); {postgres.RESTORE}"
+            words = one_line(error.__cause__)
+            message = f"table {table.name}, row {row[0]}: no file can hold it ({words}); {postgres.RESTORE}"
             raise CorruptError(place.name, row[0] if table is ENTRIES else 0, message) from error
         done += len(block)
         progress(f"copy {table.name}", done, total)
@@ -260,10 +264,10 @@ def copy_to_server(
         make_schemas(ServerPlace(address, schema))
         PostgresJournal(address, schema).close()  # an existing schema must be of a ledger
         PostgresPeople(address, schema).close()
-        connection = stack.enter_context(closing(postgres.connect(address)))
-        places = _places(connection, address, schema)
+        session = stack.enter_context(closing(ServerSession(address)))
+        places = _places(session.connection(), address, schema)
         with postgres.storage_errors(places[0].name), _writing_alone(*places):
-            names = PostgresPeople(address, schema, connect=lambda: connection)
+            names = PostgresPeople(address, schema, session=lambda: session)
             # they may have been made before, with another secret; it stays if there are rows that follow from it
             both = zip(places, (JOURNAL, NAMES), strict=True)
             if not any(count_on_server(place, table) for place, of in both for table in of if table is not SECRET):
@@ -335,14 +339,14 @@ def _sent(files: Sequence[Snapshot], places: Sequence[SchemaPlace], progress: Pr
 
 def _send(file: Snapshot, place: SchemaPlace, table: TableToCopy, progress: Progress) -> tuple[int, str]:
     """Send the rows of one table that are missing there; return number and digest of all."""
-    total, done = count_in_file(file.connection, table, file.path), count_on_server(place, table)
+    total, done = count_in_file(file.connection, table), count_on_server(place, table)
     if done > total:
         raise StorageError(
             place.name,
             f"table {table.name} has more rows there ({done:,}) than in the files ({total:,}): {ANOTHER}",
         )
     digest = Digest()
-    rows = rows_of_file(file.connection, table, file.path)
+    rows = rows_of_file(file.connection, table)
     if done:
         for piece in pieces(table, islice(rows, done), file.path):
             digest.add(piece.data)
@@ -389,7 +393,7 @@ def send_some(place: SchemaPlace, table: TableToCopy, waiting: Iterator[Piece], 
 
 def _difference(file: Snapshot, place: SchemaPlace, table: TableToCopy) -> str:
     """Return a report of rows on a server that are not the first ones of the files."""
-    pairs = zip(rows_of_server(place, table), rows_of_file(file.connection, table, file.path), strict=False)
+    pairs = zip(rows_of_server(place, table), rows_of_file(file.connection, table), strict=False)
     row = next((there[0] for there, here in pairs if there != here), "unknown")
     what = "the secret differs" if table is SECRET else f"from row {row} on table {table.name} differs"
     return f"{what} from the files: {ANOTHER}"

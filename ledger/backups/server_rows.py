@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import CorruptError
-from ledger.runtime import postgres_rows, sqlite
+from ledger.runtime import postgres_rows
 from ledger.runtime.postgres import quoted
 from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, BadTextError, Piece
 
@@ -120,30 +120,27 @@ class Digest:
 # --- in a file ----------------------------------------------------------------------------------------------
 
 
-def rows_of_file(connection: sqlite3.Connection, table: TableToCopy, path: str) -> Iterator[tuple[Any, ...]]:
+def rows_of_file(connection: sqlite3.Connection, table: TableToCopy) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a file's table in order of the key, for every reader unchanged."""
     # of ``main``: a view ``temp.people``, which hides who is being erased, would go before the table
     query = f"SELECT {table.listed} FROM main.{table.name} ORDER BY {table.ordered}"
-    with sqlite.storage_errors(path):
-        cursor = connection.execute(query)
+    cursor = connection.execute(query)
     while True:
-        with sqlite.storage_errors(path):
-            rows = cursor.fetchmany(BLOCK)
+        rows = cursor.fetchmany(BLOCK)
         if not rows:
             return
         yield from rows
 
 
-def count_in_file(connection: sqlite3.Connection, table: TableToCopy, path: str) -> int:
+def count_in_file(connection: sqlite3.Connection, table: TableToCopy) -> int:
     """Return the number of rows of a file's table."""
-    with sqlite.storage_errors(path):
-        return int(connection.execute(f"SELECT count(*) FROM main.{table.name}").fetchone()[0])
+    return int(connection.execute(f"SELECT count(*) FROM main.{table.name}").fetchone()[0])
 
 
 def digest_of_file(connection: sqlite3.Connection, table: TableToCopy, path: str) -> str:
     """Return the digest of a file's table."""
     digest = Digest()
-    for piece in pieces(table, rows_of_file(connection, table, path), path):
+    for piece in pieces(table, rows_of_file(connection, table), path):
         digest.add(piece.data)
     return digest.text()
 

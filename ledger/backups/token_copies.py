@@ -54,7 +54,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
         closing(sqlite.connect(source.path, read_only=True)) as file,
     ):
         there = _place(connection, place)
-        with postgres.storage_errors(there.name), sqlite.storage_errors(source.path):
+        with postgres.storage_errors(there.name):
             if not postgres.has_schema(there.connection, there.schema):
                 message = (
                     "is not there, though the other schemas of the ledger are: give another schema; nothing is lost, "
@@ -69,7 +69,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
 def _send_all(file: sqlite.sqlite3.Connection, path: str, there: SchemaPlace, progress: Progress) -> None:
     # other writers there wait, and find the key then
     there.connection.execute(lock_of(there.schema).encode())
-    key = list(rows_of_file(file, KEY_OF_TOKENS, path))
+    key = list(rows_of_file(file, KEY_OF_TOKENS))
     if present_key := [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]:
         if present_key != key:  # what they are is a secret
             raise StorageError(there.name, "holds the tokens of another ledger; give another schema")
@@ -79,7 +79,7 @@ def _send_all(file: sqlite.sqlite3.Connection, path: str, there: SchemaPlace, pr
         # no text of PostgreSQL has a NUL
         rows = (
             tuple(storable(value) if isinstance(value, str) else value for value in row)
-            for row in rows_of_file(file, table, path)
+            for row in rows_of_file(file, table)
         )
         waiting = pieces(table, rows, path)
         while added := send_some(there, table, waiting, digest):
@@ -107,11 +107,8 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
                 return  # nothing was ever written there
             # An existing file must be the copy of an earlier move, or of this one before it was interrupted.
             if target.exists():
-                with (
-                    closing(sqlite.connect(target.path, read_only=True)) as file,
-                    sqlite.storage_errors(target.path),
-                ):
-                    present = list(rows_of_file(file, KEY_OF_TOKENS, str(target.path)))
+                with closing(sqlite.connect(target.path, read_only=True)) as file:
+                    present = list(rows_of_file(file, KEY_OF_TOKENS))
                 if present != key:
                     words = (
                         "stands in the way of what is kept of tokens on the server: move the file aside and try again"
@@ -123,10 +120,10 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
 
 
 def _fill(making: Path, there: SchemaPlace, progress: Progress) -> None:
-    with closing(sqlite.connect(making)) as file, sqlite.storage_errors(making):
+    with closing(sqlite.connect(making)) as file:
         # as ``TokensFile`` writes it: a session that was ended must not be back after a power cut
         file.execute("PRAGMA synchronous=EXTRA")
-        with sqlite.immediate(file, making):
+        with sqlite.immediate(file):
             for table in TOKENS:
                 take(file, there, table, progress)
         for table in TOKENS:

@@ -58,11 +58,10 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
         # the views first: they know no entry then that the copied journal lacks
         if with_views and sidecar(path, "views").exists():
             with (
-                sqlite.storage_errors(sidecar(path, "views")),
                 closing(sqlite.connect(sidecar(path, "views"), read_only=True)) as source,
                 closing(sqlite.connect(sidecar(copy, "views"))) as target,
             ):
-                source.backup(target)
+                source.copy_to(target)
         copy_to_files(place.address, place.schema, copy, progress)
         # The audit looks for them next to the journal: for a copy elsewhere it would find none.
         checkpoints = CheckpointFiles(path).place

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ledger.book.decisions import AFTER_ALL
 from ledger.book.roster import FROM_THE_BEGINNING, standing_sql
-from ledger.book.tables import REBUILD
 from ledger.book.timeline import Pool
 from ledger.facts.events import (
     Event,
@@ -21,7 +20,6 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry, Standing
-from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
@@ -158,5 +156,4 @@ def birth_year(connection: sqlite3.Connection, player: int) -> int | None:
 
 
 def _rows(connection: sqlite3.Connection, query: str, arguments: tuple[object, ...]) -> list[Any]:
-    with sqlite.storage_errors("the views", REBUILD):
-        return connection.execute(query, arguments).fetchall()
+    return connection.execute(query, arguments).fetchall()

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from ledger.errors import CorruptError, StorageError
 from ledger.journal import KeyTakenError, Stored
@@ -27,7 +27,6 @@ from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, pieces
 from ledger.runtime.postgres_session import (
     BYTEA,
     PATIENCE,
-    TEXT,
     LostError,
     ServerAnswer,
     ServerSession,
@@ -35,11 +34,8 @@ from ledger.runtime.postgres_session import (
     StatementRefusedError,
     Value,
     array,
-    number,
+    texts,
 )
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 BLOCK = 50_000  # positions that a round trip of a read covers
 STEP = 1_000  # of them that one statement covers, so that the server goes on while we take what it has sent
@@ -72,9 +68,8 @@ FROM pg_class c WHERE c.oid = $1::bigint::oid
 # Of several privileges in one text the server says whether any is held ("Access Privilege Inquiry Functions"): so it is
 # asked of those that nobody who records may have, and each of the others by itself.
 _LOOK = """
-SELECT has_schema_privilege(n.oid, 'USAGE')::integer, j.oid::bigint, has_table_privilege(j.oid, 'SELECT')::integer,
-  has_table_privilege(j.oid, 'INSERT')::integer, has_table_privilege(j.oid, 'UPDATE, DELETE, TRUNCATE')::integer,
-  current_user::text
+SELECT has_schema_privilege(n.oid, 'USAGE'), j.oid::bigint, has_table_privilege(j.oid, 'SELECT'),
+  has_table_privilege(j.oid, 'INSERT'), has_table_privilege(j.oid, 'UPDATE, DELETE, TRUNCATE'), current_user
 FROM pg_namespace n LEFT JOIN pg_class a ON a.relnamespace = n.oid AND a.relname = 'about'
   LEFT JOIN pg_class j ON j.relnamespace = n.oid AND j.relname = 'journal' AND a.oid IS NOT NULL
 WHERE n.nspname = $1
@@ -192,7 +187,7 @@ class PostgresJournal(StoredTree):
         self._fault: str | None = None  # why this user may not write, or nobody
         self._writer: PostgresWriter | None = None
         self._oid = 0  # of the table of entries
-        self._seal = b""  # of that table, when everything on it was ours
+        self._seal = ""  # of that table, when everything on it was ours
         self._patience = patience
         self._session = ServerSession(address, self._check, patience + GRACE)
         try:
@@ -268,15 +263,15 @@ class PostgresJournal(StoredTree):
                 "then found to be known",
             )
 
-    def connection(self) -> Connection[Any]:
-        """The connection, for what shares this journal's transactions; what an open writer holds back is sent first.
+    def session(self) -> ServerSession:
+        """The session, for what shares this journal's transactions; what an open writer holds back is sent first.
 
         Raises:
-            StorageError: the server cannot be reached, or an open transaction was lost with it.
+            StorageError: an open transaction was lost with its connection.
         """
         if self._writer is not None:
-            self._writer.ask()
-        return self._session.connection()
+            self._writer.flush()
+        return self._session
 
     def close(self) -> None:
         """Give the connection back."""
@@ -294,29 +289,29 @@ class PostgresJournal(StoredTree):
                     "there is no such schema: check its name, or make the ledger there by 'rating-ledger init'",
                 )
             (usage, oid, may_read, may_add, may_change, user) = look.rows()[0]
-            role = f"the role {(user or b'').decode()!r}"
-            if not number(usage) or (oid is not None and not number(may_read)):
+            role = f"the role {user!r}"
+            if not usage or (oid is not None and not may_read):
                 raise StorageError(self.path, f"{role} may not read it: have it granted {READS}")
             if oid is None:
                 raise StorageError(self.path, "is no ledger: check the address and the schema")
             about, strangers, seal, promise, _ = session.try_to_ask(
                 ServerStatement(self._statements.about),
                 ServerStatement(_STRANGERS, [quoted(self.schema)]),
-                ServerStatement(_SEAL, [number(oid)]),
+                ServerStatement(_SEAL, [oid]),
                 ServerStatement(_PROMISE),
                 ServerStatement(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * self._patience))}ms", "false"]),
             )
         except (LostError, StatementRefusedError) as error:
             raise session.explained(error) from error
-        settings = {name.decode(): value.decode() for name, value in about.rows() if name and value}
+        settings = dict(about.rows())
         self._check_identity(settings)
-        self._oid, self._seal = number(oid), seal.column()[0]
+        self._oid, self._seal = oid, seal.value()
         self._fault, self.went_to = None, settings.get("gone")
         if faults := _faults(strangers):
             self._fault = f"{faults[0]}: that was not this program; have it undone before anything is recorded"
-        elif not number(may_add):
+        elif not may_add:
             self._fault = f"{role} may only read: have it granted {WRITES}, or give the address another user"
-        elif number(may_change):
+        elif may_change:
             self._fault = (
                 f"{role} may change and delete what is recorded, as the owner and every superuser may: record by "
                 f"another user, who is granted {WRITES}"
@@ -346,9 +341,6 @@ class PostgresJournal(StoredTree):
             )
         self.identity = identity
 
-    def _errors(self) -> nullcontext[None]:
-        return nullcontext()  # the session has them translated
-
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
         self._ask(_BEGIN_SNAPSHOT)
@@ -373,7 +365,7 @@ class PostgresJournal(StoredTree):
     def size(self) -> int:
         """Number of committed entries."""
         (answer,) = self._ask(ServerStatement(self._statements.size))
-        size = number(answer.column()[0])
+        size: int = answer.value()
         self._seen = max(self._seen, size)
         return size
 
@@ -415,7 +407,7 @@ class PostgresJournal(StoredTree):
             for stretch, answer in zip(stretches, answers, strict=True):
                 ((stored, joined),) = answer.rows()
                 parts = [] if joined is None else joined.split(_BETWEEN)
-                if len(parts) != number(stored):  # whoever changed a body may have put anything into it
+                if len(parts) != stored:  # whoever changed a body may have put anything into it
                     parts = self._ask(ServerStatement(self._statements.read_each, stretch))[0].column()
                 bodies += parts
             if bodies:
@@ -432,9 +424,7 @@ class PostgresJournal(StoredTree):
         if len(keys) == 1:  # a live game asks for one
             return [ServerStatement(self._statements.find_one, keys)]
         blocks = [keys[start : start + KEYS_A_QUERY] for start in range(0, len(keys), KEYS_A_QUERY)]
-        return [
-            ServerStatement(self._statements.find, [array(TEXT, (key.encode() for key in block))]) for block in blocks
-        ]
+        return [ServerStatement(self._statements.find, [texts(block)]) for block in blocks]
 
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
@@ -511,7 +501,7 @@ class PostgresJournal(StoredTree):
             last, *stand = self._begin(patience, self._finding(few))
             self._catch_up(self._find_last(*_position_and_leaf(last)))
             for _, _, ending in last.rows():
-                self._edge.recorded_at = recorded_at_of(ending or b"")
+                self._edge.recorded_at = recorded_at_of(ending)
             self._writer = writer = PostgresWriter(self, self._session, self._edge.copy())
             writer.learn(few, _found(stand))
             yield writer
@@ -537,7 +527,7 @@ class PostgresJournal(StoredTree):
             StorageError: there is a trigger or a rule that this program did not make, or one of its own is gone.
         """
         (seal,) = self._ask(ServerStatement(_SEAL, [self._oid]))
-        if seal.column() != [self._seal]:
+        if seal.rows() != [(self._seal,)]:
             self._check(self._session)
             if self._fault is not None:
                 raise StorageError(self.path, self._fault)
@@ -585,8 +575,7 @@ class PostgresJournal(StoredTree):
 
 
 def _too_little(promise: ServerAnswer) -> str | None:
-    standbys, commit = ((setting or b"").decode() for setting in promise.rows()[0])
-    return promises_too_little(standbys, commit)
+    return promises_too_little(*promise.rows()[0])
 
 
 def promises_too_little(standbys: str, commit: str) -> str | None:
@@ -613,21 +602,17 @@ def promises_too_little(standbys: str, commit: str) -> str | None:
 
 
 def _position_and_leaf(last: ServerAnswer) -> tuple[int, bytes | None]:
-    return next(((number(position), leaf) for position, leaf, *_ in last.rows()), (0, None))
+    return next(((position, leaf) for position, leaf, *_ in last.rows()), (0, None))
 
 
 def _found(answers: Iterable[ServerAnswer]) -> dict[str, Stored]:
-    return {
-        (key or b"").decode(): Stored(number(position), body or b"", leaf or b"")
-        for answer in answers
-        for key, position, body, leaf in answer.rows()
-    }
+    return {key: Stored(*entry) for answer in answers for key, *entry in answer.rows()}
 
 
 def _faults(strangers: ServerAnswer) -> list[str]:
     """What stands on the tables and is not own, or is own and missing or switched off."""
     own = {(table, name) for table, names in TRIGGERS.items() for name in names}
-    there = [tuple((value or b"").decode() for value in row) for row in strangers.rows()]
+    there = strangers.rows()
     faults = []
     for kind, table, name, enabled in there:
         if kind == "unlogged":
@@ -659,10 +644,19 @@ class PostgresWriter(StoredWriter):
             tuple[ServerStatement, int | None, str]
         ] = []  # with the rows that each must add, and its table
 
-    def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
-        """Send what waits, and these questions after it; the answers to these."""
+    def flush(self) -> None:
+        """Send what waits."""
+        self._refuse_loss()
+        if self._waiting:
+            self.ask()
+
+    def _refuse_loss(self) -> None:
         if not self._session.in_transaction:  # on a new connection nothing holds the lock
             raise StorageError(self.path, f"the transaction ended when the server was lost: {UNKNOWN_OUTCOME}")
+
+    def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
+        """Send what waits, and these questions after it; the answers to these."""
+        self._refuse_loss()
         waiting, self._waiting = self._waiting, []
         answers = self._session.ask(*(question for question, *_ in waiting), *questions)
         for answer, (_, expected, table) in zip(answers, waiting, strict=False):
@@ -698,7 +692,8 @@ class PostgresWriter(StoredWriter):
 
     def _last_body(self) -> bytes:
         (answer,) = self.ask(ServerStatement(self._statements.last))
-        return answer.rows()[0][2] or b""
+        ending: bytes = answer.rows()[0][2]
+        return ending
 
     def _insert(
         self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledger.errors import StorageError
 from ledger.journal import KeyTakenError, Stored
@@ -20,10 +19,6 @@ from ledger.journal.merkle import Node
 from ledger.journal.stored_tree import Edge, StoredTree, StoredWriter
 from ledger.runtime import sqlite
 from ledger.runtime.own_files import FileGuard, statements
-
-if TYPE_CHECKING:
-    import sqlite3
-
 
 APPLICATION_ID = sqlite.JOURNAL_ID
 LAYOUT = 1
@@ -84,11 +79,10 @@ class SqliteJournal(StoredTree):
             raise StorageError(self.path, "there is no such ledger; make one with 'rating-ledger init'")
         self._connection = sqlite.connect(path, read_only=read_only)
         sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT)
-        with sqlite.storage_errors(path):
-            # With a write-ahead log only FULL syncs each commit: what was receipted must outlast a power cut.
-            self._connection.execute("PRAGMA synchronous=FULL")
-            # 64 MiB (a negative number counts KiB): an import comes to the pages of the keys' index in no order.
-            self._connection.execute("PRAGMA cache_size=-65536")
+        # With a write-ahead log only FULL syncs each commit: what was receipted must outlast a power cut.
+        self._connection.execute("PRAGMA synchronous=FULL")
+        # 64 MiB (a negative number counts KiB): an import comes to the pages of the keys' index in no order.
+        self._connection.execute("PRAGMA cache_size=-65536")
         self._guard = FileGuard(path, _SCHEMA + _GUARD)
         self._edge = Edge()
         self._log_pages = 0
@@ -103,14 +97,13 @@ class SqliteJournal(StoredTree):
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         connection = sqlite.connect(path)
-        with sqlite.storage_errors(path):
-            # SQLite turns the log on outside a transaction only.
-            connection.execute("PRAGMA journal_mode=WAL")
-            with sqlite.immediate(connection, path):
-                for statement in statements(_SCHEMA + _GUARD):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version={LAYOUT}")
+        # SQLite turns the log on outside a transaction only.
+        connection.execute("PRAGMA journal_mode=WAL")
+        with sqlite.immediate(connection):
+            for statement in statements(_SCHEMA + _GUARD):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={LAYOUT}")
         connection.close()
         return cls(path)
 
@@ -123,11 +116,7 @@ class SqliteJournal(StoredTree):
 
     def size(self) -> int:
         """Number of committed entries."""
-        with sqlite.storage_errors(self.path):
-            return int(self._connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0])
-
-    def _errors(self) -> sqlite.storage_errors:
-        return sqlite.storage_errors(self.path)
+        return int(self._connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0])
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
@@ -149,40 +138,36 @@ class SqliteJournal(StoredTree):
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
-        with sqlite.storage_errors(self.path):
-            cursor = self._connection.execute(
-                "SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
-                (after, 2**62 if until is None else until),
-            )
-            while rows := cursor.fetchmany(BLOCK):
-                yield [body for (body,) in rows]
+        cursor = self._connection.execute(
+            "SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
+            (after, 2**62 if until is None else until),
+        )
+        while rows := cursor.fetchmany(BLOCK):
+            yield [body for (body,) in rows]
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The committed entries that bear these keys."""
         entries: dict[str, Stored] = {}
-        with sqlite.storage_errors(self.path):
-            if len(keys) == 1:  # a live game asks for one
-                row = self._connection.execute(_FIND_ONE, (keys[0],)).fetchone()
-                return entries if row is None else {keys[0]: Stored(*row)}
-            for start in range(0, len(keys), KEYS_A_QUERY):
-                block = json.dumps(list(keys[start : start + KEYS_A_QUERY]))
-                for key, position, body, leaf in self._connection.execute(_FIND, (block,)):
-                    entries[key] = Stored(position, body, leaf)
+        if len(keys) == 1:  # a live game asks for one
+            row = self._connection.execute(_FIND_ONE, (keys[0],)).fetchone()
+            return entries if row is None else {keys[0]: Stored(*row)}
+        for start in range(0, len(keys), KEYS_A_QUERY):
+            block = json.dumps(list(keys[start : start + KEYS_A_QUERY]))
+            for key, position, body, leaf in self._connection.execute(_FIND, (block,)):
+                entries[key] = Stored(position, body, leaf)
         return entries
 
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
-        with sqlite.storage_errors(self.path):
-            cursor = self._connection.execute(_KEYS, (first, last))
-            step = 1  # whether there is any is asked most often
-            while rows := cursor.fetchmany(step):
-                yield from (key for (key,) in rows)
-                step = min(step * 8, BLOCK)
+        cursor = self._connection.execute(_KEYS, (first, last))
+        step = 1  # whether there is any is asked most often
+        while rows := cursor.fetchmany(step):
+            yield from (key for (key,) in rows)
+            step = min(step * 8, BLOCK)
 
     def text(self, sha256: bytes) -> bytes | None:
         """The zstd frame of a movetext, or None."""
-        with sqlite.storage_errors(self.path):
-            row = self._connection.execute("SELECT zstd FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+        row = self._connection.execute("SELECT zstd FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
         return None if row is None else bytes(row[0])
 
     @contextmanager
@@ -204,7 +189,7 @@ class SqliteJournal(StoredTree):
         """
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
-        with sqlite.immediate(self._connection, self.path, patience=patience):
+        with sqlite.immediate(self._connection, patience=patience):
             # Under the lock: between this look and the rows nobody can put a trigger on the table.
             self._guard.check(self._connection)
             self._catch_up(self._find_last(*self._last()))
@@ -221,14 +206,13 @@ class SqliteJournal(StoredTree):
         self.recorded += writer.added
         # a single entry is looked for when the next transaction begins
         if writer.added > 1:
-            with sqlite.storage_errors(self.path):
-                self._find_last(*self._last())
+            self._find_last(*self._last())
 
 
 class SqliteWriter(StoredWriter):
     """One write transaction on a ``SqliteJournal``."""
 
-    def __init__(self, journal: SqliteJournal, connection: sqlite3.Connection, edge: Edge) -> None:
+    def __init__(self, journal: SqliteJournal, connection: sqlite.FileConnection, edge: Edge) -> None:
         super().__init__(journal.path, edge)
         self._journal = journal
         self._connection = connection
@@ -252,22 +236,23 @@ class SqliteWriter(StoredWriter):
         blobs = map(bytearray, bodies), map(bytearray, leaves)  # which the driver takes without an adapter
         # Not strict: the positions have no end, and kinds may be repeated without one.
         rows = zip(count(self.size + 1), kinds, keys, *blobs, strict=False)
-        # a single row needs no savepoint
-        if len(leaves) == 1:
-            try:
-                taken = self._connection.execute(_INSERT, next(rows)).rowcount
-            except sqlite.sqlite3.IntegrityError as error:
-                raise KeyTakenError from error
-            self.took(taken, 1, "journal")
-            return
-        self._connection.execute("SAVEPOINT append")
+        is_alone = len(leaves) == 1  # it needs no savepoint
+        if not is_alone:
+            self._connection.execute("SAVEPOINT append")
         try:
-            taken = self._connection.executemany(_INSERT, rows).rowcount
-        except sqlite.sqlite3.IntegrityError as error:
-            self._connection.execute("ROLLBACK TO append")
-            self._connection.execute("RELEASE append")
+            if is_alone:
+                taken = self._connection.execute(_INSERT, next(rows)).rowcount
+            else:
+                taken = self._connection.executemany(_INSERT, rows).rowcount
+        except StorageError as error:
+            if not sqlite.breaks_constraint(error):
+                raise
+            if not is_alone:
+                self._connection.execute("ROLLBACK TO append")
+                self._connection.execute("RELEASE append")
             raise KeyTakenError from error
-        self._connection.execute("RELEASE append")
+        if not is_alone:
+            self._connection.execute("RELEASE append")
         self.took(taken, len(leaves), "journal")
 
     def _insert_nodes(self, nodes: Sequence[Node]) -> None:

@@ -64,10 +64,6 @@ class StoredTree(ABC):
         """Number of committed entries."""
 
     @abstractmethod
-    def _errors(self) -> AbstractContextManager[None]:
-        """Translates what the store's driver raises."""
-
-    @abstractmethod
     def _snapshot(self) -> AbstractContextManager[None]:
         """Answer all questions within the block from one read snapshot."""
 
@@ -89,7 +85,7 @@ class StoredTree(ABC):
         Raises:
             CorruptError: tree nodes are missing.
         """
-        with self._errors(), self._snapshot():
+        with self._snapshot():
             self._catch_up(self._find_last(*self._last()))
         return self._edge.frontier.head()
 
@@ -102,13 +98,12 @@ class StoredTree(ABC):
         """
         if size == self._edge.frontier.size:
             return self._edge.frontier.head().root
-        with self._errors():
-            full_size = self.size()
-            if not 0 <= size <= full_size:
-                raise ValueError(f"{size} entries of {full_size}")
-            if size > self._edge.frontier.size:
-                self._catch_up(size)
-                return self._edge.frontier.head().root
+        full_size = self.size()
+        if not 0 <= size <= full_size:
+            raise ValueError(f"{size} entries of {full_size}")
+        if size > self._edge.frontier.size:
+            self._catch_up(size)
+            return self._edge.frontier.head().root
         return self.subtree_root(0, size)
 
     def subtree_root(self, first: int, last: int) -> bytes:
@@ -120,8 +115,7 @@ class StoredTree(ABC):
         """
         check_subtree(first, last, self.size())
         subtree = Frontier()
-        with self._errors():
-            subtree.restore(self._edge_hashes(last - first, first), last - first)
+        subtree.restore(self._edge_hashes(last - first, first), last - first)
         return subtree.head().root
 
     def hashes(self, level: int, first: int, last: int) -> list[bytes]:
@@ -132,8 +126,7 @@ class StoredTree(ABC):
             CorruptError: tree nodes are missing.
         """
         check_hashes(level, first, last, self.size())
-        with self._errors():
-            return self._level_hashes(level, first, last)
+        return self._level_hashes(level, first, last)
 
     def _edge_hashes(self, size: int, first: int = 0) -> list[list[bytes]]:
         """Return, for each level of tiles, the hashes after the last full tile of a subtree: at most 255 each.

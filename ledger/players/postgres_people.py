@@ -12,10 +12,11 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from struct import pack
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import lru_cache
+from itertools import chain
+from typing import Any, ClassVar, Self
 
 from ledger.errors import StorageError
 from ledger.journal.postgres_tables import Roles
@@ -27,16 +28,26 @@ from ledger.players.persons import Person
 from ledger.players.postgres_layout import WITH_NAMES, check, foreign_objects, schema_of, statements
 from ledger.players.reasons import KeptReason, Reasons
 from ledger.runtime import postgres
-from ledger.runtime.lazy import psycopg
-from ledger.runtime.owners import Owner
-from ledger.runtime.postgres import quoted
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, pieces
+from ledger.runtime.postgres_session import (
+    BYTEA,
+    LostError,
+    ServerSession,
+    ServerStatement,
+    StatementRefusedError,
+    Value,
+    array,
+    bigints,
+    texts,
+)
 
 WRITER_SECONDS = 60.0  # how long a writer waits for another before it says so
 READER_SECONDS = 10.0  # how long an erasure waits for transactions that began before it
 _PAUSE = 0.2  # seconds between two looks whether they are over
+_GRACE = 5.0  # seconds more than the server waits for a lock, so that it can say so
+_LONGEST = 3_600.0  # seconds for which a server that writes a table anew may say nothing
+_NOT_AVAILABLE = "55P03"  # lock_not_available
 _KEPT_CHANGES = 1_000  # of others, that a session may have missed without counting as another one's file
 _COLUMNS = "player, identity, name, salt, joined_at"
 # The server's message that a rewritten table holds earlier rows, which another transaction may still read.
@@ -44,56 +55,103 @@ _KEPT_ROWS = re.compile(r"(\d+)")
 
 
 Begin = Callable[[float | None], AbstractContextManager[None]]
+_WHOLE = tuple(map(ServerStatement, ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "COMMIT", "ROLLBACK")))
+_PART = tuple(map(ServerStatement, ("SAVEPOINT names", "RELEASE names", "ROLLBACK TO names")))
 
 
 class NamesDatabase:
     """The access of one store to its database, and its way of reading the people there.
 
     Attributes:
+        session: gives the session, the same one each time.
         place: database and schema as messages name them, without a password.
         schema: of the names, quoted.
         sealed: salts of the names that wait and that the journal sealed.
         hidden: numbers of those who were erased.
     """
 
-    def __init__(self, connect: Callable[[], Connection[Any]], place: str, schema: str) -> None:
-        """Take what gives the connection, which begins no transaction by itself; the same one until it is lost."""
-        self.connect, self.place, self.schema = connect, place, schema
+    def __init__(self, session: Callable[[], ServerSession], place: str, schema: str) -> None:
+        self.session, self.place, self.schema = session, place, schema
         self.sealed: set[bytes] = set()
         self.hidden: set[int] = set()
 
-    def rows(self, query: str, **values: object) -> list[Any]:
-        """Return the rows of a query; ``{s}`` is the schema and ``{people}`` the people as they are to be read."""
-        # In any case: of named values psycopg passes over those that no place in the statement asks for.
-        values |= {"sealed": list(self.sealed), "hidden": list(self.hidden)}
-        with postgres.storage_errors(self.place):
-            return self.connect().execute(self._sql(query), values, binary=True).fetchall()
+    def rows(self, query: str, **values: Value) -> list[Any]:
+        """Return the rows of a query, as for ``statement``."""
+        (answer,) = self.session().ask(self.statement(query, **values), place=self.place)
+        return answer.rows()
 
-    def run(self, statement: str, **values: object) -> int:
-        """Run a statement within a write transaction; return how many rows it touched."""
-        return self.connect().execute(self._sql(statement), values).rowcount
+    def run(self, statement: str, **values: Value) -> int:
+        """Return how many rows a statement touched, within a write transaction."""
+        (answer,) = self._in_transaction().ask(self.statement(statement, **values), place=self.place)
+        return answer.count
 
-    def _sql(self, query: str) -> Any:
-        people = _AS_SHOWN if self.sealed or self.hidden else "{s}.people AS people"
+    def statement(self, query: str, **values: Value) -> ServerStatement:
+        """Return a statement, in which ``{s}`` is the schema and ``{people}`` the people as they are to be read."""
+        if self.sealed or self.hidden:
+            shown = _AS_SHOWN
+            values |= {"sealed": array(BYTEA, self.sealed), "hidden": bigints(self.hidden)}
+        else:
+            shown = "{s}.people AS people"
         # The people first: their replacement names the schema, too.
-        return query.replace("{people}", people).replace("{s}", self.schema)
+        sql, names = _numbered(query.replace("{people}", shown).replace("{s}", self.schema))
+        return ServerStatement(sql, [values[name] for name in names])
 
     def copy(self, table: str, columns: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
-        """Add rows by a binary COPY, within a write transaction; how many the table took."""
-        statement: Any = f"COPY {self.schema}.{table}({columns}) FROM STDIN (FORMAT BINARY)"
-        with self.connect().cursor() as cursor:
-            with cursor.copy(statement) as copy:
-                # A binary COPY converts nothing: without the types psycopg sends a number in as few bytes as it needs,
-                # which the column does not take.
-                copy.set_types(types)
-                for row in rows:
-                    copy.write_row(row)
-            return cursor.rowcount
+        """Add rows by a binary COPY, within a write transaction; return how many the table took."""
+        session, data = self._in_transaction(), (piece.data for piece in pieces(types, rows))
+        try:
+            return session.copy_in(
+                f"COPY {self.schema}.{table}({columns}) FROM STDIN (FORMAT BINARY)",
+                chain([COPY_HEADER], data, [COPY_END]),
+            )
+        except (LostError, StatementRefusedError) as error:
+            raise session.explained(error, self.place) from error
+
+    @contextmanager
+    def transaction(self, patience: float, *first: ServerStatement) -> Iterator[None]:
+        """A transaction, or a part of the open one, that begins with some statements, in one round trip.
+
+        Args:
+            patience: seconds to wait for others; a part waits as long as the whole does.
+            first: the statements.
+        """
+        session = self.session()
+        begin, end, undo = _PART if session.in_transaction else _WHOLE
+        wait = ServerStatement(_LOCK_TIMEOUT, [f"{max(1, int(1000 * patience))}ms"])
+        waits = () if session.in_transaction else (wait,)
+        try:
+            session.ask(begin, *waits, *first, patience=patience + _GRACE, place=self.place)
+            yield
+        except BaseException:
+            if session.in_transaction:
+                try:
+                    session.try_to_ask(undo)
+                except (LostError, StatementRefusedError):
+                    session.drop()  # the server rolls back what nobody is there to commit
+            raise
+        self._in_transaction().ask(end, place=self.place)
+
+    def _in_transaction(self) -> ServerSession:
+        session = self.session()
+        if not session.in_transaction:  # a new connection would commit each statement by itself
+            raise StorageError(self.place, f"the transaction ended when the server was lost: {UNKNOWN_OUTCOME}")
+        return session
 
     @property
     def is_open(self) -> bool:
         """True if a transaction is open."""
-        return bool(self.connect().info.transaction_status != psycopg.pq.TransactionStatus.IDLE)
+        return self.session().in_transaction
+
+
+_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, true)"
+_VALUE = re.compile(r"%\((\w+)\)s")
+
+
+@lru_cache(maxsize=256)
+def _numbered(query: str) -> tuple[str, tuple[str, ...]]:
+    """Return a query with numbers for the names of its values, and the names in that order."""
+    names = tuple(dict.fromkeys(_VALUE.findall(query)))
+    return _VALUE.sub(lambda place: f"${names.index(place[1]) + 1}", query), names
 
 
 # A row that another process completes meanwhile is gone from the table, and the player's own row says the same.
@@ -116,22 +174,22 @@ class PostgresPeople(People):
         "ended (pg_stat_activity, pg_prepared_xacts); until then the tables hold"
     )
 
-    def __init__(self, address: str, schema: str, *, connect: Callable[[], Connection[Any]] | None = None) -> None:
+    def __init__(self, address: str, schema: str, *, session: Callable[[], ServerSession] | None = None) -> None:
         """Open the names.
 
         Args:
             address: of the database, as libpq has it.
             schema: of the journal.
-            connect: what gives the connection of the journal, whose write transactions the names share then. In such
-                a transaction it must have sent by then what the journal's writer holds back, so that it is not undone
-                with a part that fails, and refuse where the connection was lost. By default the names have their own.
+            session: gives the session of the journal, whose write transactions the names share then. In such a
+                transaction it must have sent by then what the journal's writer holds back, so that it is not undone
+                with a part that fails, and refuse if the connection was lost. By default the names have their own.
 
         Raises:
             StorageError: they cannot be reached, are not there, or not ours.
         """
         self.path = f"{postgres.without_password(address)}, schema {schema_of(schema)}"
-        self._own, self._owner = None if connect else postgres.connect(address), Owner()
-        self._database = NamesDatabase(connect or self._own_connection, self.path, quoted(schema_of(schema)))
+        self._own = own = None if session else ServerSession(address)
+        self._database = NamesDatabase(session or (lambda: own), self.path, quoted(schema_of(schema)))  # type: ignore[arg-type, return-value]
         self._schema = schema
         # By it a session distinguishes its own changes from those of others; a bigint has 63 bits besides its sign.
         self._writer = secrets.randbits(62)
@@ -143,28 +201,15 @@ class PostgresPeople(People):
         self.erasures = PostgresPendingErasures(*part, self._out_of_indexes)
         self.reasons = PostgresReasons(*part, self.clean_whole)
         try:
-            check(self._database.connect(), self.path, schema)
+            check(self._database.session().connection(), self.path, schema)
             # the last change that was seen
             ((self._seen,),) = self._database.rows("SELECT coalesce(max(number), 0) FROM {s}.changes")
         except BaseException:
             self.close()
             raise
 
-    def _own_connection(self) -> Connection[Any]:
-        assert self._own is not None
-        self._owner.refuse_others(self.path)
-        return self._own
-
     @classmethod
-    def create(
-        cls,
-        address: str,
-        schema: str,
-        secret: bytes | None = None,
-        *,
-        roles: Roles | None = None,
-        connect: Callable[[], Connection[Any]] | None = None,
-    ) -> PostgresPeople:
+    def create(cls, address: str, schema: str, secret: bytes | None = None, *, roles: Roles | None = None) -> Self:
         """Make an empty schema of names with a secret, a new one where none is given, and open it.
 
         The address is of a user who may make roles and schemas, and who may write there from then on;
@@ -174,28 +219,26 @@ class PostgresPeople(People):
             StorageError: there is such a schema, or this role may not make one.
         """
         names, place = schema_of(schema), f"{postgres.without_password(address)}, schema {schema_of(schema)}"
-        connection = connect() if connect else postgres.connect(address)
-        try:
-            with postgres.storage_errors(place), connection.transaction():
-                if postgres.has_schema(connection, names):
-                    raise StorageError(place, "exists already; names are never overwritten: give another schema")
-                secret_kept = f"INSERT INTO {quoted(names)}.secret VALUES (1, %s)"
-                roles = roles or Roles.of(names)
-                *making, end = statements(schema, roles)
-                for statement in making:
-                    connection.execute(statement.encode())
-                connection.execute(secret_kept.encode(), [secret or persons.new_secret()])
-                connection.execute(f"GRANT {quoted(roles.writer)} TO CURRENT_USER".encode())
-                connection.execute(end.encode())
-        finally:
-            if connect is None:
-                connection.close()
-        return cls(address, schema, connect=connect)
+        with (
+            closing(postgres.connect(address)) as connection,
+            postgres.storage_errors(place),
+            connection.transaction(),
+        ):
+            if postgres.has_schema(connection, names):
+                raise StorageError(place, "exists already; names are never overwritten: give another schema")
+            secret_kept = f"INSERT INTO {quoted(names)}.secret VALUES (1, %s)"
+            roles = roles or Roles.of(names)
+            *making, end = statements(schema, roles)
+            for statement in making:
+                connection.execute(statement.encode())
+            connection.execute(secret_kept.encode(), [secret or persons.new_secret()])
+            connection.execute(f"GRANT {quoted(roles.writer)} TO CURRENT_USER".encode())
+            connection.execute(end.encode())
+        return cls(address, schema)
 
     def close(self) -> None:
         """Release the connection, if it is the names' own."""
-        # a forked process would end its parent's connection
-        if self._own is not None and not self._owner.is_other_process:
+        if self._own is not None:
             self._own.close()
 
     # -- transactions ----------------------------------------------------------------------------------------------
@@ -205,19 +248,14 @@ class PostgresPeople(People):
         """Act as ``People`` requires: in the journal's open transaction, if any, undone by itself if it fails."""
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
-        with postgres.storage_errors(self.path):
-            connection = self._database.connect()
-            is_part = self._database.is_open
-            with connection.transaction():
-                if not is_part:
-                    _wait(connection, WRITER_SECONDS if patience is None else patience)
-                # The lock first: the number of this change follows the last one that was committed by then.
-                self._database.run("SELECT pg_advisory_xact_lock('{s}.people'::regclass::oid::bigint)")
-                self._database.run(
-                    "INSERT INTO {s}.changes SELECT coalesce(max(number), 0) + 1, %(writer)s FROM {s}.changes",
-                    writer=self._writer,
-                )
-                yield
+        # The lock first: the number of this change follows the last one that was committed by then.
+        lock = self._database.statement("SELECT pg_advisory_xact_lock('{s}.people'::regclass::oid::bigint)")
+        change = self._database.statement(
+            "INSERT INTO {s}.changes SELECT coalesce(max(number), 0) + 1, %(writer)s::bigint FROM {s}.changes",
+            writer=self._writer,
+        )
+        with self._database.transaction(WRITER_SECONDS if patience is None else patience, lock, change):
+            yield
 
     def version(self) -> int:
         """Return a number that changes when another session has written since the last call."""
@@ -292,7 +330,7 @@ class PostgresPeople(People):
 
     # -- names -----------------------------------------------------------------------------------------------------
 
-    def _persons(self, condition: str, **values: object) -> list[Person]:
+    def _persons(self, condition: str, **values: Value) -> list[Person]:
         query = f"SELECT {_COLUMNS} FROM {{people}} WHERE {condition}"
         return [Person(*row) for row in self._database.rows(query, **values)]
 
@@ -332,8 +370,8 @@ class PostgresPeople(People):
         return [identity for (identity,) in self._database.rows(query)]
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
-        """Return the known ones of these players, in order of the numbers."""
-        persons = self._persons("player = ANY(%(players)s) ORDER BY player", players=list(players))
+        """Those of these players that are known, in order of the numbers."""
+        persons = self._persons("player = ANY(%(players)s) ORDER BY player", players=bigints(players))
         return {person.player: person for person in persons}
 
     def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:
@@ -344,7 +382,7 @@ class PostgresPeople(People):
             like = "lower({}) = lower({})"
         among = "" if bearers is None else "player = ANY(%(bearers)s) AND "
         condition = f"({like.format('identity', asked)} OR {among}{like.format('name', asked)})"
-        return self._persons(f"{condition} ORDER BY player", word=word, bearers=list(bearers or ()))
+        return self._persons(f"{condition} ORDER BY player", word=word, bearers=bigints(bearers or ()))
 
     def _some_names(self, most: int) -> list[tuple[str, str]]:
         query = "SELECT identity, name FROM {people} WHERE salt IS NOT NULL ORDER BY player LIMIT %(most)s"
@@ -352,7 +390,7 @@ class PostgresPeople(People):
 
     def _names_like(self, word: str, most: int) -> list[tuple[str, str]]:
         # a pattern as SQLite has it: no sign takes away the meaning of another
-        begins = "ILIKE (%(begin)s::text || '%%') COLLATE \"C\" ESCAPE ''"
+        begins = "ILIKE (%(begin)s::text || '%') COLLATE \"C\" ESCAPE ''"
         query = (
             f"SELECT identity, name FROM {{people}} WHERE salt IS NOT NULL AND (name {begins} "
             f"OR identity {begins} OR strpos(name, %(word)s::text) > 0) ORDER BY player LIMIT %(most)s"
@@ -387,28 +425,27 @@ class PostgresPeople(People):
         try:
             return self._cleaned(patience)
         except StorageError as error:
-            if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+            if isinstance(error.__cause__, StatementRefusedError) and error.__cause__.code == _NOT_AVAILABLE:
                 return False
             raise
 
     def _cleaned(self, patience: float) -> bool:
-        connection, deadline = self._database.connect(), time.monotonic() + patience
+        deadline = time.monotonic() + patience
         with postgres.storage_errors(self.path):
             # First: a foreign index or trigger would keep names of its own, even after this rewriting.
-            for fault in foreign_objects(connection, self._schema):
+            for fault in foreign_objects(self._database.session().connection(), self._schema):
                 raise StorageError(self.path, fault)
-            with connection.transaction():
-                _wait(connection, patience)
-                ((emptied,),) = self._database.rows("SELECT {s}.without_statistics()")
-                self._database.run(
-                    "DELETE FROM {s}.changes WHERE number <= (SELECT max(number) FROM {s}.changes) - %(kept)s",
-                    kept=_KEPT_CHANGES,
-                )
-            left = list(WITH_NAMES)
-            while left := [table for table in left if self._kept_rows(connection, table, patience)]:
-                if time.monotonic() >= deadline:
-                    return False
-                time.sleep(_PAUSE)
+        with self._database.transaction(patience):
+            ((emptied,),) = self._database.rows("SELECT {s}.without_statistics()")
+            self._database.run(
+                "DELETE FROM {s}.changes WHERE number <= (SELECT max(number) FROM {s}.changes) - %(kept)s",
+                kept=_KEPT_CHANGES,
+            )
+        left = list(WITH_NAMES)
+        while left := [table for table in left if self._kept_rows(table, patience)]:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_PAUSE)
         if emptied:
             raise StorageError(
                 self.path,
@@ -418,7 +455,7 @@ class PostgresPeople(People):
             )
         return True
 
-    def _kept_rows(self, connection: Connection[Any], table: str, patience: float) -> int:
+    def _kept_rows(self, table: str, patience: float) -> int:
         """Return how many old rows a table still holds after it was rewritten."""
         kept = 0
 
@@ -427,11 +464,12 @@ class PostgresPeople(People):
             rows = _KEPT_ROWS.match((notice.message_detail or "").strip())
             kept += int(rows[1]) if rows else 0
 
+        connection = self._database.session().connection()
         connection.add_notice_handler(count)
         try:
-            with connection.transaction():
-                _wait(connection, patience)
-                self._database.run("SELECT {s}.written_anew(%(table)s)", table=table)
+            with self._database.transaction(patience):
+                anew = self._database.statement("SELECT {s}.written_anew(%(table)s)", table=table)
+                self._database.session().ask(anew, patience=_LONGEST, place=self.path)
         finally:
             connection.remove_notice_handler(count)
         return kept
@@ -448,11 +486,6 @@ class PostgresPeople(People):
             + (", the archive of that log until it expires" if archives else "")
             + ", base backups and dumps until they expire, and so may a log of statements"
         )
-
-
-def _wait(connection: Connection[Any], seconds: float) -> None:
-    """Wait no longer than that for others, within this transaction."""
-    connection.execute("SELECT set_config('lock_timeout', %s, true)", [f"{max(1, int(1000 * seconds))}ms"])
 
 
 def _storable(words: Iterable[str]) -> list[str]:
@@ -505,8 +538,9 @@ class PostgresPendingNames(_ServerChanges, PendingNames):
     def _keep(self, pending: Pending) -> None:
         with self._writing():
             self._database.run(
-                "INSERT INTO {s}.renaming VALUES (%(player)s, %(number)s, %(name)s, %(salt)s) "
-                "ON CONFLICT (player) DO UPDATE SET number = %(number)s, name = %(name)s, salt = %(salt)s",
+                "INSERT INTO {s}.renaming VALUES (%(player)s, %(number)s::bigint, %(name)s, %(salt)s) "
+                "ON CONFLICT (player) "
+                "DO UPDATE SET number = excluded.number, name = excluded.name, salt = excluded.salt",
                 **pending._asdict(),
             )
 
@@ -515,7 +549,7 @@ class PostgresPendingNames(_ServerChanges, PendingNames):
         with self._writing():
             self._database.run(
                 "UPDATE {s}.people SET name = %(name)s, salt = %(salt)s WHERE player = %(player)s AND salt IS NOT NULL "
-                "AND EXISTS (SELECT FROM {s}.renaming r WHERE r.player = %(player)s AND r.number = %(number)s "
+                "AND EXISTS (SELECT FROM {s}.renaming r WHERE r.player = %(player)s AND r.number = %(number)s::bigint "
                 "AND r.salt = %(salt)s)",
                 **pending._asdict(),
             )
@@ -548,7 +582,7 @@ class PostgresPendingErasures(_ServerChanges, PendingErasures):
     def stored_players(self, players: Iterable[int]) -> list[int]:
         """Return those of these players of whom more than the number is stored, in order, however they are shown."""
         query = f"SELECT player FROM {{s}}.people WHERE player = ANY(%(players)s) AND {_KNOWN} ORDER BY player"
-        return [player for (player,) in self._database.rows(query, players=list(players))]
+        return [player for (player,) in self._database.rows(query, players=bigints(players))]
 
     def begin(self, players: Iterable[int], actor: str) -> int:
         """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay."""
@@ -557,14 +591,14 @@ class PostgresPendingErasures(_ServerChanges, PendingErasures):
             blanked = self._database.run(
                 "UPDATE {s}.people SET identity = NULL, name = NULL, salt = NULL "
                 f"WHERE player = ANY(%(players)s) AND {_KNOWN}",
-                players=numbers,
+                players=bigints(numbers),
             )
-            self._database.run("DELETE FROM {s}.renaming WHERE player = ANY(%(players)s)", players=numbers)
+            self._database.run("DELETE FROM {s}.renaming WHERE player = ANY(%(players)s)", players=bigints(numbers))
             self._out_of_indexes(numbers)
             self._database.run(
-                "INSERT INTO {s}.erasing SELECT DISTINCT unnest(%(players)s::bigint[]), %(actor)s "
+                "INSERT INTO {s}.erasing SELECT DISTINCT unnest(%(players)s::bigint[]), %(actor)s::text "
                 "ON CONFLICT DO NOTHING",
-                players=numbers,
+                players=bigints(numbers),
                 actor=actor,
             )
         return blanked
@@ -572,7 +606,7 @@ class PostgresPendingErasures(_ServerChanges, PendingErasures):
     def drop(self, players: Iterable[int]) -> None:
         """Delete the rows of these players, whose erasure is complete."""
         with self._writing():
-            self._database.run("DELETE FROM {s}.erasing WHERE player = ANY(%(players)s)", players=list(players))
+            self._database.run("DELETE FROM {s}.erasing WHERE player = ANY(%(players)s)", players=bigints(players))
 
 
 class PostgresReasons(_StorePart, Reasons):
@@ -589,8 +623,8 @@ class PostgresReasons(_StorePart, Reasons):
     def _add(self, rows: Sequence[KeptReason]) -> None:
         for row in rows:
             self._database.run(
-                "INSERT INTO {s}.reasons SELECT coalesce(max(number), 0) + 1, %(commitment)s, %(entry)s, %(salt)s, "
-                "%(text)s FROM {s}.reasons",
+                "INSERT INTO {s}.reasons SELECT coalesce(max(number), 0) + 1, %(commitment)s::text, %(entry)s::text, "
+                "%(salt)s::bytea, %(text)s::text FROM {s}.reasons",
                 **row._asdict(),
             )
 
@@ -607,12 +641,12 @@ class PostgresReasons(_StorePart, Reasons):
 
     def _drop(self, numbers: Sequence[int]) -> None:
         if numbers:
-            self._database.run("DELETE FROM {s}.reasons WHERE number = ANY(%(numbers)s)", numbers=list(numbers))
+            self._database.run("DELETE FROM {s}.reasons WHERE number = ANY(%(numbers)s)", numbers=bigints(numbers))
 
     def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
         rows = self._database.rows(
             "SELECT commitment, entry, salt, text FROM {s}.reasons WHERE commitment = ANY(%(asked)s) ORDER BY number",
-            asked=_storable(commitments),
+            asked=texts(_storable(commitments)),
         )
         return list(map(KeptReason._make, rows))
 
@@ -620,7 +654,7 @@ class PostgresReasons(_StorePart, Reasons):
         return self._database.run(
             "UPDATE {s}.reasons SET salt = NULL, text = NULL WHERE commitment = ANY(%(asked)s) "
             "AND (salt IS NOT NULL OR text IS NOT NULL)",
-            asked=_storable(commitments),
+            asked=texts(_storable(commitments)),
         )
 
 
@@ -642,10 +676,10 @@ class _Index(_StorePart, NameIndex):
 
     def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
         query = "SELECT player, name FROM {s}.people WHERE player = ANY(%(players)s) AND name IS NOT NULL"
-        return self._database.rows(query, players=list(players))
+        return self._database.rows(query, players=bigints(players))
 
     def _leave(self, players: Sequence[int]) -> None:
-        self._database.run(f"DELETE FROM {{s}}.{self.TABLE} WHERE player = ANY(%(players)s)", players=list(players))
+        self._database.run(f"DELETE FROM {{s}}.{self.TABLE} WHERE player = ANY(%(players)s)", players=bigints(players))
 
 
 class PostgresNameFolds(_Index, NameFolds):
@@ -673,7 +707,7 @@ class PostgresNameFolds(_Index, NameFolds):
 
     def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
         query = "SELECT player, name FROM {people} WHERE name IS NOT NULL AND player = ANY(%(players)s)"
-        return self._database.rows(query, players=list(players))
+        return self._database.rows(query, players=bigints(players))
 
 
 def trigrams(words: Iterable[str]) -> set[int]:
@@ -685,26 +719,14 @@ def trigrams(words: Iterable[str]) -> set[int]:
     return numbers
 
 
-def _array(numbers: Collection[int]) -> bytes:
-    """Return an array of ``bigint`` in the binary protocol: dimensions, NULLs, type, size, first place; the items."""
-    if not numbers:
-        return pack("!iii", 0, 0, _BIGINT)
-    items = [8] * (2 * len(numbers))  # each behind its length in bytes
-    items[1::2] = numbers
-    return pack(f"!iiiii{'iq' * len(numbers)}", 1, 0, _BIGINT, len(numbers), 1, *items)
-
-
-_BIGINT = 20  # number of the type, the same on every server
-
-
 class PostgresNameSearch(_Index, NameSearch):
     """The search by a part of a name on a server: an inverted index (GIN) of three letters on end."""
 
     TABLE = "people_search"
 
     def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
-        # bytes go as they are, for any type of the column: an array of numbers is put together here, five times as fast
-        rows = ((player, words, _array(trigrams(words.split()))) for player, words in forms)
+        # bytes go as they are, for any type of the column
+        rows = ((player, words, bigints(trigrams(words.split()))) for player, words in forms)
         self._database.copy(self.TABLE, "player, words, trigrams", ("int8", "text", "bytea"), rows)
 
     def _after(self, player: int) -> list[NameMatch]:
@@ -719,5 +741,5 @@ class PostgresNameSearch(_Index, NameSearch):
             "WHERE s.trigrams @> %(trigrams)s::bigint[] AND name IS NOT NULL "
             "AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS asked(word) WHERE strpos(s.words, word) = 0)"
         )
-        rows = self._database.rows(query, trigrams=list(trigrams(words)), words=list(words))
+        rows = self._database.rows(query, trigrams=bigints(trigrams(words)), words=texts(words))
         return list(map(NameMatch._make, rows))

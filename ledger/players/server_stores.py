@@ -35,7 +35,7 @@ def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
     """
     journal = PostgresJournal(place.address, place.schema, patience=place.patience, needs_quorum=place.needs_quorum)
     try:
-        return journal, PostgresPeople(place.address, place.schema, connect=journal.connection)
+        return journal, PostgresPeople(place.address, place.schema, session=journal.session)
     except BaseException:
         journal.close()
         raise

@@ -40,14 +40,12 @@ class SqliteNameIndex(FilePart, NameIndex):
 
     def reached(self) -> int:
         """Return the highest number in the index; 0 if there is none."""
-        with sqlite.storage_errors(self.path):
-            if not self._exists():
-                return 0
-            return int(self._connection.execute(self.REACHED).fetchone()[0])
+        if not self._exists():
+            return 0
+        return int(self._connection.execute(self.REACHED).fetchone()[0])
 
     def _later(self, player: int, most: int) -> list[tuple[int, str]]:
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_LATER, (player, most)).fetchall()
+        return self._connection.execute(_LATER, (player, most)).fetchall()
 
     def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
         return self._connection.execute(_STORED, (json.dumps(players),)).fetchall()
@@ -94,16 +92,13 @@ class SqliteNameFolds(SqliteNameIndex, NameFolds):
         return self._players_pending()
 
     def _names(self, player: int) -> list[tuple[int, str]]:
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_ALL, (player,)).fetchall()
+        return self._connection.execute(_ALL, (player,)).fetchall()
 
     def _indexed(self, forms: Sequence[str]) -> Iterable[int]:
-        with sqlite.storage_errors(self.path):
-            return [player for (player,) in self._connection.execute(_INDEXED, (json.dumps(forms),))]
+        return [player for (player,) in self._connection.execute(_INDEXED, (json.dumps(forms),))]
 
     def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_SOME, (json.dumps(players),)).fetchall()
+        return self._connection.execute(_SOME, (json.dumps(players),)).fetchall()
 
 
 SECURE_DELETE_SINCE = (3, 42, 0)  # the SQLite that takes deleted words out of the index at once
@@ -144,5 +139,4 @@ class SqliteNameSearch(SqliteNameIndex, NameSearch):
         return self._matching(_FOUND, " AND ".join(f'"{word}"' for word in words))
 
     def _matching(self, query: str, argument: object) -> list[NameMatch]:
-        with sqlite.storage_errors(self.path):
-            return list(map(NameMatch._make, self._connection.execute(query, (argument,))))
+        return list(map(NameMatch._make, self._connection.execute(query, (argument,))))

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledger.errors import CorruptError, StorageError
 from ledger.players import people_layouts, persons
@@ -32,9 +31,6 @@ from ledger.players.reasons import KeptReason, Reasons
 from ledger.players.sqlite_name_indexes import SqliteNameFolds, SqliteNameSearch
 from ledger.runtime import sqlite
 from ledger.runtime.own_files import FileGuard, statements
-
-if TYPE_CHECKING:
-    import sqlite3
 
 APPLICATION_ID = sqlite.PEOPLE_ID
 MISSING = (
@@ -100,11 +96,10 @@ class SqlitePeople(People):
         sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT, RELEASED)
         self._take_parts()
         self._guard = FileGuard(path, SCHEMA)
-        with sqlite.storage_errors(path):
-            # as the journal: a name with a commitment must outlast a power cut, too
-            self._connection.execute("PRAGMA synchronous=FULL")
-            # newcomers of an import go anywhere in the index
-            self._connection.execute("PRAGMA cache_size=-65536")
+        # as the journal: a name that it seals must outlast a power cut, too
+        self._connection.execute("PRAGMA synchronous=FULL")
+        # newcomers of an import go anywhere in the index
+        self._connection.execute("PRAGMA cache_size=-65536")
 
     # by itself: the audit makes the same of a connection that it holds already
     def _take_parts(self) -> None:
@@ -125,15 +120,14 @@ class SqlitePeople(People):
         if Path(path).exists():
             raise StorageError(str(path), "exists already")
         connection = _connect(path)
-        with sqlite.storage_errors(path):
-            # SQLite turns the log on outside a transaction only.
-            connection.execute("PRAGMA journal_mode=WAL")
-            with sqlite.immediate(connection, path):
-                for statement in statements(SCHEMA):
-                    connection.execute(statement)
-                keep_secret(connection, secret or persons.new_secret())
-                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version={LAYOUT}")
+        # SQLite turns the log on outside a transaction only.
+        connection.execute("PRAGMA journal_mode=WAL")
+        with sqlite.immediate(connection):
+            for statement in statements(SCHEMA):
+                connection.execute(statement)
+            keep_secret(connection, secret or persons.new_secret())
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={LAYOUT}")
         connection.close()
         return cls(path)
 
@@ -157,8 +151,7 @@ class SqlitePeople(People):
         Raises:
             StorageError: it has none and cannot be written, or lost its own.
         """
-        with sqlite.storage_errors(self.path):
-            secret = secret_of(self._connection)
+        secret = secret_of(self._connection)
         if secret is None:
             with self._writing():  # upgrades the file, and with it makes a secret
                 secret = secret_of(self._connection)
@@ -168,8 +161,7 @@ class SqlitePeople(People):
 
     def secret_to_try(self) -> bytes:
         """Return the secret, or in a file without one another: for dry runs."""
-        with sqlite.storage_errors(self.path):
-            return secret_of(self._connection) or persons.new_secret()
+        return secret_of(self._connection) or persons.new_secret()
 
     def take_secret(self, secret: bytes) -> None:
         """Have the secret of another ledger, before any key was made.
@@ -182,18 +174,15 @@ class SqlitePeople(People):
 
     def has_nameless(self) -> bool:
         """Return whether a player was erased, or a name lost: one look-up."""
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(f"{_NAMELESS} LIMIT 1").fetchone() is not None
+        return self._connection.execute(f"{_NAMELESS} LIMIT 1").fetchone() is not None
 
     def nameless(self) -> list[int]:
         """Return the numbers of all who were erased, or whose names were lost."""
-        with sqlite.storage_errors(self.path):
-            return [player for (player,) in self._connection.execute(_NAMELESS)]
+        return [player for (player,) in self._connection.execute(_NAMELESS)]
 
     def mark_erased(self, players: Iterable[int]) -> None:
         """Read these players as erased from now on."""
-        with sqlite.storage_errors(self.path):
-            people_layouts.show(self._connection, hidden=players)
+        people_layouts.show(self._connection, hidden=players)
 
     def clean(self) -> bool:
         """Leave nothing in the file and its log but the present rows, from any writer: rewrite it.
@@ -204,19 +193,18 @@ class SqlitePeople(People):
         Raises:
             StorageError: the file refuses.
         """
-        with sqlite.storage_errors(self.path):
-            # secure_delete overwrites deleted bytes within the file; the log keeps whole earlier pages, and free pages
-            # may hold names from before that pragma: the file is rewritten, and the log emptied on both sides of it.
-            # first: in vain it would make the log longer
-            for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):
-                busy = self._connection.execute(statement).fetchone() or (0,)
-                if busy[0]:
-                    return False
+        # secure_delete overwrites deleted bytes within the file; the log keeps whole earlier pages, and free pages
+        # may hold names from before that pragma: the file is rewritten, and the log emptied on both sides of it.
+        # first: in vain it would make the log longer
+        for statement in (_EMPTY_LOG, "VACUUM", _EMPTY_LOG):
+            busy = self._connection.execute(statement).fetchone() or (0,)
+            if busy[0]:
+                return False
         return True
 
     def clean_soon(self, patience: float) -> bool:
-        """Act as ``clean``, but wait no longer than so many seconds for those who read or write the file."""
-        with sqlite.storage_errors(self.path), sqlite.waiting(self._connection, patience):
+        """As ``clean``, but wait no longer than so many seconds for those who read or write the file."""
+        with sqlite.waiting(self._connection, patience):
             try:
                 return self.clean()
             except StorageError as error:
@@ -229,7 +217,7 @@ class SqlitePeople(People):
         """Open one write transaction on a file that is as this program left it; it brings an old layout up."""
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
-        with sqlite.immediate(self._connection, self.path, patience=patience):
+        with sqlite.immediate(self._connection, patience=patience):
             # Before the guard looks, which knows the schema of the newest layout alone.
             upgrade(self._connection)
             self._guard.check(self._connection)
@@ -243,13 +231,11 @@ class SqlitePeople(People):
         with self._writing():
             deleted = self._connection.execute("DELETE FROM main.people WHERE player >= ? RETURNING player", (first,))
             self._out_of_indexes([player for (player,) in deleted.fetchall()])
-        with sqlite.storage_errors(self.path):
-            self._connection.execute(_EMPTY_LOG).fetchone()
+        self._connection.execute(_EMPTY_LOG).fetchone()
 
     def version(self) -> int:
         """Return a number that changes when another process has written the file since the last call."""
-        with sqlite.storage_errors(self.path):
-            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def counts(self) -> tuple[int, int]:
         """Return the number of rows and highest number. The whole file is read.
@@ -257,8 +243,7 @@ class SqlitePeople(People):
         Raises:
             CorruptError: rows and the index on identities do not belong together.
         """
-        with sqlite.storage_errors(self.path):
-            rows, highest, *sums = self._connection.execute(_COUNTS).fetchone()
+        rows, highest, *sums = self._connection.execute(_COUNTS).fetchone()
         if sums[:3] != sums[3:]:
             raise CorruptError(
                 self.path,
@@ -270,33 +255,27 @@ class SqlitePeople(People):
 
     def highest(self) -> int:
         """Return the highest number that has a row; 0 if there is none."""
-        with sqlite.storage_errors(self.path):
-            return int(self._connection.execute("SELECT coalesce(max(player), 0) FROM main.people").fetchone()[0])
+        return int(self._connection.execute("SELECT coalesce(max(player), 0) FROM main.people").fetchone()[0])
 
     def rows_between(self, first: int, last: int) -> int:
         """Return how many of these numbers have a row that the index on identities names, too."""
-        with sqlite.storage_errors(self.path):
-            return int(self._connection.execute(_BETWEEN, (first, last)).fetchone()[0])
+        return int(self._connection.execute(_BETWEEN, (first, last)).fetchone()[0])
 
     def numbers(self) -> set[int]:
         """Return every number that has a row, erased or not."""
-        with sqlite.storage_errors(self.path):
-            return {player for (player,) in self._connection.execute("SELECT player FROM people")}
+        return {player for (player,) in self._connection.execute("SELECT player FROM people")}
 
     def names(self) -> list[tuple[int, str]]:
-        """Return the number and name of all players who were not erased."""
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_NAMES).fetchall()
+        """Number and name of everybody who was not erased."""
+        return self._connection.execute(_NAMES).fetchall()
 
     def identities_and_names(self) -> list[tuple[int, str, str]]:
-        """Yield number, identity and name of all who were not erased, in order of the numbers."""
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_CALLED).fetchall()
+        """Number, identity and name of everybody who was not erased."""
+        return self._connection.execute(_CALLED).fetchall()
 
     def identities(self) -> list[tuple[int, str]]:
-        """Return the number and identity of all players who were not erased."""
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_IDENTITIES).fetchall()
+        """Number and identity of everybody who was not erased."""
+        return self._connection.execute(_IDENTITIES).fetchall()
 
     def _beyond(self, player: int, most: int, *, highest_first: bool) -> list[Person]:
         return self._rows(_HIGHEST if highest_first else _LOWEST, (player, most))
@@ -306,9 +285,8 @@ class SqlitePeople(People):
         return {person.identity or "": person for person in self._rows(query, (json.dumps(list(identities)),))}
 
     def _otherwise_spelt(self) -> Iterator[str]:
-        with sqlite.storage_errors(self.path):
-            for (identity,) in self._connection.execute(_OTHERWISE_SPELT):
-                yield identity
+        for (identity,) in self._connection.execute(_OTHERWISE_SPELT):
+            yield identity
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
         """Return the known ones of these players."""
@@ -323,29 +301,25 @@ class SqlitePeople(People):
         return self._rows(query, (word, json.dumps(bearers or [])))
 
     def _some_names(self, most: int) -> list[tuple[str, str]]:
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_SOME_NAMES, (most,)).fetchall()
+        return self._connection.execute(_SOME_NAMES, (most,)).fetchall()
 
     def _names_like(self, word: str, most: int) -> list[tuple[str, str]]:
-        with sqlite.storage_errors(self.path):
-            return self._connection.execute(_NAMES_LIKE, (word[:1], word, most)).fetchall()
+        return self._connection.execute(_NAMES_LIKE, (word[:1], word, most)).fetchall()
 
     def copies(self) -> str:
         """Return the copies of the file that may exist: backups."""
         return "copies of this file may still tell"
 
     def _rows(self, query: str, arguments: tuple[object, ...]) -> list[Person]:
-        with sqlite.storage_errors(self.path):
-            return [Person(*row) for row in self._connection.execute(query, arguments)]
+        return [Person(*row) for row in self._connection.execute(query, arguments)]
 
 
-def _connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
+def _connect(path: str | Path, *, read_only: bool = False) -> sqlite.FileConnection:
     """Open the file so that writes leave no copy of a name behind."""
     connection = sqlite.connect(path, read_only=read_only)
-    with sqlite.storage_errors(path):
-        # what moves within the file is overwritten where it was
-        connection.execute("PRAGMA secure_delete=ON")
-        connection.execute("PRAGMA temp_store=MEMORY")  # names belong in no other file
+    # what moves within the file is overwritten where it was
+    connection.execute("PRAGMA secure_delete=ON")
+    connection.execute("PRAGMA temp_store=MEMORY")  # names belong in no other file
     return connection
 
 
@@ -364,7 +338,7 @@ class _FileChanges(FilePart):
     def __init__(
         self,
         path: str,
-        connection: sqlite3.Connection,
+        connection: sqlite.FileConnection,
         begin: Begin,
         out_of_indexes: Callable[[Sequence[int]], None],
     ) -> None:
@@ -378,10 +352,9 @@ class SqlitePendingNames(_FileChanges, PendingNames):
 
     def rows(self) -> list[Pending]:
         """Return all of them; none in a file of release 0.1.0."""
-        with sqlite.storage_errors(self.path):
-            if not is_upgraded(self._connection):
-                return []
-            return [Pending(*row) for row in self._connection.execute(_NAMES_PENDING)]
+        if not is_upgraded(self._connection):
+            return []
+        return [Pending(*row) for row in self._connection.execute(_NAMES_PENDING)]
 
     def _keep(self, pending: Pending) -> None:
         with self._writing():
@@ -399,9 +372,8 @@ class SqlitePendingNames(_FileChanges, PendingNames):
             self._connection.execute(_DROP_NAME, (pending.player, pending.salt))
 
     def show(self, sealed: Sequence[Pending]) -> None:
-        """Read the people by these names from now on: the journal committed to them."""
-        with sqlite.storage_errors(self.path):
-            people_layouts.show(self._connection, sealed=[pending.salt for pending in sealed])
+        """Read the people by these names from now on: the journal sealed them."""
+        people_layouts.show(self._connection, sealed=[pending.salt for pending in sealed])
 
 
 _KNOWN = "(identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
@@ -418,16 +390,14 @@ class SqlitePendingErasures(_FileChanges, PendingErasures):
 
     def rows(self) -> dict[int, str]:
         """Return, by player, the person who requested the erasure; none in a file of release 0.1.0."""
-        with sqlite.storage_errors(self.path):
-            if not is_upgraded(self._connection):
-                return {}
-            return dict(self._connection.execute(_ERASURES_PENDING).fetchall())
+        if not is_upgraded(self._connection):
+            return {}
+        return dict(self._connection.execute(_ERASURES_PENDING).fetchall())
 
     def stored_players(self, players: Iterable[int]) -> list[int]:
         """Return those of these players of whom the file knows more than the number."""
-        with sqlite.storage_errors(self.path):
-            rows = self._connection.execute(_STANDING, (json.dumps(list(players)),))
-            return [player for (player,) in rows]
+        rows = self._connection.execute(_STANDING, (json.dumps(list(players)),))
+        return [player for (player,) in rows]
 
     def begin(self, players: Iterable[int], actor: str) -> int:
         """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay.
@@ -440,7 +410,7 @@ class SqlitePendingErasures(_FileChanges, PendingErasures):
             Of how many anything was known.
         """
         numbers = [(player,) for player in players]
-        with sqlite.storage_errors(self.path), self._writing():
+        with self._writing():
             blanked = self._connection.executemany(_ERASE, numbers).rowcount
             self._connection.executemany(_NOT_RENAMED, numbers)
             self._out_of_indexes([player for (player,) in numbers])
@@ -467,7 +437,7 @@ class SqliteReasons(FilePart, Reasons):
     """The reasons in one people file."""
 
     def __init__(
-        self, path: str, connection: sqlite3.Connection, begin: Begin, clean_whole: Callable[[], None]
+        self, path: str, connection: sqlite.FileConnection, begin: Begin, clean_whole: Callable[[], None]
     ) -> None:
         """Take the people file, and what leaves nothing in it and its log but the rows as they are."""
         super().__init__(path, connection, begin)
@@ -486,10 +456,9 @@ class SqliteReasons(FilePart, Reasons):
         self._connection.executemany(_DROP_REASON, [(number,) for number in numbers])
 
     def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
-        with sqlite.storage_errors(self.path):
-            if not is_upgraded(self._connection):
-                return []
-            return list(map(KeptReason._make, self._connection.execute(_REASONS, (json.dumps(commitments),))))
+        if not is_upgraded(self._connection):
+            return []
+        return list(map(KeptReason._make, self._connection.execute(_REASONS, (json.dumps(commitments),))))
 
     def _blank(self, commitments: Sequence[str]) -> int:
         return int(self._connection.execute(_ERASE_REASONS, (json.dumps(commitments),)).rowcount)

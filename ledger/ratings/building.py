@@ -55,8 +55,6 @@ from ledger.runtime.table_writer import (
 )
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from polars import DataFrame
 
 
@@ -280,7 +278,7 @@ class Build:
             progress: receives the progress.
             missing: names of read models that the ledger keeps and this process cannot fold.
         """
-        with sqlite.storage_errors(self._path), collector_paused():
+        with collector_paused():
             self._run(until, progress, missing)
 
     def _run(self, until: int, progress: Progress, missing: Sequence[str]) -> None:
@@ -314,7 +312,7 @@ class Build:
                     with build:
                         build.rate(blocks, after)
                         self._write(writers.concurrent(), number, build.write(writers.concurrent(), progress))
-            with sqlite.immediate(connection, self._path):
+            with sqlite.immediate(connection):
                 views_file.create_indexes(connection, self._projectors)
                 if listeners := of_facts(self._projectors):
                     fold_everything(book, listeners, target, progress)
@@ -327,7 +325,7 @@ class Build:
         finally:
             connection.close()
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite.FileConnection:
         if self._path.exists():
             connection = sqlite.connect(self._path)
             if self._resumable(connection):
@@ -342,7 +340,7 @@ class Build:
         connection.execute("INSERT INTO build VALUES (0, 0, ?, 0, 0)", (EMPTY_ROOT,))
         return connection
 
-    def _resumable(self, connection: sqlite3.Connection) -> bool:
+    def _resumable(self, connection: sqlite.FileConnection) -> bool:
         """Return whether a build is of the same projectors and journal; any other or damaged one restarts."""
         try:
             with views_file.reading(self._path):
@@ -362,7 +360,7 @@ class Build:
 
     def _fold(
         self,
-        connection: sqlite3.Connection,
+        connection: sqlite.FileConnection,
         book: GameBook,
         folded: int,
         target: int,
@@ -396,7 +394,7 @@ class Build:
         if book.is_to_settle:
             stale = True
             writers.own()
-            with sqlite.immediate(connection, self._path):
+            with sqlite.immediate(connection):
                 # it looks for games; tournaments alone go through all of them
                 if book.correcting.is_needed:
                     for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):
@@ -426,7 +424,7 @@ class Build:
 class _Writers:
     """Both ways into the file, one at a time: the connection of all else, and, for much, a process of its own."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, entries: int) -> None:
+    def __init__(self, path: Path, connection: sqlite.FileConnection, entries: int) -> None:
         """Say which file, and how much there is to write: a process of its own is for much."""
         self._path = path
         self._connection = connection

@@ -108,11 +108,10 @@ def stepping(journal: Journal, begun: Views | None = None) -> Iterator[Steps]:
     with _temporary(() if begun is None else begun.at_hand.making, journal, 0) as views:
         if begun is not None:
             with (
-                sqlite.storage_errors(views.path),
                 closing(sqlite.connect(begun.path, read_only=True)) as source,
                 closing(sqlite.connect(views.path)) as target,
             ):
-                source.backup(target)
+                source.copy_to(target)
                 target.execute("PRAGMA journal_mode=WAL")
         yield Steps(views)
 

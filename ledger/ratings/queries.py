@@ -330,8 +330,7 @@ def tuples(connection: sqlite3.Connection, query: str, arguments: Sequence[objec
     Raises:
         CorruptError: the views are damaged.
     """
-    with sqlite.storage_errors("the views", views_file.REBUILD):
-        return connection.execute(query, arguments).fetchall()
+    return connection.execute(query, arguments).fetchall()
 
 
 def dictionaries(
@@ -342,15 +341,14 @@ def dictionaries(
     Raises:
         CorruptError: the views are damaged.
     """
-    with sqlite.storage_errors("the views", views_file.REBUILD):
-        cursor = connection.execute(query, arguments)
-        names = [column[0] for column in cursor.description]
-        for row in cursor:
-            yield dict(zip(names, row, strict=True))
+    cursor = connection.execute(query, arguments)
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))
 
 
 def rows_where(
-    connection: sqlite3.Connection, table: str, where: str, arguments: Sequence[object]
+    connection: sqlite.FileConnection, table: str, where: str, arguments: Sequence[object]
 ) -> Iterator[dict[str, Any]]:
     """The rows of a table that an SQL condition of the caller chooses, as dictionaries.
 
@@ -364,10 +362,9 @@ def rows_where(
         raise UnknownNameError("table", table, choice_of(table, names))
     query = f'SELECT * FROM "{table}" WHERE {where}'
     try:
-        connection.execute(f"EXPLAIN {query}", arguments)
+        connection.attempt(f"EXPLAIN {query}", arguments)
     except (sqlite.sqlite3.Error, sqlite.sqlite3.Warning) as error:
-        with sqlite.storage_errors("the views", views_file.REBUILD):
-            columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+        columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
         message = f"condition {where!r} on table {table!r}: {error}; its columns are {columns}"
         raise MalformedError([message]) from error
     return dictionaries(connection, query, arguments)

@@ -23,10 +23,9 @@ from ledger.book.timeline import BEGINNING, Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import Precision, instant_text
 from ledger.journal.kept_lists import ListRow, shared_places
-from ledger.ratings import queries, views_file
+from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.views_file import band, highest
-from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
     import sqlite3
@@ -68,8 +67,7 @@ def count_listed(connection: sqlite3.Connection, pool: int) -> int:
     Raises:
         CorruptError: the views are damaged.
     """
-    with sqlite.storage_errors("the views", views_file.REBUILD):
-        return int(connection.execute(LISTED, (pool,)).fetchone()[0])
+    return int(connection.execute(LISTED, (pool,)).fetchone()[0])
 
 
 def count_before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -> dict[Point, int]:
@@ -84,12 +82,11 @@ def count_before(connection: sqlite3.Connection, pool: int, points: Sequence[Poi
         CorruptError: the views are damaged.
     """
     counts: dict[Point, int] = {}
-    with sqlite.storage_errors("the views", views_file.REBUILD):
-        groups = {points_of: list(group) for points_of, group in groupby(points, lambda point: band(-point[0]))}
-        for (points_of, within), above in zip(groups.items(), _with_more(connection, pool, list(groups)), strict=True):
-            among = _counted if len(within) <= FEW_POINTS else _read
-            numbers = among(connection, pool, highest(points_of), within)
-            counts.update((point, above + number) for point, number in zip(within, numbers, strict=True))
+    groups = {points_of: list(group) for points_of, group in groupby(points, lambda point: band(-point[0]))}
+    for (points_of, within), above in zip(groups.items(), _with_more(connection, pool, list(groups)), strict=True):
+        among = _counted if len(within) <= FEW_POINTS else _read
+        numbers = among(connection, pool, highest(points_of), within)
+        counts.update((point, above + number) for point, number in zip(within, numbers, strict=True))
     return counts
 
 

@@ -37,7 +37,6 @@ from ledger.runtime import sqlite
 if TYPE_CHECKING:
     import sqlite3
 
-
 PATIENCE = 2.0  # seconds for which others may write before a copy of the views is tried on
 _STEPS = 10_000  # of SQLite's machine, some tenths of a millisecond, between two looks at the clock
 
@@ -108,10 +107,10 @@ def _held(views: Views, *, apart: bool) -> Iterator[Views]:
         is_copied = apart or not views.can_be_written()
         tried = stack.enter_context(copied(views)) if is_copied else views.for_trials()
         try:
-            stack.enter_context(sqlite.immediate(tried.connection, tried.path, views_file.REBUILD, PATIENCE))
+            stack.enter_context(sqlite.immediate(tried.connection, PATIENCE))
         except StorageError:  # others are writing, perhaps for long
             tried = stack.enter_context(copied(views))
-            stack.enter_context(sqlite.immediate(tried.connection, tried.path))
+            stack.enter_context(sqlite.immediate(tried.connection))
         stack.enter_context(views.trials.taken(views.path))
         yield tried
 
@@ -126,11 +125,10 @@ def copied(views: Views) -> Iterator[Views]:
     with TemporaryDirectory(prefix="ledger-trial-") as folder:
         copy = views.elsewhere(Path(folder) / views.path.name)
         with (
-            sqlite.storage_errors(copy.path),
             closing(sqlite.connect(views.path, read_only=True)) as source,
             closing(sqlite.connect(copy.path)) as target,
         ):
-            source.backup(target)
+            source.copy_to(target)
         with closing(copy):
             yield copy
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -32,17 +31,13 @@ from ledger.ratings.whole_builds import WholeBuilds
 from ledger.runtime import sqlite
 from ledger.runtime.long_work import Progress, silent
 
-if TYPE_CHECKING:
-    import sqlite3
-
-
 FEW_ENTRIES = 2_000  # up to here entries are folded one by one, without loading Polars
 BUILD_FROM = 50_000  # a backlog of this many entries that is larger than the folded ones is built in another file
 
 
 @attrs.frozen
 class _Snapshot:
-    connection: sqlite3.Connection
+    connection: sqlite.FileConnection
     position: int  # how far the journal is folded in
 
 
@@ -88,7 +83,7 @@ class Views:
         return self._file.path
 
     @property
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> sqlite.FileConnection:
         """The open views, which are those of this journal.
 
         Raises:
@@ -207,8 +202,7 @@ class Views:
         if connection.in_transaction:
             yield self.position()
             return
-        with sqlite.storage_errors(self.path, views_file.REBUILD):
-            connection.execute("BEGIN")
+        connection.execute("BEGIN")
         try:
             # the first look is what the moment is of
             self._snapshot = _Snapshot(connection, views_file.position(connection))
@@ -314,7 +308,7 @@ class Views:
         """
         connection = self.connection
         try:
-            with sqlite.immediate(connection, self.path, views_file.REBUILD):
+            with sqlite.immediate(connection):
                 is_compared = self.written() == self._compared
                 live = self._live = self._brought_up(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
@@ -344,7 +338,7 @@ class Views:
             raise
         return size
 
-    def _brought_up(self, connection: sqlite3.Connection, progress: Progress) -> LiveBook | None:
+    def _brought_up(self, connection: sqlite.FileConnection, progress: Progress) -> LiveBook | None:
         """Return the live book as the file is now; None if the views are to be rated again."""
         live, version = self._live, views_file.data_version(connection)
         if live is not None and live.connection is not connection:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from ledger.errors import CorruptError, StorageError
 from ledger.journal import Journal
 from ledger.ratings import views_file
+from ledger.runtime import sqlite
 
-if TYPE_CHECKING:
-    import sqlite3
-
-Version = tuple["sqlite3.Connection", int, int]  # the connection, and how often others and it have written
+Version = tuple[sqlite.FileConnection, int, int]  # the connection, and how often others and it have written
 
 
 class ViewsConnection:
@@ -28,11 +25,11 @@ class ViewsConnection:
     def __init__(self, path: Path) -> None:
         """Name the file; opens nothing."""
         self.path = path
-        self.connection: sqlite3.Connection | None = None
+        self.connection: sqlite.FileConnection | None = None
         self._inode = 0  # of the open file
         self._temporary: TemporaryDirectory[str] | None = None
 
-    def open(self, journal: Journal, *, read_only: bool) -> sqlite3.Connection:
+    def open(self, journal: Journal, *, read_only: bool) -> sqlite.FileConnection:
         """Open the views, which must be those of this journal.
 
         Raises:
@@ -52,7 +49,7 @@ class ViewsConnection:
         self.connection = connection
         return connection
 
-    def refuse_foreign(self, connection: sqlite3.Connection, journal: Journal) -> None:
+    def refuse_foreign(self, connection: sqlite.FileConnection, journal: Journal) -> None:
         """Raise CorruptError if the views were derived from another journal, or from more than this one holds."""
         checkpoint, size = views_file.checkpoint(connection), journal.size()
         if checkpoint.position > size:
@@ -89,7 +86,7 @@ class ViewsConnection:
             return False
         return status.st_size > 0
 
-    def build(self, connection: sqlite3.Connection) -> str:
+    def build(self, connection: sqlite.FileConnection) -> str:
         """Return a word for this build of the views: another one after a rebuild, the same in every process."""
         # Whole builds are copied into the file, of which SQLite then says that its schema is another one.
         (schema,) = connection.execute("PRAGMA schema_version").fetchone()
@@ -117,7 +114,7 @@ class ViewsConnection:
             self._temporary.cleanup()
 
 
-def version_of(connection: sqlite3.Connection) -> Version:
+def version_of(connection: sqlite.FileConnection) -> Version:
     """Return a value that differs after anybody has written the views."""
     # The data version counts others' commits alone, the changes one's own; both are counted by connection.
     return connection, views_file.data_version(connection), connection.total_changes

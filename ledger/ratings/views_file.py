@@ -41,7 +41,6 @@ from ledger.schemes.scheme import Scheme
 if TYPE_CHECKING:
     import sqlite3
 
-
 # How the distribution is kept: counted once, when a build has written ``current``, and from then on by triggers, so
 # that no writer of ``current`` can forget it. The points of a rating are cut towards zero: 1400 is 1400.0 to 1400.9,
 # 0 is -0.9 to 0.9; they never descend where ratings ascend. Wider bands would spare a live game a page or two, but
@@ -149,23 +148,22 @@ _OBJECTS: Mapping[tuple[str, str], str] = {
 OWN_TABLES = frozenset(statement.split("(")[0].split()[2] for statement in _SCHEMA) | {HISTORY.name, "build"}
 
 
-def create(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite3.Connection:
+def create(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite.FileConnection:
     """Make an empty views file without its indexes, in rollback mode, for a build."""
     connection = sqlite.connect(path)
-    with sqlite.storage_errors(path):
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA cache_size=-65536")
-        with sqlite.immediate(connection, path):
-            for statement in _SCHEMA:
-                connection.execute(statement)
-            connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))
-            for table in side_tables(projectors, ()):
-                add_table(connection, table.fold, table.create)
-            for made in of_facts(projectors):
-                add_table(connection, made, made.create)
-            connection.execute("INSERT INTO projections VALUES (?, ?)", _ARITHMETIC)
-            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version={LAYOUT}")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA cache_size=-65536")
+    with sqlite.immediate(connection):
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))
+        for table in side_tables(projectors, ()):
+            add_table(connection, table.fold, table.create)
+        for made in of_facts(projectors):
+            add_table(connection, made, made.create)
+        connection.execute("INSERT INTO projections VALUES (?, ?)", _ARITHMETIC)
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={LAYOUT}")
     return connection
 
 
@@ -197,33 +195,32 @@ def create_indexes(connection: sqlite3.Connection, projectors: Sequence[ReadMode
         connection.execute(statement)
 
 
-def open_views(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
+def open_views(path: str | Path, *, read_only: bool = False) -> sqlite.FileConnection:
     """Open whole views.
 
     Raises:
         StorageError: not ours, or not to be opened.
         CorruptError: a table, index or trigger in it is not what this program makes.
     """
-    connection = sqlite.connect(path, read_only=read_only)
+    connection = sqlite.connect(path, read_only=read_only, remedy=REBUILD)
     try:
         check_layout(connection, path)
         _check_schema(connection, path)
     except BaseException:
         connection.close()
         raise
-    with sqlite.storage_errors(path, REBUILD):
-        # NORMAL: a power cut may take the last commits, never tear one; they are derived again.
-        connection.execute("PRAGMA synchronous=NORMAL")
-        # KiB. A large correction changes some 100 MB of pages and comes back to them; reading them again costs a tenth.
-        connection.execute(f"PRAGMA cache_size=-{65_536 if read_only else 262_144}")
-        connection.execute("PRAGMA wal_autocheckpoint=8192")  # 32 MB: a live game touches many pages
-        if read_only:
-            # A graph looks up four rows a game all over the file: 1.3 ms for 100 games, and 0.9 ms where no page of
-            # it is copied. SQLite maps as much as it was built for.
-            connection.execute(f"PRAGMA mmap_size={2**40}")
-            # A mapped page would be checked at each look and not once: a twentieth of such a graph. What is only read
-            # spreads no damage, and of 400 bits turned over in pages as many gave a wrong answer with it as without.
-            connection.execute("PRAGMA cell_size_check=OFF")
+    # NORMAL: a power cut may take the last commits, never tear one; they are derived again.
+    connection.execute("PRAGMA synchronous=NORMAL")
+    # KiB. A large correction changes some 100 MB of pages and comes back to them; reading them again costs a tenth.
+    connection.execute(f"PRAGMA cache_size=-{65_536 if read_only else 262_144}")
+    connection.execute("PRAGMA wal_autocheckpoint=8192")  # 32 MB: a live game touches many pages
+    if read_only:
+        # A graph looks up four rows a game all over the file: 1.3 ms for 100 games, and 0.9 ms where no page of
+        # it is copied. SQLite maps as much as it was built for.
+        connection.execute(f"PRAGMA mmap_size={2**40}")
+        # A mapped page would be checked at each look and not once: a twentieth of such a graph. What is only read
+        # spreads no damage, and of 400 bits turned over in pages as many gave a wrong answer with it as without.
+        connection.execute("PRAGMA cell_size_check=OFF")
     return connection
 
 
@@ -238,7 +235,7 @@ def check_layout(connection: sqlite3.Connection, path: str | Path) -> None:
 
 def is_outdated(path: str | Path) -> bool:
     """Return whether views have an earlier layout: nothing is read from them, they are built again."""
-    with sqlite.storage_errors(path, REBUILD), closing(sqlite.connect(path)) as connection:  # may roll a journal back
+    with closing(sqlite.connect(path, remedy=REBUILD)) as connection:  # may roll a journal back
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         layout = connection.execute("PRAGMA user_version").fetchone()[0]
     return bool(application == APPLICATION_ID and layout < LAYOUT)
@@ -249,16 +246,14 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
 
     Tables and indexes that users added for their own queries change no answer: the audit names them.
     """
-    with sqlite.storage_errors(path, REBUILD):
-        rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
+    rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
     objects = {(kind, name): sql for name, kind, sql in rows}
     for (kind, name), statement in _OBJECTS.items():
         if (kind, name) not in objects:
             raise CorruptError(str(path), 0, f"its {kind} {name!r} is missing; {REBUILD}")
         if objects.get((kind, name), statement) != statement:
             raise CorruptError(str(path), 0, f"its {kind} {name!r} is not what this program makes; {REBUILD}")
-    with sqlite.storage_errors(path, REBUILD):
-        made = [name for (name,) in connection.execute("SELECT name FROM projections")]
+    made = [name for (name,) in connection.execute("SELECT name FROM projections")]
     for name in made:
         if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE)) and ("table", name) not in objects:
             raise CorruptError(str(path), 0, f"its table {name!r} is missing; {REBUILD}")
@@ -274,14 +269,13 @@ def reading(path: str | Path) -> Iterator[None]:
     Raises:
         CorruptError: a row is not what this program wrote.
     """
-    with sqlite.storage_errors(path, REBUILD):
-        try:
-            yield
-        except LedgerError:
-            raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            message = f"a row cannot be understood ({type(error).__name__}: {one_line(error)}); {REBUILD}"
-            raise CorruptError(str(path), 0, message) from error
+    try:
+        yield
+    except LedgerError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        message = f"a row cannot be understood ({type(error).__name__}: {one_line(error)}); {REBUILD}"
+        raise CorruptError(str(path), 0, message) from error
 
 
 def are_rated_alike(connection: sqlite3.Connection) -> bool:
@@ -382,9 +376,8 @@ def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
     Raises:
         CorruptError: it is damaged, or a value is not of its column's type.
     """
-    with sqlite.storage_errors(path, REBUILD):
-        # one fault is enough: all of them have one remedy
-        (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    # one fault is enough: all of them have one remedy
+    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise CorruptError(str(path), 0, f"{verdict}; {REBUILD}")
 
@@ -432,7 +425,7 @@ def put_in_place(built: Path, target: Path) -> None:
     Where there are none yet the file is moved. Where there are, its pages are copied into them in one transaction:
     moving a file under a write-ahead log of another one would corrupt it. Only views that are damaged give way.
     """
-    with sqlite.storage_errors(built), closing(sqlite.connect(built)) as source:
+    with closing(sqlite.connect(built)) as source:
         copied = target.exists() and _copied(source, target)
         if not copied:
             source.execute("PRAGMA journal_mode=WAL")
@@ -445,7 +438,7 @@ def put_in_place(built: Path, target: Path) -> None:
     os.replace(built, target)  # noqa: PTH105
 
 
-def _copied(source: sqlite3.Connection, target: Path) -> bool:
+def _copied(source: sqlite.FileConnection, target: Path) -> bool:
     """Copy into standing views in one transaction; False where they are too damaged to take it."""
     deadline = time.monotonic() + sqlite.BUSY_SECONDS
 
@@ -457,8 +450,8 @@ def _copied(source: sqlite3.Connection, target: Path) -> bool:
             )
 
     try:
-        with sqlite.storage_errors(target, REBUILD), closing(sqlite.connect(target)) as destination:
-            source.backup(destination, progress=check)
+        with closing(sqlite.connect(target, remedy=REBUILD)) as destination:
+            source.copy_to(destination, progress=check)
             # The copy brings the header of the build with it, which was made in rollback mode.
             destination.execute("PRAGMA journal_mode=WAL")
     except CorruptError:

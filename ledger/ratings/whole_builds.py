@@ -85,10 +85,7 @@ class WholeBuilds:
         # a mere reader of a file with a log leaves files of its log behind
         read_only = not os.access(self.path, os.W_OK)
         try:
-            with (
-                sqlite.storage_errors(self.path),
-                closing(sqlite.connect(self.path, read_only=read_only)) as connection,
-            ):
+            with closing(sqlite.connect(self.path, read_only=read_only)) as connection:
                 # The last one was a table up to layout 8; it is worked out when it is asked for now.
                 names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
                 tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9

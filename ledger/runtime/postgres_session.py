@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PATIENCE = 30.0  # seconds that a server may be silent while a caller waits for it
 TICK = 0.2  # seconds after which a wait looks at the clock, and takes Ctrl-C
 
-TEXT, BYTEA, BIGINT, INTEGER = 25, 17, 20, 23  # numbers of types, the same on every server
+TEXT, BYTEA, BIGINT = 25, 17, 20  # numbers of types, the same on every server
 _BINARY = 1
 
 Value = bytes | str | int | None
@@ -39,30 +39,33 @@ class ServerStatement(NamedTuple):
 
 
 class ServerAnswer:
-    """The result of a statement, each value in the binary protocol, or None.
+    """The rows that a statement returned.
 
     Attributes:
         count: rows that it read or added.
     """
 
-    def __init__(self, result: PGresult) -> None:
-        self._result = result
+    def __init__(self, result: PGresult, transformer: Any) -> None:
+        self._result, self._transformer = result, transformer
         self.count = result.command_tuples or 0
         # At once: of several statements asked together, the server goes on with the next one meanwhile.
         value = result.get_value
         self._column = [value(row, 0) or b"" for row in range(result.ntuples)] if result.nfields == 1 else None
 
-    def rows(self) -> list[tuple[bytes | None, ...]]:
-        """Return all rows."""
-        value, columns = self._result.get_value, range(self._result.nfields)
-        return [tuple([value(row, column) for column in columns]) for row in range(self._result.ntuples)]
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return all rows, each value as psycopg has it."""
+        self._transformer.set_pgresult(self._result)
+        rows: list[tuple[Any, ...]] = self._transformer.load_rows(0, self._result.ntuples, tuple)
+        return rows
 
-    def column(self, column: int = 0) -> list[bytes]:
-        """Return the values of one column that has no NULL."""
-        if self._column is not None:
-            return self._column
-        value = self._result.get_value
-        return [value(row, column) or b"" for row in range(self._result.ntuples)]
+    def value(self) -> Any:
+        """Return the first value of the first row."""
+        return self.rows()[0][0]
+
+    def column(self) -> list[bytes]:
+        """Return the bytes of a single column that has no NULL."""
+        assert self._column is not None
+        return self._column
 
 
 class StatementRefusedError(Exception):
@@ -87,15 +90,21 @@ class SilentError(LostError):
     """The server said nothing for too long, and the connection was given up."""
 
 
-def number(value: bytes | None) -> int:
-    """Return an integer from the binary protocol; 0 for NULL."""
-    return int.from_bytes(value or b"", "big", signed=True)
-
-
 def array(oid: int, items: Iterable[bytes]) -> bytes:
     """Return an array of one dimension in the binary protocol, of items that are in it already."""
     packed = [pack("!i", len(item)) + item for item in items]
     return pack("!iiIii", 1, 0, oid, len(packed), 1) + b"".join(packed)
+
+
+def texts(items: Iterable[str]) -> bytes:
+    """Return an array of ``text`` in the binary protocol."""
+    return array(TEXT, map(str.encode, items))
+
+
+def bigints(numbers: Iterable[int]) -> bytes:
+    """Return an array of ``bigint`` in the binary protocol, five times as fast as ``array``."""
+    items = [item for number in numbers for item in (8, number)]  # each behind its length in bytes
+    return pack(f"!iiIii{'iq' * (len(items) // 2)}", 1, 0, BIGINT, len(items) // 2, 1, *items)
 
 
 def bigint(value: int) -> bytes:
@@ -157,7 +166,9 @@ class ServerSession:
             self._connection.pgconn.transaction_status != psycopg.pq.TransactionStatus.IDLE
         )
 
-    def ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
+    def ask(
+        self, *questions: ServerStatement, patience: float | None = None, place: str | None = None
+    ) -> list[ServerAnswer]:
         """Send statements together, and wait for all of their answers: one round trip.
 
         Outside a transaction each is one of its own, and what is asked after the connection was lost is asked again
@@ -166,6 +177,7 @@ class ServerSession:
         Args:
             questions: statements with their values.
             patience: seconds that the server may say nothing, if not as many as ever.
+            place: what an error names, if not the address alone.
 
         Raises:
             StorageError, CorruptError: the server refuses, or cannot be reached.
@@ -177,19 +189,22 @@ class ServerSession:
             # In a transaction what was asked before is gone with it; and a server that said nothing for so long is not
             # waited for twice.
             if not is_alone or isinstance(error, SilentError):
-                raise self.explained(error) from error
+                raise self.explained(error, place) from error
         except StatementRefusedError as error:
-            raise self.explained(error) from error
+            raise self.explained(error, place) from error
         try:
             return self.try_to_ask(*questions, patience=patience)
         except (LostError, StatementRefusedError) as error:
-            raise self.explained(error) from error
+            raise self.explained(error, place) from error
 
-    def explained(self, error: LostError | StatementRefusedError) -> StorageError | CorruptError:
+    def explained(
+        self, error: LostError | StatementRefusedError, place: str | None = None
+    ) -> StorageError | CorruptError:
         """Return the error to raise for the server's refusal, or for its silence."""
+        place = place or self.address
         if isinstance(error, LostError):
-            return StorageError(without_password(self.address), f"{error}: {UNKNOWN_OUTCOME}")
-        return postgres.explained(self.address, error.code, error.text)
+            return StorageError(without_password(place), f"{error}: {UNKNOWN_OUTCOME}")
+        return postgres.explained(place, error.code, error.text)
 
     def try_to_ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
         """Act as ``ask``, once.
@@ -253,10 +268,11 @@ class ServerSession:
         """
         self._owner.refuse_others(without_password(self.address))
         if self._is_closed:
-            words = "Cannot operate on a closed database: open the ledger again by Ledger.open"
-            raise StorageError(without_password(self.address), words)
+            message = "Cannot operate on a closed database: open the ledger again by Ledger.open"
+            raise StorageError(without_password(self.address), message)
         if self._connection is None:
             self._connection = postgres.connect(self.address)
+            self._transformer = psycopg.adapt.Transformer(self._connection)  # its loaders are compiled
             self._selector = DefaultSelector()
             self._selector.register(self._connection.pgconn.socket, EVENT_READ)
             self._connection.add_notice_handler(self._notice)
@@ -304,7 +320,7 @@ class ServerSession:
             if result.status == status.PIPELINE_SYNC:
                 break
             if result.status in (status.COMMAND_OK, status.TUPLES_OK):
-                answers.append(ServerAnswer(result))
+                answers.append(ServerAnswer(result, self._transformer))
             elif refused is None:
                 refused = _refusal(result)
         if refused is None and len(answers) != expected:

@@ -13,9 +13,9 @@ import marshal
 import os
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from ledger.runtime.messages import FAILED, received, send, standard_streams
 
@@ -159,16 +159,12 @@ def _end_with(requests: BinaryIO) -> None:
     os._exit(1)
 
 
-def main() -> int:
+def main(_: Sequence[str]) -> NoReturn:
     """Serve the standard streams."""
+    code = 1
     with suppress(BrokenPipeError, EOFError):
         serve(*standard_streams())
-        return 0
-    return 1
-
-
-if __name__ == "__main__":
-    code = main()
+        code = 0
     # a thread waits in the standard input, which would be waited for
     with suppress(OSError):
         sys.stdout.flush()

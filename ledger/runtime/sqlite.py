@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import random  # noqa: TID251  # spreads waiting writers
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
 from ledger.errors import CorruptError, StorageError, one_line
@@ -28,15 +29,18 @@ else:
 __all__ = [
     "BUSY_SECONDS",
     "PRAGMAS",
+    "FileConnection",
+    "FileCursor",
     "address",
+    "breaks_constraint",
     "check_identity",
     "connect",
     "explained",
     "has_wal_reset_bug",
     "immediate",
     "is_ours",
+    "refuse",
     "sqlite3",
-    "storage_errors",
     "sync_folder",
     "waiting",
 ]  # fmt: skip
@@ -86,40 +90,6 @@ def has_wal_reset_bug() -> bool:
     return version < WAL_RESET_FIXED[-1] and not is_mended
 
 
-class storage_errors:  # noqa: N801  # used as a with-statement's word; a generator would cost 2 µs more each time
-    """Turn the driver's errors about *path* into ours, each with what to do.
-
-    Raises:
-        CorruptError: the file is damaged or is no database.
-        StorageError: it cannot be read or written.
-    """
-
-    def __init__(self, path: str | Path, remedy: str = RESTORE) -> None:
-        """Say which file, and what to do where it is damaged."""
-        self._path = path
-        self._remedy = remedy
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        """Translate an error of the driver; any other passes."""
-        # text in the file, or the driver's message about it
-        if isinstance(error, UnicodeDecodeError):
-            raise CorruptError(str(self._path), 0, f"{error}; {self._remedy}") from error
-        if not isinstance(error, sqlite3.DatabaseError):
-            return
-        # SQLite quotes the whole statement of a damaged schema
-        text = one_line(error)
-        translated = explained(self._path, text, self._remedy)
-        if translated is not None:
-            raise translated from error
-        if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
-            raise StorageError(
-                str(self._path), f"{text}: the file is not as this program left it; {self._remedy}"
-            ) from error
-
-
 def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptError | StorageError | None:
     """Return the error to raise for SQLite's message about *path*, with a remedy; None if the message is unknown."""
     if _OTHER_THREAD in text:
@@ -132,6 +102,114 @@ def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptErro
         if words in text.lower():
             return StorageError(str(path), f"{text.rstrip('.')}: {way_out}")
     return None
+
+
+_DRIVER_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)  # of text in the file, or in a message about it
+_fetch_one, _run, _run_many = sqlite3.Cursor.fetchone, sqlite3.Cursor.execute, sqlite3.Cursor.executemany
+
+
+class FileCursor(sqlite3.Cursor):
+    """The rows of a statement on a ``FileConnection``: SQLite reads most of them when they are fetched."""
+
+    connection: FileConnection
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+        try:
+            return _fetch_one(self)
+        except _DRIVER_ERRORS as error:
+            self.connection.refuse(error)
+
+    def fetchmany(self, size: int | None = 1) -> list[Any]:
+        """Return the next rows."""
+        try:
+            return super().fetchmany(size)
+        except _DRIVER_ERRORS as error:
+            self.connection.refuse(error)
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+        try:
+            return super().fetchall()
+        except _DRIVER_ERRORS as error:
+            self.connection.refuse(error)
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+        # not by ``__next__`` below, which would cost as much again for each row
+        try:
+            yield from iter(partial(_fetch_one, self), None)
+        except _DRIVER_ERRORS as error:
+            self.connection.refuse(error)
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except _DRIVER_ERRORS as error:
+            self.connection.refuse(error)
+
+
+class FileConnection(OwnedConnection):
+    """A connection whose errors are ours: each names the file and says what to do.
+
+    ``attempt`` is ``execute`` with the driver's errors.
+    """
+
+    attempt = OwnedConnection.execute
+
+    def __init__(self, *arguments: Any, remedy: str | None = RESTORE, **words: Any) -> None:
+        super().__init__(*arguments, **words)
+        self._remedy = remedy
+
+    def execute(self, sql: str, parameters: Any = ()) -> FileCursor:
+        """Run a statement.
+
+        Raises:
+            CorruptError: the file is damaged or is no database.
+            StorageError: it cannot be read or written.
+        """
+        try:
+            return _run(FileCursor(self), sql, parameters)
+        except _DRIVER_ERRORS as error:
+            self.refuse(error)
+
+    def executemany(self, sql: str, parameters: Iterable[Any]) -> FileCursor:
+        """Run a statement for each row of parameters; raises as ``execute``."""
+        try:
+            return _run_many(FileCursor(self), sql, parameters)
+        except _DRIVER_ERRORS as error:
+            self.refuse(error)
+
+    def copy_to(self, target: FileConnection, **words: Any) -> None:
+        """Copy the file as ``backup`` does; errors name the file of *target*, which alone is written."""
+        try:
+            self.backup(target, **words)
+        except _DRIVER_ERRORS as error:
+            target.refuse(error)
+
+    def refuse(self, error: Exception) -> NoReturn:
+        """Raise our error for one of the driver's, as the function does."""
+        if self._remedy is None:
+            raise error
+        refuse(self.path, error, self._remedy)
+
+
+def refuse(path: str | Path, error: Exception, remedy: str = RESTORE) -> NoReturn:
+    """Raise our error for one of the driver's about *path*; the driver's own if it is not about the file."""
+    if isinstance(error, UnicodeDecodeError):
+        raise CorruptError(str(path), 0, f"{error}; {remedy}") from error
+    # SQLite quotes the whole statement of a damaged schema
+    text = one_line(error)
+    refusal = explained(path, text, remedy)
+    if refusal is None and isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
+        refusal = StorageError(str(path), f"{text}: the file is not as this program left it; {remedy}")
+    if refusal is None:
+        raise error
+    raise refusal from error
+
+
+def breaks_constraint(error: StorageError) -> bool:
+    """Return whether a statement failed because a row breaks a constraint or a trigger refused it."""
+    return isinstance(error.__cause__, sqlite3.IntegrityError)
 
 
 def _cannot_have_a_log(path: Path) -> bool:
@@ -163,21 +241,29 @@ def address(path: str | Path, *, read_only: bool = False) -> str:
     return f"file:{quote(str(Path(path).absolute()))}{way}"
 
 
-def connect(path: str | Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Open *path* with our pragmas; transactions are begun and ended manually.
+def connect(path: str | Path, *, read_only: bool = False, remedy: str | None = RESTORE) -> FileConnection:
+    """Open *path* with our pragmas; transactions are begun and ended by hand.
 
     In a folder that cannot be written a file without a log is opened as one that never changes.
+
+    Args:
+        path: the file, as messages name it.
+        read_only: whether nothing may be written.
+        remedy: what to do if the file is damaged; None for who writes his own SQL and wants the driver's errors.
 
     Raises:
         StorageError: it cannot be opened.
     """
     uri = address(path, read_only=read_only)
     refuse_inherited(path)
-    with storage_errors(path):
-        # isolation_level=None: the driver would begin transactions by itself, and deferred ones (see ``immediate``)
-        connection = OwnedConnection(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, path=path)
-        for pragma in PRAGMAS:
-            connection.execute(pragma)
+    # isolation_level=None: the driver would begin transactions by itself, and deferred ones (see ``immediate``)
+    words: dict[str, Any] = {"uri": True, "isolation_level": None, "timeout": BUSY_SECONDS}
+    try:
+        connection = FileConnection(uri, path=path, remedy=remedy, **words)
+    except sqlite3.DatabaseError as error:
+        refuse(path, error, remedy or RESTORE)
+    for pragma in PRAGMAS:
+        connection.execute(pragma)
     return connection
 
 
@@ -212,9 +298,8 @@ def check_identity(
     Raises:
         StorageError: another program's file, or a later layout.
     """
-    with storage_errors(path):
-        mark = connection.execute("PRAGMA application_id").fetchone()[0]
-        layout = connection.execute("PRAGMA user_version").fetchone()[0]
+    mark = connection.execute("PRAGMA application_id").fetchone()[0]
+    layout = connection.execute("PRAGMA user_version").fetchone()[0]
     if mark != application_id:
         there = _OURS.get(mark, "a database of another program")
         raise StorageError(str(path), f"is not {_OURS[application_id]}, but {there}: check the name")
@@ -233,7 +318,7 @@ def sync_folder(path: Path) -> None:
             os.close(folder)
 
 
-class immediate:  # noqa: N801  # a with-statement's word, and a class for speed, as above
+class immediate:  # noqa: N801  # used as a with-statement's word; a generator would cost 2 µs more each time
     """One write transaction that holds the write lock from its start, waiting for other writers with jitter.
 
     A deferred ``BEGIN`` reads first and then fails when another process wrote in between.
@@ -242,45 +327,34 @@ class immediate:  # noqa: N801  # a with-statement's word, and a class for speed
         StorageError: the lock was not to be had in time, or the disk refused.
     """
 
-    def __init__(
-        self, connection: sqlite3.Connection, path: str | Path, remedy: str = RESTORE, patience: float | None = None
-    ) -> None:
-        """Say on which file, what to do where it is damaged, and how many seconds to wait if not as long as ever."""
-        self._connection, self._path = connection, path
-        self._errors = storage_errors(path, remedy)
-        self._patience = patience
+    def __init__(self, connection: FileConnection, patience: float | None = None) -> None:
+        """Say on which file, and how many seconds to wait if not as long as ever."""
+        self._connection, self._patience = connection, patience
 
     def __enter__(self) -> None:
         """Begin."""
         # A server that forks without Python's knowledge gives nothing up in the child.
-        if getattr(self._connection, "process", None) not in (None, os.getpid()):
-            raise StorageError(str(self._path), OTHER_PROCESS)
-        with self._errors:
-            if self._patience is None:
-                _begin(self._connection, BUSY_SECONDS)
-            else:
-                with waiting(self._connection, self._patience):
-                    _begin(self._connection, self._patience)
+        if self._connection.process != os.getpid():
+            raise StorageError(self._connection.path, OTHER_PROCESS)
+        if self._patience is None:
+            _begin(self._connection, BUSY_SECONDS)
+        else:
+            with waiting(self._connection, self._patience):
+                _begin(self._connection, self._patience)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Commit, or roll back after an error."""
-        if error is None:
-            try:
+        try:
+            if error is None:
                 self._connection.execute("COMMIT")
-            except (
-                sqlite3.DatabaseError
-            ) as refused:  # a full disk may show here alone; the transaction is still open then
-                kind, error = type(refused), refused
-        if error is not None:
+        finally:
+            # after an error of the block, or a full disk, which may show in the commit alone
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            self._errors.__exit__(kind, error, trace)
-            if isinstance(error, sqlite3.DatabaseError):
-                raise error
 
 
 @contextmanager
-def waiting(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
+def waiting(connection: FileConnection, seconds: float) -> Iterator[None]:
     """Wait for other processes no longer than that, within the block."""
     connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
     try:
@@ -289,14 +363,14 @@ def waiting(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
         connection.execute(f"PRAGMA busy_timeout={int(1000 * BUSY_SECONDS)}")
 
 
-def _begin(connection: sqlite3.Connection, patience: float) -> None:
+def _begin(connection: FileConnection, patience: float) -> None:
     deadline = time.monotonic() + patience
     while True:
         try:
-            connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
+            connection.attempt("BEGIN IMMEDIATE")
+        except sqlite3.DatabaseError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
+                connection.refuse(error)
             # SQLite's own waiting backs off in fixed steps, so that writers who wait together try together
             time.sleep(random.uniform(0.001, 0.02))  # noqa: S311  # spreads waiting writers, secures nothing
         else:

@@ -8,7 +8,6 @@ DuckDB 1.5's scanner take as long for the same rows, and two reading processes l
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from io import BytesIO
@@ -145,7 +144,3 @@ def main(arguments: Sequence[str]) -> int:
     except (adbc_manager.Error, OSError, filelock.Timeout, ValueError, RuntimeError) as error:
         send(answers, FAILED, " ".join(str(error).split()))
     return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

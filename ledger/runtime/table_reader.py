@@ -102,8 +102,7 @@ class ReadingConnection:
         after: Sequence[object] | None = None
         rows = rows or BLOCK
         while True:
-            with sqlite.storage_errors(self._path):
-                block = self._connection.execute(scan.block(after, rows)).fetchall()
+            block = self._connection.execute(scan.block(after, rows)).fetchall()
             if block:
                 frame = pl.DataFrame(block, schema=schema, orient="row")
                 after = _last_key(frame, scan)

@@ -58,14 +58,6 @@ CREATE TABLE people(
 PRAGMA application_id = 0x43524c50;
 PRAGMA user_version = 1;
 """
-RENAMING = """
-CREATE TABLE renaming(
-  player INTEGER PRIMARY KEY,
-  number INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  salt BLOB NOT NULL
-) STRICT
-"""  # of layout 2
 RECORDED_AT = "2026-11-21T03:15:13.123Z"
 
 Fact = tuple[str, str, dict[str, Any]]

@@ -9,9 +9,9 @@ from types import MappingProxyType
 import pytest
 
 from ledger.audit.reader import verify_names
+from ledger.players import people_layouts
 from tests.audit.raw_journals import (
     PEOPLE_SCHEMA,
-    RENAMING,
     body_of,
     edit_raw,
     game_fact,
@@ -165,10 +165,10 @@ def test_a_name_that_is_to_be_given_counts_when_it_was_sealed(
 ) -> None:
     rename(five_players, *RENAMED)
     third = ("UPDATE people SET name = ?, salt = ? WHERE player = 3", "Third", b"\x02" * 16)
+    with closing(sqlite3.connect(five_players[1])) as connection, connection:
+        people_layouts.upgrade(connection)
     edit_raw(
         five_players[1],
-        (RENAMING,),
-        ("PRAGMA user_version = 2",),
         *([] if message is None else [third]),
         (PENDING.format(number=number, name=name, salt=salt),),
     )

@@ -191,8 +191,8 @@ def steps(ask: Callable[[], object], folder: Path, monkeypatch: pytest.MonkeyPat
     ticks: list[int] = []
     connect = sqlite.connect
 
-    def counted(path: str | Path, *, read_only: bool = False) -> Any:
-        connection = connect(path, read_only=read_only)
+    def counted(path: str | Path, **words: Any) -> Any:
+        connection = connect(path, **words)
         connection.set_progress_handler(lambda: ticks.append(1), A_TICK)
         return connection
 

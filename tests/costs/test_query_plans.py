@@ -487,8 +487,8 @@ def ran(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     """By file, the statements that ``everything`` ran, as SQLite saw them, numbers and texts filled in."""
     connect, seen = sqlite.connect, dict[str, list[str]]()
 
-    def traced(file: str | Path, *, read_only: bool = False) -> Any:
-        connection = connect(file, read_only=read_only)
+    def traced(file: str | Path, **words: Any) -> Any:
+        connection = connect(file, **words)
         connection.set_trace_callback(seen.setdefault(str(file), []).append)
         return connection
 

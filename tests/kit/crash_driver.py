@@ -54,8 +54,8 @@ def die_at(step: int, folder: Path | None = None) -> list[int]:
         if not left[0]:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def traced(path: str | Path, *, read_only: bool = False) -> Any:
-        connection = connect(path, read_only=read_only)
+    def traced(path: str | Path, **words: Any) -> Any:
+        connection = connect(path, **words)
         connection.set_trace_callback(count)
         return connection
 

@@ -128,7 +128,7 @@ def test_an_erase_whose_cleaning_fails_says_that_bytes_may_be_left(
 
             def execute(self, statement: str, *arguments: Any) -> Any:
                 if statement == "VACUUM":
-                    raise sqlite.sqlite3.OperationalError("database or disk is full")
+                    real.refuse(sqlite.sqlite3.OperationalError("database or disk is full"))
                 return real.execute(statement, *arguments)
 
         real = connect(path, read_only=read_only)
@@ -206,7 +206,7 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
     """Erase them, the last three one by one; the others as if stopped before the file was cleaned."""
     with Ledger.open(path) as ledger:
         file = ledger.people
-        with sqlite.immediate(connection_of(file), file.path):
+        with sqlite.immediate(connection_of(file)):
             connection_of(file).executemany(sqlite_people._ERASE, [(player,) for player in players[:-3]])
             for index in (file.search, file.folds):  # as ``PendingErasures`` does in the same transaction
                 index.take_out(players[:-3])

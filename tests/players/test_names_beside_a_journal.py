@@ -46,7 +46,7 @@ def _pair(each_server: Server) -> Iterator[Pair]:
     PostgresPeople.create(as_superuser(each_server, address), "club").close()
     run_as_superuser(each_server, address, f"GRANT club_names_writer TO {address.split('//')[1].split('@')[0]}")
     with closing(PostgresJournal(address, "club")) as journal:
-        people = PostgresPeople(address, "club", connect=journal.connection)
+        people = PostgresPeople(address, "club", session=journal.session)
         yield Pair(journal, people, each_server, address)
 
 
@@ -77,7 +77,7 @@ def test_a_connection_that_is_lost_between_the_two_leaves_neither(pair: Pair) ->
     try:
         with pair.journal.writing() as writer:
             register(writer, names, {"id:zoe": "Zoe"}, STAMP, "club")
-            process = pair.journal.connection().info.backend_pid
+            process = pair.journal.session().connection().info.backend_pid
             with psycopg.connect(pair.server.url(), autocommit=True) as operator:
                 operator.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
             register(writer, names, {"id:eve": "Eve"}, STAMP, "club")

@@ -53,7 +53,7 @@ def _locale(server: postgres.Server) -> str:
 
 
 def emptied(far: PostgresPeople) -> PostgresPeople:
-    with psycopg.connect(far._database.connect().info.dsn) as connection:
+    with psycopg.connect(far._database.session().connection().info.dsn) as connection:
         tables = ", ".join(f"{schema_of('club')}.{table}" for table in WITH_NAMES)
         connection.execute(f"TRUNCATE {tables}".encode())
     far._older = None

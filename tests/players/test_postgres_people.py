@@ -18,7 +18,7 @@ from ledger.players import postgres_people
 from ledger.players.persons import Person
 from ledger.players.postgres_layout import WITH_NAMES
 from ledger.players.postgres_people import PostgresPeople
-from ledger.runtime import postgres as way
+from ledger.runtime.postgres_session import ServerSession
 from ledger.testing.kit import MemoryJournal
 from tests.contracts.people_contract import DAY, everybody, named
 from tests.kit import postgres
@@ -304,8 +304,8 @@ def test_a_standby_forgets_what_its_leader_forgets(leader: postgres.Server, plac
 
 def test_names_are_kept_with_the_open_transaction_of_their_connection_or_not_at_all(place: tuple[str, str]) -> None:
     address, schema = place
-    with closing(way.connect(address)) as connection, closing(PostgresPeople(address, schema)) as other:
-        people = PostgresPeople(address, schema, connect=lambda: connection)
+    with closing(ServerSession(address)) as session, closing(PostgresPeople(address, schema)) as other:
+        connection, people = session.connection(), PostgresPeople(address, schema, session=lambda: session)
         version = other.version()
         connection.execute("BEGIN")
         assert people.number(named("Ann"), DAY)["id:ann"].player == 1

@@ -46,8 +46,8 @@ def killed_builds(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Killed]:
         files.pop(f"{views.name}.building.lock", None)
         found.setdefault(tuple(sorted(files.items())), files)
 
-    def traced(file: str | Path, *, read_only: bool = False) -> Any:
-        connection = connect(file, read_only=read_only)
+    def traced(file: str | Path, **words: Any) -> Any:
+        connection = connect(file, **words)
         if str(file).endswith(".building"):
             connection.set_trace_callback(keep)
         return connection

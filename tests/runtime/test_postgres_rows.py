@@ -9,7 +9,7 @@ import pytest
 from ledger.errors import StorageError
 from ledger.runtime import postgres, postgres_rows
 from ledger.runtime.postgres_rows import BadTextError, pieces
-from ledger.runtime.postgres_session import array, bigint, number
+from ledger.runtime.postgres_session import array, bigint
 
 TYPES = ("int8", "int4", "text", "bytea")
 
@@ -121,7 +121,7 @@ def test_addresses_are_told_from_paths() -> None:
 
 @pytest.mark.parametrize("value", [0, 1, -1, 2**40, 2**63 - 1, -(2**63)])
 def test_numbers_come_back_from_the_binary_protocol(value: int) -> None:
-    assert number(bigint(value)) == value
+    assert int.from_bytes(bigint(value), "big", signed=True) == value
 
 
 def test_an_array_has_its_type_and_the_length_of_each_item() -> None:

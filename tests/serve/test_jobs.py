@@ -169,7 +169,7 @@ def test_no_result_is_given_that_may_tell_who_somebody_was_that_was_erased_since
     with Ledger.open(job_club) as ledger:
         ledger.erase(gone, token=job_api.tokens["rita"])
     refused = state_of(job_api, state["result"])
-    assert (refused.status_code, "somebody was erased" in refused.json()["detail"]) == (404, True)
+    assert (refused.status_code, "a player was erased" in refused.json()["detail"]) == (404, True)
     assert state_of(job_api, state["result"].removesuffix("/result")).status_code == 404, "it is ended"
     _, content = done(job_api, words)
     assert content
@@ -195,7 +195,7 @@ def in_a_loop(folder: Path, play: Callable[[Jobs], Awaitable[None]]) -> None:
 
 def told(outcome: Any) -> dict[str, Any]:
     assert not isinstance(outcome, Problem), outcome
-    return dict(outcome["told"])
+    return dict(outcome["fields"])
 
 
 def begun(jobs: Jobs, args: Mapping[str, Any] = SLOW) -> str:
@@ -297,7 +297,7 @@ def test_what_waits_is_run_though_a_job_before_it_could_not_be_and_a_result_was_
         (tmp_path / f"job-{second}" / "result").unlink()
         answer = jobs.answer("job-state", {"job": second})
         assert not isinstance(answer, Problem)
-        assert (answer["told"]["state"], answer["told"]["size"], answer["place"]) == ("done", None, None)
+        assert (answer["fields"]["state"], answer["fields"]["size"], answer["place"]) == ("done", None, None)
 
     in_a_loop(tmp_path, play)
 

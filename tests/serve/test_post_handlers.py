@@ -473,7 +473,7 @@ def test_a_body_costs_what_it_is_long(looked_for: list[str]) -> None:
 
 @pytest.mark.quick
 def test_what_thousands_of_parameters_may_have_meant_is_not_looked_for(looked_for: list[str]) -> None:
-    _, wrong = parameters.asked(STREAM.parameters, [("a", "")] * 2_600)
+    _, wrong = parameters.parse_query(STREAM.parameters, [("a", "")] * 2_600)
     assert (len(wrong), len(looked_for)) == (2_600, MOST_FAULTS)
 
 

@@ -222,7 +222,7 @@ class GameSet:
 
     @contextmanager
     def open(self) -> Iterator[Ledger]:
-        """The ledger with views that are up to date."""
+        """Yield the ledger with views that are up to date."""
         with Ledger.open(self.ledger()) as ledger:
             ledger.level()
             yield ledger

@@ -83,7 +83,7 @@ def _live_games(who: Sequence[int], first: int, count: int) -> list[GameRecorded
 def _begun(
     folder: Path, count: int, projectors: Sequence[DeclaredProjector] | None = None
 ) -> Iterator[tuple[Ledger, list[GameRecorded]]]:
-    """A new ledger with some rated games, and so many to be recorded."""
+    """Yield a new ledger with some rated games, and so many to be recorded."""
     Ledger.create(folder / "live.db").close()
     with Ledger.open(folder / "live.db", projectors=projectors) as ledger:
         games = _live_games(_registered(ledger), 0, PROJECTED_BEFORE + count)

@@ -256,7 +256,7 @@ PLAYERS = 40  # of whom each round asks, so that no page is the one before
 
 
 def ranking(run: Run) -> Iterator[Line]:
-    """The ranking in the middle of the years, the best twenty with all columns."""
+    """Yield the ranking in the middle of the years, the best twenty with all columns."""
     query = "SELECT ended_ms FROM games WHERE position = (SELECT max(position) / 2 FROM games)"
     for data in (run.real, *run.sets):
         with data.open() as ledger:

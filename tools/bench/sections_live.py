@@ -68,7 +68,7 @@ def live(run: Run) -> Iterator[Line]:
 
 
 def late(run: Run) -> Iterator[Line]:
-    """A late result some games back in journals of different lengths that end with the same games."""
+    """Yield a late result some games back in journals of different lengths that end with the same games."""
     tail = tail_length(run.sets[0].games)
     with ExitStack() as stack:
         ledgers = {data.name: stack.enter_context(data.open()) for data in run.sets}
@@ -92,7 +92,7 @@ def _beside_the_least(name: str, what: str, taken: Mapping[str, Sequence[Figure]
 
 
 def corrections(run: Run) -> Iterator[Line]:
-    """One game corrected in journals of different lengths that end with the same games, then many games voided."""
+    """Yield one game corrected in journals of different lengths with the same last games, then many games voided."""
     tail, taken, what = tail_length(run.sets[0].games), dict[str, list[Figure]](), ""
     with ExitStack() as stack:
         ledgers = {data.name: stack.enter_context(data.open()) for data in run.sets}
@@ -144,7 +144,7 @@ def _copied(path: Path, folder: Path) -> Path:
 
 
 def _void_lines(run: Run) -> Iterator[Line]:
-    """All games of a player who played many in a year are voided and reinstated; the bare rows likewise."""
+    """Yield all games of a player who played many in a year are voided and reinstated; the bare rows likewise."""
     folder = run.new_folder("voided")
     data = [data for data in run.sets if data.games <= MOST_ANNULLED_FROM][-1]
     with Ledger.open(_copied(data.ledger(), folder)) as ledger:

@@ -61,7 +61,7 @@ IMPORTED = 500_000  # games at most: from so many on the bounds are judged
 
 
 def postgres(run: Run) -> Iterator[Line]:
-    """One server, then three nodes; a line needs the programs that it measures."""
+    """Yield one server, then three nodes; a line needs the programs that it measures."""
     if not versions() or not installed("psycopg"):
         output.remark("postgres: PostgreSQL 15 or later, or psycopg, is not installed: nothing is measured")
         return
@@ -169,7 +169,7 @@ def _insert_stored_events(recorder: Any, events: int) -> Figure:
 
 @contextmanager
 def _recorder(server: Server) -> Iterator[Any]:
-    """The application recorder of eventsourcing, as its factory makes it."""
+    """Yield the application recorder of eventsourcing, as its factory makes it."""
     settings = {"DBNAME": server.new_database().rpartition("/")[2], "HOST": "127.0.0.1", "PORT": str(server.port)}
     settings |= {"USER": "postgres", "PASSWORD": "none"}
     environment = {"PERSISTENCE_MODULE": "eventsourcing.postgres"}
@@ -287,7 +287,7 @@ def _cluster_lines(run: Run) -> Iterator[Line]:
 
 
 def _seen_line(run: Run, folder: Path, place: ServerPlace) -> Line:
-    """A game is recorded on one node; another one, which follows, says when its views are up to date with it."""
+    """Return a game is recorded on one node; another one, which follows, says when its views are up to date with it."""
     here, there = folder / "here.db", folder / "there.db"
     SettingsFile(there).put(journal=place.address, schema=place.schema)
     medians: list[float] = []
@@ -310,7 +310,7 @@ def _seen_line(run: Run, folder: Path, place: ServerPlace) -> Line:
 
 
 def _silence_lines(cluster: Cluster, folder: Path) -> Iterator[Line]:
-    """The longest time in which no client got an acknowledgement, while the leader's server or node is lost."""
+    """Yield the longest time in which no client got an acknowledgement, while the leader's server or node is lost."""
     (logs := folder / "load").mkdir()
     with judging.running(cluster.address(LOGIN), LOAD, logs, an_import=AN_IMPORT) as load:
         load.wait_for_more(50)

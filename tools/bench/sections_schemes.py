@@ -71,7 +71,7 @@ class SchemeVariant(NamedTuple):
 
 
 def variants() -> Iterator[SchemeVariant]:
-    """Every built-in scheme with its default settings, and by week those that usually are."""
+    """Yield every built-in scheme with its default settings, and by week those that usually are."""
     for scheme in built_in.built_in():
         numbers = scheme.numbers_from({})
         if scheme.name in WORKS["weekly"]:
@@ -82,7 +82,7 @@ def variants() -> Iterator[SchemeVariant]:
 
 
 def beginning(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> Any:
-    """The flat state of all players before the first game; *declared* ratings by player."""
+    """Return the flat state of all players before the first game; *declared* ratings by player."""
     owner = MANY.interleave(games.white, games.black)
     first = np.zeros(int(owner.max()) + 1)
     first[owner[::-1]] = np.repeat(games.day, 2)[::-1]  # the last one written is the first one played
@@ -191,7 +191,7 @@ def _packages(scheme: str, *, foretelling: bool = False) -> Iterator[tuple[str, 
 
 
 def schemes(run: Run) -> Iterator[Line]:
-    """Every built-in scheme on real games."""
+    """Yield every built-in scheme on real games."""
     columns, name = run.real.columns(), run.real.name
     yield from speed_lines(run, run.real, columns)
     yield from accuracy_lines(name, columns, last_games(columns, run.size.part))
@@ -227,7 +227,7 @@ def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]
 
 
 def agreement_lines(name: str, part: Columns) -> Iterator[Line]:
-    """The largest difference of our ratings from riix's after the last games: the same system, written by others."""
+    """Yield the largest difference of our ratings from riix's after the last games: the same system by others."""
     glicko, glicko2, lichess = (built_in.named(system) for system in ("glicko", "glicko2", "lichess"))
     weekly = cut(part, glicko, glicko.numbers_from(WORKS["weekly"]["glicko"]))
     weekly = weekly._replace(period=np.arange(float(len(weekly.period))))

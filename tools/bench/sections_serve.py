@@ -51,7 +51,7 @@ class Served(NamedTuple):
     requests: int
 
     def connection(self) -> closing[http.client.HTTPConnection]:
-        """A connection that stays open for the length of a block."""
+        """Return a connection that stays open for the length of a block."""
         return closing(http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=60))
 
     def cpu_of_each(self, addresses: Iterator[str], tags: Mapping[str, str | None] | None = None) -> float:

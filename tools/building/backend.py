@@ -43,7 +43,7 @@ prepare_metadata_for_build_wheel = build_meta.prepare_metadata_for_build_wheel
 def build_editable(
     wheel_directory: str, config_settings: Mapping[str, Any] | None = None, metadata_directory: str | None = None
 ) -> str:
-    """The wheel of a development install, with the file that leads type checkers to the checkout (PEP 660)."""
+    """Return the wheel of a development install, with the file that leads type checkers to the checkout (PEP 660)."""
     name: str = build_meta.build_editable(wheel_directory, config_settings, metadata_directory)
     _add(Path(wheel_directory) / name, FOR_TYPE_CHECKERS, f"{CHECKOUT}\n".encode())
     return name

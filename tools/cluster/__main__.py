@@ -136,7 +136,7 @@ def leads(state: Mapping[str, Any]) -> bool:
 
 
 def followers_of(leader: Mapping[str, Any]) -> set[str]:
-    """The nodes that this leader asks before it says that something is recorded."""
+    """Return the nodes that this leader asks before it says that something is recorded."""
     standbys: Iterable[Mapping[str, Any]] = leader.get("replication") or ()
     return {each["application_name"] for each in standbys if each.get("sync_state") in {"quorum", "sync"}}
 

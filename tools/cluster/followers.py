@@ -88,11 +88,8 @@ class Follower:
         """Note how far its views are, where there are any."""
         if not self.views.exists():
             return
-        with (
-            suppress(StorageError),  # they are put in place at this moment
-            sqlite.storage_errors(self.views),
-            closing(sqlite.connect(self.views, read_only=True)) as connection,
-        ):
+        # views may be put in place at this moment
+        with suppress(StorageError), closing(sqlite.connect(self.views, read_only=True)) as connection:
             position, root = views_file.checkpoint(connection)
             self.seen.append({"at": time.monotonic(), "size": position, "root": root.hex()})
 
@@ -121,7 +118,7 @@ class Follower:
             self.process.wait()
 
     def digests(self) -> dict[str, str]:
-        """The digest of each table of its views, as the audit prints them."""
+        """Return the digest of each table of its views, as the audit prints them."""
         with closing(sqlite.connect(self.views, read_only=True)) as connection:
             return table_digests(connection)
 
@@ -166,7 +163,7 @@ def following(place: ServerPlace, folder: Path, number: int = FOLLOWERS) -> Iter
 
 
 def _beginning_with(address: str, which: int) -> str:
-    """The address with its hosts in another order."""
+    """Return the address with its hosts in another order."""
     before, _, rest = address.partition("@")
     hosts, _, after = rest.partition("/")
     names = hosts.split(",")

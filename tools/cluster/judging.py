@@ -66,7 +66,7 @@ class Load:
         return self._notes
 
     def now(self) -> float:
-        """The moment, in the seconds of the clients' notes."""
+        """Return the moment, in the seconds of the clients' notes."""
         return time.monotonic()
 
     def acknowledged(self) -> int:
@@ -143,7 +143,7 @@ def rows_of(address: str, schema: str) -> list[Row]:
 
 
 def bodies_of(address: str, schema: str, rows: Sequence[Row]) -> Iterator[bytes]:
-    """The stored bytes of these entries, in order."""
+    """Return the stored bytes of these entries, in order."""
     query = f"SELECT encode(body, 'hex') FROM {schema}.journal WHERE position <= {len(rows)} ORDER BY position"
     return (bytes.fromhex(body) for (body,) in _copied(address, query))
 
@@ -192,12 +192,12 @@ def false_bodies(bodies: Iterable[bytes], rows: Sequence[Row]) -> list[str]:
 
 
 def leaf_of(body: bytes) -> bytes:
-    """The leaf hash of an entry (RFC 6962, section 2.1)."""
+    """Return the leaf hash of an entry (RFC 6962, section 2.1)."""
     return sha256(b"\x00" + body).digest()
 
 
 def roots(leaves: Sequence[bytes], sizes: set[int]) -> dict[int, str]:
-    """The Merkle tree hashes (RFC 6962, section 2.1) of the first so many leaves, in hexadecimal."""
+    """Return the Merkle tree hashes (RFC 6962, section 2.1) of the first so many leaves, in hexadecimal."""
     by_size = {0: sha256(b"").hexdigest()}
     whole: list[tuple[int, bytes]] = []  # subtrees from the left: their height and hash
     for size, leaf in enumerate(leaves, 1):

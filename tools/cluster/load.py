@@ -140,7 +140,7 @@ class Client:
 
 
 def key_of(teller: str, ms: int, place: int | None = None) -> str:
-    """The key of the entry of a game.
+    """Return the key of the entry of a game.
 
     Args:
         teller: the client that submits it.
@@ -164,12 +164,12 @@ def facts_of(key: str) -> dict[str, Any]:
 
 
 def recorded_at(ms: int) -> str:
-    """An instant as entries say when they were recorded: always with its milliseconds."""
+    """Return an instant as entries say when they were recorded: always with its milliseconds."""
     return f"{instant_text(ms - ms % 1_000)[:-1]}.{ms % 1_000:03}Z"
 
 
 def body_of(position: int, key: str, now: str, facts: bytes | None = None) -> bytes:
-    """The entry of a key at a position, recorded now; *facts* are those of the key, where they are made already."""
+    """Return the entry of a key at a position, recorded now; *facts* are those of the key, if made already."""
     return codec.assemble(position, now, "load", GameRecorded.KIND, key, facts or canonical(facts_of(key)))
 
 

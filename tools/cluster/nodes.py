@@ -40,7 +40,7 @@ class ClusterError(Exception):
 
 
 def programs() -> Path:
-    """The folder of the newest PostgreSQL here that has all programs that a node needs.
+    """Return the folder of the newest PostgreSQL here that has all programs that a node needs.
 
     Raises:
         StorageError: something is missing; it says what to install.
@@ -189,7 +189,7 @@ class Cluster:
         }
 
     def address(self, user: str = SUPERUSER, database: str = DATABASE, **words: object) -> str:
-        """The address of all nodes together, which leads to the one that takes writes."""
+        """Return the address of all nodes together, which leads to the one that takes writes."""
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.nodes.values())
         more = "&".join(f"{name}={value}" for name, value in {"connect_timeout": 3, **words}.items())
         return f"postgresql://{user}@{hosts}/{database}?{more}"
@@ -269,7 +269,7 @@ class Cluster:
     # -- asking ----------------------------------------------------------------------------------------------------
 
     def leader(self) -> Node | None:
-        """The node whose server takes writes, as its Patroni says; None where there is none."""
+        """Return the node whose server takes writes, as its Patroni says; None where there is none."""
         for node in self.nodes.values():
             state = node.state()
             if state.get("role") in {"primary", "master"} and state.get("state") == "running":
@@ -308,7 +308,7 @@ class Cluster:
         raise ClusterError(f"fewer than {number} nodes follow after {within:.0f} s\n{self._ends_of_logs()}")
 
     def _noted_standbys(self) -> set[str]:
-        """The nodes of which etcd knows that the leader asks them."""
+        """Return the nodes of which etcd knows that the leader asks them."""
         key = base64.b64encode(b"/service/ledger/sync").decode()
         request = Request(f"http://127.0.0.1:{self._etcd_port}/v3/kv/range", json.dumps({"key": key}).encode())
         try:
@@ -347,7 +347,7 @@ class Cluster:
 
 @contextmanager
 def running(folder: Path | None = None) -> Iterator[Cluster]:
-    """A cluster that runs within the block, in a folder that goes afterwards.
+    """Yield a cluster that runs within the block, in a folder that goes afterwards.
 
     A guard ends it where this process cannot, as when it is killed.
 

@@ -39,7 +39,7 @@ VERIFY = click.option(
 
 
 def no_dash(_context: click.Context, _parameter: click.Parameter, file: str | Path | None) -> str | Path | None:
-    """The file that is to be written; None for standard output, which "-" is as well."""
+    """Return the file that is to be written; None for standard output, which "-" is as well."""
     return None if str(file) == "-" else file
 
 
@@ -92,7 +92,7 @@ class Number(click.FloatRange):
     """A finite number within bounds: Python reads 'nan' and '1e999' as numbers, too."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number."""
+        """Return the number."""
         number = float(super().convert(value, param, ctx))
         if not isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
@@ -100,7 +100,7 @@ class Number(click.FloatRange):
 
 
 def person_named(ledger: Ledger, word: str) -> Person:
-    """The player of a number, also of one whose name is forgotten; or of a name or an identity, as ``Ledger.player``.
+    """Return the player of a number, even of an erased one; or of a name or an identity, as ``Ledger.player``.
 
     Raises:
         UnknownNameError: there is no such player, or several have that name.
@@ -111,7 +111,7 @@ def person_named(ledger: Ledger, word: str) -> Person:
 
 
 def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int | bool | str]:
-    """The settings of ``--set NAME=VALUE`` options, or of arguments of that form, which *option* names."""
+    """Return the settings of ``--set NAME=VALUE`` options, or of arguments of that form, which *option* names."""
     settings: dict[str, int | bool | str] = {}
     for word in words:
         name, divided, value = word.partition("=")
@@ -147,7 +147,7 @@ def check_words(pool: str, scheme: str = "any", settings: Mapping[str, int | boo
 
 
 def instant(text: str | None, option: str) -> str | None:
-    """The instant that an option gives; what is none is wrong usage."""
+    """Return the instant that an option gives; what is none is wrong usage."""
     if text is not None:
         try:
             instant_ms(text)
@@ -211,13 +211,13 @@ def level(
 
 
 def _verifying() -> ModuleType:
-    """The module ``verify_option`` with the audit and the backups, which no command that only answers needs."""
+    """Return the module ``verify_option`` with the audit and the backups, which no command that only answers needs."""
     return import_module(f"{__name__}.verify_option")
 
 
 @contextmanager
 def _then(ledger: Ledger, known_at: str | None, as_if: int | None, *, keep: bool, apart: bool) -> Iterator[Ledger]:
-    """The ledger as it is, as it was known, or as it would be."""
+    """Yield the ledger as it is, as it was known, or as it would be."""
     if known_at is not None:
         position, listed = entries_known(ledger, known_at)
         with Bars() as bars, ledger.known_at(position, listed=listed, keep=keep, progress=bars) as then:
@@ -231,7 +231,7 @@ def _then(ledger: Ledger, known_at: str | None, as_if: int | None, *, keep: bool
 
 
 def _least() -> int:
-    """The entry of the option ``AT_LEAST``; 0 where it was not given."""
+    """Return the entry of the option ``AT_LEAST``; 0 where it was not given."""
     context = click.get_current_context(silent=True)
     return 0 if context is None else int(context.meta.get(_LEAST, 0))
 

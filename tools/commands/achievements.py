@@ -186,6 +186,6 @@ def upsets_(
 
 
 def _for_people(rows: list[output.Row]) -> list[output.Row]:
-    """The columns that a table has room for."""
+    """Return the columns that a table has room for."""
     rows = output.told_apart(rows, name="player", opponent="opponent_player")
     return [{name: value for name, value in row.items() if name not in _ONLY_IN_FULL} for row in rows]

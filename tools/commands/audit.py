@@ -133,7 +133,7 @@ def _proven(verdict: Verdict) -> str:
 
 
 def head_in(word: str, keys: Sequence[VerifierKey] = (), *, checkpoints: bool = True) -> TreeHead:
-    """A head, or the last one of a file that keeps them: a line each, or checkpoints.
+    """Return a head, or the last one of a file that keeps them: a line each, or checkpoints.
 
     Args:
         word: of the command line.

@@ -128,7 +128,7 @@ def _score(word: str) -> float:
 
 
 def _for_each(name: str, values: Sequence[float], count: int) -> list[float | None]:
-    """A fact of every opponent."""
+    """Return a fact of every opponent."""
     if len(values) in {0, 1}:
         return [values[0] if values else None] * count
     if len(values) != count:

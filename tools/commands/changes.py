@@ -89,7 +89,7 @@ def _tell(answer: output.Row, limit: int) -> None:
 
 
 def _few(games: list[str]) -> str | None:
-    """The first games; what is read by machines has all."""
+    """Return the first games; what is read by machines has all."""
     more = len(games) - GAMES_SHOWN
     return (" ".join(games[:GAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")) or None
 

@@ -115,7 +115,7 @@ def _check_window(since: str | None, until: str | None) -> None:
 
 
 def _candidates(pool: Pool | None, chosen: Mapping[str, Settings]) -> list[comparison.Candidate]:
-    """The schemes with their settings, under those that were given the pool's own, or a new pool's; a word on these."""
+    """Return the schemes with the given settings, else the pool's own, or a new pool's."""
     used = set() if pool is None else {era.scheme.name for era in pool.eras}
     candidates = [
         comparison.candidate(name, own) if pool is None else comparison.pool_candidate(pool, name, own)
@@ -136,7 +136,7 @@ def _word(value: int | bool | str) -> str:
 
 
 def _chosen(schemes: str, settings: Sequence[str]) -> dict[str, Settings]:
-    """The schemes of ``--schemes`` with the settings of ``--set``."""
+    """Return the schemes of ``--schemes`` with the settings of ``--set``."""
     chosen: dict[str, Settings] = {}
     for name in schemes.split(","):
         if name.strip() in chosen:
@@ -153,7 +153,7 @@ def _chosen(schemes: str, settings: Sequence[str]) -> dict[str, Settings]:
 
 
 def _row(figures: SchemeFigures) -> output.Row:
-    """The figures of one scheme in one line."""
+    """Return the figures of one scheme in one line."""
     return {
         "scheme": figures.scheme,
         "log_loss": figures.log_loss,

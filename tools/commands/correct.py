@@ -79,7 +79,7 @@ def correct(context: click.Context, db_path: str) -> None:
 
 
 def _verb(name: str, taken: VerbWords) -> click.Command:
-    """The command of one verb: its words as arguments and options, then who and why."""
+    """Return the command of one verb: its words as arguments and options, then who and why."""
 
     def propose(db_path: str, /, reason: str, by: str | None, token_file: str | None, **words: str | None) -> None:
         options = {name: word for name, word in words.items() if word is not None}
@@ -103,7 +103,7 @@ def _verb(name: str, taken: VerbWords) -> click.Command:
 
 
 def _short(words: str) -> str:
-    """The first sentence, up to a list of what it speaks of."""
+    """Return the first sentence, up to a list of what it speaks of."""
     return words.split(". ", maxsplit=1)[0].split(":", maxsplit=1)[0].rstrip(".") + "."
 
 

@@ -220,7 +220,7 @@ def crosstable(
 
 
 def _kind_of(file: Path | None) -> str:
-    """The format that a file's name asks for; without a file text."""
+    """Return the format that a file's name asks for; without a file text."""
     if file is None:
         return "txt"
     kind = ENDINGS.get(file.suffix.lower())
@@ -243,7 +243,7 @@ def _check(kind: str, theme: str | None, *, raw: bool) -> None:
 
 
 def _document(page: Crosstable, kind: str, theme: str | None, *, raw: bool) -> bytes:
-    """The table in one of the formats."""
+    """Return the table in one of the formats."""
     if kind == "csv":
         return output.divided(formats.spreadsheet_rows(page), "csv", raw=raw).encode()
     return document(page, kind, dark=None if theme is None else theme == "dark")

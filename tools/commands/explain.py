@@ -64,7 +64,7 @@ def explain(
 
 
 def _rows(explanation: dict[str, Any]) -> list[output.Row]:
-    """A row for each term, then one for each game that was rated with this one; all have the same columns."""
+    """Return a row for each term, then one for each game that was rated with this one; all have the same columns."""
     terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
     explanation["carried_from"] = explanation["carried_from"] or dict.fromkeys(("scheme", "rating", "carry"))
     explanation["corrected"] = " ".join(map(str, explanation["corrected"])) or None
@@ -103,7 +103,7 @@ def _shown(meeting: dict[str, Any]) -> dict[str, Any]:
 
 
 def _largest(terms: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
-    """The terms in their order; of those that each game has (x1, x2, ...) only the *limit* farthest from zero."""
+    """Return the terms in order; of those that each game has (x1, x2, ...) only the *limit* farthest from zero."""
     families: dict[str, list[int]] = {}
     for place, term in enumerate(terms):
         numbered = _NUMBERED.fullmatch(term["symbol"])

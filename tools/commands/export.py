@@ -168,7 +168,7 @@ def _to_server(
 
 
 def _of_standard_output(what: tuple[str, ...]) -> str:
-    """The format without a file: CSV, or that of a text of its own."""
+    """Return the format without a file: CSV, or that of a text of its own."""
     return next((fmt for subject, fmt in DOCUMENTS if what[0] == subject), "csv")
 
 

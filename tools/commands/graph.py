@@ -165,7 +165,7 @@ def graph(
 
 
 def _histories(graph: RatingGraph) -> Iterator[Page]:
-    """All games, pool by pool; of a pool that was asked for even where there is none."""
+    """Yield all games, pool by pool; of a pool that was asked for even where there is none."""
     if graph.pool is not None:
         yield graph.page()
         return
@@ -179,7 +179,7 @@ def _histories(graph: RatingGraph) -> Iterator[Page]:
 
 
 def _kind_of(file: Path | None) -> str:
-    """The format that a file's name asks for; in the terminal, the graph in characters."""
+    """Return the format that a file's name asks for; in the terminal, the graph in characters."""
     if file is None:
         return "txt"
     of_ending = next((kind for ending, kind in ENDINGS.items() if file.name.lower().endswith(ending)), None)
@@ -230,7 +230,7 @@ def _document(
     page_link: Callable[[int], str] | None = None,
     pgn: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A page in one of the formats."""
+    """Return a page in one of the formats."""
     match kind:
         case "csv":
             return output.divided(json_form.rows(page), "csv", raw=raw).encode()
@@ -276,7 +276,7 @@ def _draw(page: Page) -> None:
 
 
 def _in_characters(page: Page, *, in_ascii: bool) -> list[str]:
-    """The graph in characters, oldest game first, and its marks below it."""
+    """Return the graph in characters, oldest game first, and its marks below it."""
     bars = page.player.bars[::-1]
     if not bars:
         return [f"{page.player.name} has no rated game yet; 'show' tells the rating to begin with"]

@@ -139,7 +139,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
 
 
 def _settled(report: ImportReport) -> list[Difference]:
-    """The games of a file whose differences corrections can settle; the others are faults of it."""
+    """Return the games of a file whose differences corrections can settle; the others are faults of it."""
     _, left = verbs.proposing(report.differences)
     for difference in left:
         report.fault(difference.line, difference.message)

@@ -87,7 +87,7 @@ def opponents(
 
 
 def _for_people(rows: list[output.Row]) -> list[output.Row]:
-    """The columns that a table has room for, numbers to the nearest point, means one half up; deviations to a tenth."""
+    """Return the columns of a table, numbers to the nearest point, means one half up; deviations to a tenth."""
     return [{name: _word(name, value) for name, value in row.items() if name not in _ONLY_IN_FULL} for row in rows]
 
 

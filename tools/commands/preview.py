@@ -58,7 +58,7 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
 
 
 def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
-    """The number of entries for which an approval may be recorded; the effect is shown if nobody has looked at it.
+    """Return how many entries an approval may follow; show the effect if nobody has looked at it.
 
     Args:
         ledger: the ledger.
@@ -125,7 +125,7 @@ def _list_words(moved: impacts.MovedListRow) -> str:
 
 
 def _for_people(row: dict[str, Any], pools: int) -> dict[str, Any]:
-    """A row of the table: the ratings, and what else changes in words."""
+    """Return a row of the table: the ratings, and what else changes in words."""
     shown: dict[str, Any] = {"pool": row["pool"]} if pools > 1 else {}
     shown["name"] = row["name"]
     shown |= {when: _word(row[f"rating_{when}"]) for when in ("before", "after")}

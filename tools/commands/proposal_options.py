@@ -52,7 +52,7 @@ _BY = click.option("--by", metavar="WHO", expose_value=False, callback=_keep, he
 
 
 def proposing(command: Command) -> Command:
-    """The options that make a proposal of what a command would record."""
+    """Return the options that make a proposal of what a command would record."""
     return PROPOSE(REASON(_BY(command)))
 
 
@@ -141,7 +141,7 @@ def naming_the_line(ledger: Ledger) -> Iterator[None]:
 
 
 def line_to_propose(ledger: Ledger) -> str:
-    """The line that proposes what the line that was given would record."""
+    """Return the line that proposes what the line that was given would record."""
     words = [*_line_given(), "--propose", "--reason", "..."]
     if "--by" not in words and not ledger.tokens.are_set_up():  # else the token names who it is
         words += ["--by", "NAME"]
@@ -149,7 +149,7 @@ def line_to_propose(ledger: Ledger) -> str:
 
 
 def _line_given() -> list[str]:
-    """The line that was given, each option once, by its long name."""
+    """Return the line that was given, each option once, by its long name."""
     context = click.get_current_context()
     words = context.command_path.split()
     for parameter in context.command.params:

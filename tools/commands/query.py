@@ -64,7 +64,7 @@ def query(
 
 
 def _value(text: str) -> int | float | str:
-    """A number where the text is the plain form of it, otherwise the text."""
+    """Return a number where the text is the plain form of it, otherwise the text."""
     for kind in (int, float):
         try:
             number = kind(text)

@@ -147,7 +147,7 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
 
 
 def _as_text(default: float | bool) -> str:
-    """A default in full: a table rounds ratings, and a default may be a small fraction."""
+    """Return a default in full: a table rounds ratings, and a default may be a small fraction."""
     return str(default).lower() if isinstance(default, bool) else f"{default:.12g}"
 
 
@@ -355,7 +355,7 @@ def close_run(db_path: str, pool: str | None, as_of: str, actor: str) -> None:
 
 
 def made(make: Callable[[], E]) -> E:
-    """The fact that a command is given in words."""
+    """Return the fact that a command is given in words."""
     try:
         return make()
     except ValueError as error:

@@ -23,7 +23,7 @@ EXTRA = "serve needs Starlette, uvicorn, Jinja2 and python-multipart: pip instal
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """An option for each setting; each is None where it is not given, so that ``club.toml`` may give it."""
+    """Return an option for each setting; each is None where it is not given, so that ``club.toml`` may give it."""
     for name, (setting, default) in reversed([*SETTINGS.items()]):
         command = click.option(
             f"--{word_of(name)}",

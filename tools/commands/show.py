@@ -92,7 +92,7 @@ def show(
 
 
 def _without_counting(summary: output.Row) -> output.Row:
-    """A summary with what people read of the scheme's state; the rest of it is the scheme's own counting."""
+    """Return a summary with what people read of the scheme's state; the rest of it is the scheme's own counting."""
     state = summary["state"] if summary["rating_now"] is not None else {}
     state_for_people = {name: state[name] for name in _STATE_FOR_PEOPLE if name in state}
     if summary["percentile"] is not None:

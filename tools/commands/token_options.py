@@ -40,13 +40,13 @@ def _token_file(**more: Any) -> Callable[[Command], Command]:
 
 
 def identifying(command: Command) -> Command:
-    """The options that say who acts, in the arguments *by* and *token_file*."""
+    """Return the options that say who acts, in the arguments *by* and *token_file*."""
     command = _token_file()(command)
     return click.option("--by", metavar="WHO", help=BY)(command)
 
 
 def acting(default: str) -> Callable[[Command], Command]:
-    """The options that say who records facts, in the argument *actor*; a token is kept for ``token_given``."""
+    """Return the options that say who records facts, in the argument *actor*; a token is kept for ``token_given``."""
 
     def add(command: Command) -> Command:
         command = _token_file(expose_value=False, callback=_keep)(command)
@@ -63,7 +63,7 @@ def _keep(context: click.Context, _: click.Parameter, file: str | None) -> None:
 
 
 def token_given(ledger: Ledger, token_file: str | None) -> str | None:
-    """The token of the file, or of the environment; None without. What is wrong with permissions is said."""
+    """Return the token of the file, or of the environment; None without. What is wrong with permissions is said."""
     if warning := ledger.tokens.store.warning():
         output.remark(f"warning: {warning}")
     if token_file is not None:
@@ -102,5 +102,5 @@ def recorder(ledger: Ledger, actor: str) -> str:
 
 
 def recorded_by(ledger: Ledger, actor: str) -> dict[str, Any]:
-    """The arguments that say who records facts: the name, and the token that proves it where one is asked for."""
+    """Return the arguments that say who records facts: the name, and the token that proves it if one is needed."""
     return {"actor": recorder(ledger, actor), "token": recording_token(ledger)}

@@ -34,7 +34,7 @@ MATES = ("e4 e5 Bc4 Nc6 Qh5 Nf6 Qxf7#", "f3 e5 g4 Qh4#")
 
 
 def games() -> Iterator[str]:
-    """The games of the club as PGN texts, in the order in which they were played."""
+    """Yield the games of the club as PGN texts, in the order in which they were played."""
     random = Random(SEED)  # noqa: S311  # a fixed sample, nothing secret
     clock = datetime(2004, 10, 1, 18, 0, tzinfo=UTC)
     for number in range(1, GAMES + 1):

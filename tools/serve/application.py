@@ -28,7 +28,7 @@ from . import atom, encodings, log, openapi, pages, problems, safety
 from .desk import PREFIX as DESK
 from .desk_requests import Visits
 from .feed import Feed, Stream
-from .parameters import asked as read_parameters
+from .parameters import parse_query
 from .post_handlers import Posting
 from .problems import Problem, RefusedError
 from .readers import HTML, Answer, Lately, Reader
@@ -50,7 +50,7 @@ EVERY_ROUTE = (*ROUTES, *pages.ROUTES, *atom.ROUTES)
 
 
 def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None = None) -> Starlette:
-    """The application: every address of the tables, its documentation, what records, and problems for all else."""
+    """Return the application: every address of the tables, the documentation, recording, and problems for the rest."""
     site, news = reader.site, feed or Feed(reader)
     described = _described(site.public_url)
     packed, described_tag = encodings.packed(described), f'"{sha256(described).hexdigest()[:16]}"'
@@ -148,7 +148,7 @@ class _Refusals:
 
 @cache
 def _described(public_url: str) -> bytes:
-    """The document of all addresses, which stays as it is while a process runs."""
+    """Return the document of all addresses, which stays as it is while a process runs."""
     return orjson.dumps(openapi.document(public_url))
 
 
@@ -168,19 +168,19 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
         words = request.query_params.multi_items()
         if route.template is not None:
             words = [(name, word) for name, word in words if word]  # a form sends the fields that stayed empty, too
-        asked, wrong = read_parameters(route.every_parameter, words)
+        query, wrong = parse_query(route.every_parameter, words)
         if wrong:
             return _refused(reader, request, problems.of_parameters(wrong))
-        asked |= request.path_params
-        if are_rows_waited_for and asked["wait"]:
-            await news.until_after(asked["after"], asked["wait"])
-        least = 0 if are_rows_waited_for else asked.pop(AFTER.name, None) or 0
-        if route.rows and asked["format"] is None:
-            asked["format"] = _accepted(accepted)
-        target = f"{request.scope['path']} {sorted(asked.items())}"
+        query |= request.path_params
+        if are_rows_waited_for and query["wait"]:
+            await news.until_after(query["after"], query["wait"])
+        least = 0 if are_rows_waited_for else query.pop(AFTER.name, None) or 0
+        if route.rows and query["format"] is None:
+            query["format"] = _accepted(accepted)
+        target = f"{request.scope['path']} {sorted(query.items())}"
         try:
-            work = partial(reader.answer, route, asked, target, tags, pack=pack)
-            answer = await _that_follows_from(least, reader, route.cost_of(asked), work, news)
+            work = partial(reader.answer, route, query, target, tags, pack=pack)
+            answer = await _that_follows_from(least, reader, route.cost_of(query), work, news)
         except TimeoutError:
             made = problems.problem(503, "others ask for much at present; ask again later")
             return _refused(reader, request, made)
@@ -197,7 +197,7 @@ def _endpoint(reader: Reader, route: Route, news: Feed) -> Callable[[Request], A
 
 
 async def _that_follows_from(least: int, reader: Reader, cost: Cost, work: Callable[[], Answer], news: Feed) -> Answer:
-    """The answer once an entry is among what it follows from, or as it is when that takes too long."""
+    """Return the answer once an entry is among what it follows from, or as it is when that takes too long."""
     try:
         answer = await _worked_out(reader, cost, work)
     except LedgerError:
@@ -267,7 +267,7 @@ def _refused(reader: Reader, request: Request, made: Problem, more: Mapping[str,
 
 
 def _accepted(header: str) -> str:
-    """The form of rows that a header wants most, of several the first one; JSON where it says nothing of them."""
+    """Return the form of rows that a header wants most, of several the first one; JSON if it names none."""
     by_media = {media.partition(";")[0]: form for form, media in ROWS_MEDIA.items()}
     weights: dict[str, float] = {}
     for part in header.lower().split(","):

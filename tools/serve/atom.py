@@ -22,7 +22,7 @@ from ledger.ledger import Ledger
 
 from . import get_handlers
 from .get_handlers import Redirection
-from .parameters import Asked, Parameter
+from .parameters import Parameter, Query
 from .routes import POOL, Cost, Route
 
 MEDIA = "application/atom+xml; charset=utf-8"
@@ -34,11 +34,11 @@ _RESULT = {("white", "win"): "1-0", ("black", "win"): "0-1", ("white", "loss"): 
 
 @attrs.frozen(kw_only=True)
 class SiteAddress:
-    """An address within the site: a path with ``{}`` for each of the parts, and what is asked there."""
+    """An address within the site: a path with ``{}`` for each of the parts, and its query."""
 
     path: str
     parts: tuple[object, ...] = ()
-    asked: Mapping[str, object] = MappingProxyType({})
+    query: Mapping[str, object] = MappingProxyType({})
 
 
 @attrs.frozen(kw_only=True)
@@ -75,11 +75,11 @@ class AtomFeed:
         return max((entry.updated for entry in self.entries), default=NEVER)
 
 
-def lists(ledger: Ledger, _: Asked) -> AtomFeed:
-    """The lists that were published last."""
+def lists(ledger: Ledger, _: Query) -> AtomFeed:
+    """Return the lists that were published last."""
     entries = [
         News(
-            page=SiteAddress(path="/lists/{}", parts=(row.list.partition("/")[0],), asked={"edition": row.edition}),
+            page=SiteAddress(path="/lists/{}", parts=(row.list.partition("/")[0],), query={"edition": row.edition}),
             title=f"{row.pool}: list of {row.as_of}" + (f", edition {row.edition}" if row.edition > 1 else ""),
             published=row.published_at,
             updated=row.published_at,
@@ -92,8 +92,8 @@ def lists(ledger: Ledger, _: Asked) -> AtomFeed:
     )
 
 
-def corrections(ledger: Ledger, _: Asked) -> AtomFeed:
-    """The corrections that were proposed, decided or undone last."""
+def corrections(ledger: Ledger, _: Query) -> AtomFeed:
+    """Return the corrections that were proposed, decided or undone last."""
     touched = _touched_last(ledger)
     updated = _updated(touched)
     latest = sorted(touched, key=lambda shown: (updated[shown.proposal.proposal], shown.proposal.proposal))[-ENTRIES:]
@@ -116,7 +116,7 @@ def corrections(ledger: Ledger, _: Asked) -> AtomFeed:
 
 
 def _touched_last(ledger: Ledger) -> list[ShownProposal]:
-    """The corrections that entries were about last, and a few more: those that one undoes are touched with it."""
+    """Return the corrections of the latest entries, and a few more: those that one undoes change with it."""
     by_last = sorted(ledger.corrections.stored(), key=lambda each: -(each.decided_position or each.position))
     touched: dict[int, ShownProposal] = {}
     waiting = [each.proposal for each in by_last[ENTRIES - 1 :: -1]]  # the latest of all is the last one
@@ -145,19 +145,19 @@ def _updated(every: Sequence[ShownProposal]) -> dict[int, str]:
     return updated
 
 
-def games(ledger: Ledger, asked: Asked) -> AtomFeed | Redirection:
-    """The games of a player that were played last."""
-    person = get_handlers.player_asked(ledger, asked["player"])
-    more = {"pool": asked["pool"]}
-    if asked["player"] != str(person.player):
-        return Redirection("/players/{}/games.atom", (person.player,), asked["player"].isdecimal(), more)
-    pool = ledger.pool(asked["pool"]).name
+def games(ledger: Ledger, query: Query) -> AtomFeed | Redirection:
+    """Return the games of a player that were played last."""
+    person = get_handlers.player_asked(ledger, query["player"])
+    more = {"pool": query["pool"]}
+    if query["player"] != str(person.player):
+        return Redirection("/players/{}/games.atom", (person.player,), query["player"].isdecimal(), more)
+    pool = ledger.pool(query["pool"]).name
     rows = player_games.games(ledger, person, pool, last=ENTRIES) if get_handlers.is_rated(ledger, person, pool) else []
     called = names(ledger, {person.player})[person.player]
     return AtomFeed(
         title=f"Games of {called}",
-        place=SiteAddress(path="/players/{}/games.atom", parts=(person.player,), asked=more),
-        page=SiteAddress(path="/players/{}/games", parts=(person.player,), asked=more),
+        place=SiteAddress(path="/players/{}/games.atom", parts=(person.player,), query=more),
+        page=SiteAddress(path="/players/{}/games", parts=(person.player,), query=more),
         entries=[_game(ledger, called, row) for row in rows],
     )
 
@@ -178,7 +178,7 @@ def _game(ledger: Ledger, called: str, row: player_games.PlayerGame) -> News:
     )
 
 
-def _feed(path: str, ask: Callable[[Ledger, Asked], Any], *parameters: Parameter) -> Route:
+def _feed(path: str, ask: Callable[[Ledger, Query], Any], *parameters: Parameter) -> Route:
     return Route(
         path=path, ask=ask, form=None, template=TEMPLATE, parameters=parameters, prefix="", media=(MEDIA,),
         cost=Cost.SCAN,

@@ -35,7 +35,7 @@ _WORDS: Mapping[type, str] = {
 
 
 def maybe(doc: str, **limits: Any) -> Any:
-    """A field that may be left out, or be null, which says the same."""
+    """Return a field that may be left out, or be null, which says the same."""
     return attrs.field(default=None, metadata={"doc": doc, "limits": limits})
 
 
@@ -191,7 +191,7 @@ def pointer(*parts: object) -> str:
 
 
 def _read(hint: Any, value: Any, place: str, faults: list[Fault]) -> Any:
-    """The value as its type has it; None where it is none, which is noted."""
+    """Return the value as its type has it; None where it is none, which is noted."""
     choices = get_args(hint) if get_origin(hint) not in {list, dict, None} else (hint,)
     if value is None and NoneType in choices:
         return None
@@ -274,7 +274,7 @@ def _shown(value: Any) -> str:
 
 
 def schema(form: type[Any]) -> dict[str, Any]:
-    """The schema of a body: fields that have a default may be left out."""
+    """Return the schema of a body: fields that have a default may be left out."""
     made = class_schema(form, form.__name__)
     _loosen(form, made)
     for name, part in made.get("$defs", {}).items():

@@ -33,7 +33,7 @@ class Proxies:
 
     @classmethod
     def of(cls, words: str | None) -> Proxies:
-        """The proxies that ``--behind-proxy`` names: addresses, networks and ``unix``, with commas between them."""
+        """Return the proxies that ``--behind-proxy`` names: addresses, networks and ``unix``, separated by commas."""
         named = [] if words is None else [word.strip() for word in words.split(",")]
         networks = tuple(ip_network(word, strict=False) for word in named if word != UNIX)
         return cls(networks, UNIX in named)
@@ -72,7 +72,7 @@ class Proxies:
 
 @lru_cache(maxsize=4_096)
 def address_of(word: str) -> Address | None:
-    """The address that a word is, with a port behind it or none; None of what is no address."""
+    """Return the address that a word is, with a port behind it or none; None of what is no address."""
     if word.startswith("["):
         word = word[1:].partition("]")[0]
     elif word.count(":") == 1:
@@ -87,7 +87,7 @@ def address_of(word: str) -> Address | None:
 
 @lru_cache(maxsize=4_096)
 def counted_as(origin: str | None) -> str | None:
-    """The name by which the requests of a client are counted: its address, of IPv6 its network.
+    """Return the name by which the requests of a client are counted: its address, of IPv6 its network.
 
     None of who is on this machine: a proxy that is not named looks so, too, and all the world behind it must not be
     taken for one client.

@@ -229,7 +229,7 @@ class ReadingServer(Server):
         super().__init__(config)
 
     def counted(self, client: tuple[str, int] | None) -> str | None:
-        """The name by which a connection is counted; None: it is not."""
+        """Return the name by which a connection is counted; None: it is not."""
         peer = None if client is None else client[0]
         return None if self._proxies.trusts(peer) else counted_as(peer)
 

@@ -21,7 +21,7 @@ from . import desk_pages as pages
 from . import limits
 from .importing import OF_A_FILE, Sent, previewed
 from .paging import PAGE
-from .parameters import Asked, Parameter, instant, text
+from .parameters import Parameter, Query, instant, text
 from .routes import Cost
 from .writer_socket import Ask
 
@@ -44,7 +44,7 @@ class DeskPage:
     """
 
     path: str
-    gather: Callable[[Ledger, Asked], Any]
+    gather: Callable[[Ledger, Query], Any]
     template: str
     parameters: tuple[Parameter, ...] = ()
     cost: Cost = Cost.INDEX
@@ -56,7 +56,7 @@ class Leads(NamedTuple):
 
     path: str
     said: str | None = None
-    asked: Mapping[str, Any] = {}
+    query: Mapping[str, Any] = {}
 
 
 @attrs.frozen(kw_only=True)
@@ -66,11 +66,11 @@ class Deed:
     Attributes:
         path: where it is sent, behind the prefix.
         page: path of the page that has the form, which is shown again where it is refused.
-        ask: what the writer is asked, of the words of the path and of what was typed; raises MalformedError. A file
+        ask: makes the question to the writer, of the path's words and of the typed ones; raises MalformedError. A file
             that waits is ``file``, its number ``upload``.
         leads: where it leads, of what was typed and of the answer; None: the page is shown again, with the answer.
         file: name of the field with a file; None: it has none.
-        look: what is looked at in the file before anything is done, where the writer is not asked.
+        look: checks the file before anything is done, if the writer is not asked.
         is_long: whether it goes on after its answer, and is looked after where it leads.
     """
 
@@ -127,7 +127,7 @@ def _sound(faults: list[str]) -> None:
 
 
 def _sent(typed: Typed) -> dict[str, Any]:
-    """A file of games, and what is said of it, as ``importing.Sent`` has it."""
+    """Return a file of games, and what is said of it, as ``importing.Sent`` has it."""
     if not typed.get("file"):
         raise MalformedError(["choose a file; one that was looked at waits until another one is, or you sign out"])
     words = {name: _word(typed, name) for name in OF_A_FILE}

@@ -31,7 +31,7 @@ from ledger.runtime.nearest import choice_of
 from .desk_verbs import complaints_told
 from .page_data import Paging
 from .paging import paged
-from .parameters import Asked
+from .parameters import Query
 
 SHOWN = 50  # rows of a table on a page of several
 MOST_REFUSALS = 20
@@ -85,7 +85,7 @@ class Health:
     refusals: Sequence[RefusalRow]
 
 
-def health(ledger: Ledger, _: Asked) -> Health:
+def health(ledger: Ledger, _: Query) -> Health:
     """Return the health of the ledger, and what waits for a decision."""
     entries, disk = ledger.journal.size(), shutil.disk_usage(ledger.path.parent)
     last = CheckpointFiles(ledger.path).last()
@@ -119,17 +119,17 @@ class VerbShown:
     Attributes:
         verb: its name.
         help: what it does.
-        asked: what of its words is known already, by name.
+        query: what of its words is known already, by name.
     """
 
     verb: str
     help: str
-    asked: Mapping[str, str]
+    query: Mapping[str, str]
 
 
 @attrs.frozen(kw_only=True)
 class VerbsPage:
-    """The verbs, of all facts or of those that speak of what is asked about.
+    """Return the verbs of all facts, or of the kind of fact in the query.
 
     Attributes:
         about: what that is, in words; empty: anything.
@@ -143,15 +143,15 @@ class VerbsPage:
 _SPEAK_OF = {"game": ("game",), "player": ("player", "white"), "tournament": ("tournament",)}
 
 
-def verbs(_: Ledger, asked: Asked) -> VerbsPage:
+def verbs(_: Ledger, query: Query) -> VerbsPage:
     """Return the verbs of a proposal."""
-    about = {name: asked[name] for name in _SPEAK_OF if asked[name]}
+    about = {name: query[name] for name in _SPEAK_OF if query[name]}
     rows = []
     for verb, words in VERBS.items():
         takes = {word: about[name] for name, meant in _SPEAK_OF.items() for word in meant
                  if name in about and word in (*words.needed, *words.options)}  # fmt: skip
         if takes or not about:
-            rows.append(VerbShown(verb=verb, help=words.help, asked=takes))
+            rows.append(VerbShown(verb=verb, help=words.help, query=takes))
     return VerbsPage(about=", ".join(f"{name} {value}" for name, value in about.items()), rows=rows)
 
 
@@ -172,9 +172,9 @@ class VerbPage:
     game: recorded_games.RecordedGame | None
 
 
-def verb(ledger: Ledger, asked: Asked) -> VerbPage:
-    """The form of one verb, with what is known filled in."""
-    name = asked["verb"]
+def verb(ledger: Ledger, query: Query) -> VerbPage:
+    """Return the form of one verb, with what is known filled in."""
+    name = query["verb"]
     if name not in VERBS:
         raise UnknownNameError("verb", name, choice_of(name, VERBS), where="of corrections")
     words = VERBS[name]
@@ -187,13 +187,13 @@ def verb(ledger: Ledger, asked: Asked) -> VerbPage:
             # an empty word blanks a field
             needed=word in needed and not (word == "to" and "field" in needed),
             choices=choices(name, word),
-            value=asked[word] or "",
+            value=query[word] or "",
         )
         for word in (*needed, *words.allowed)
     ]
     game = None
-    if "game" in needed and asked["game"]:
-        game = recorded_games.recorded_game(ledger, asked["game"])
+    if "game" in needed and query["game"]:
+        game = recorded_games.recorded_game(ledger, query["game"])
     return VerbPage(verb=name, help=words.help, fields=fields, game=game)
 
 
@@ -205,16 +205,16 @@ class ProposalsPage:
     paging: Paging
 
 
-def queue(ledger: Ledger, asked: Asked) -> ProposalsPage:
+def queue(ledger: Ledger, query: Query) -> ProposalsPage:
     """Return the proposals that wait for a decision, the oldest first."""
-    numbers, paging = paged(asked, [each.proposal for each in ledger.corrections.stored(open_only=True)])
+    numbers, paging = paged(query, [each.proposal for each in ledger.corrections.stored(open_only=True)])
     rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
     return ProposalsPage(rows=rows, paging=paging)
 
 
-def history(ledger: Ledger, asked: Asked) -> ProposalsPage:
+def history(ledger: Ledger, query: Query) -> ProposalsPage:
     """Return proposals and decisions, by whom and why, newest first."""
-    numbers, paging = paged(asked, [each.proposal for each in ledger.corrections.stored()][::-1])
+    numbers, paging = paged(query, [each.proposal for each in ledger.corrections.stored()][::-1])
     rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
     return ProposalsPage(rows=rows[::-1], paging=paging)
 
@@ -232,25 +232,25 @@ class ProposalPage:
     doubts: Sequence[str]
 
 
-def proposal(ledger: Ledger, asked: Asked) -> ProposalPage:
-    """One proposal: what it changes, who proposed and who decided it, and why."""
-    row = corrections.proposal(ledger, asked["number"])
+def proposal(ledger: Ledger, query: Query) -> ProposalPage:
+    """Return one proposal: what it changes, who proposed and who decided it, and why."""
+    row = corrections.proposal(ledger, query["number"])
     doubts = (
         [] if row.state != "open" else corrections.doubts(ledger, ledger.corrections.proposal(row.proposal).changes)
     )
     return ProposalPage(row=row, doubts=doubts)
 
 
-def batch(_: Ledger, __: Asked) -> Sequence[str]:
-    """The form for many corrections at once: the verbs that a file may have."""
+def batch(_: Ledger, __: Query) -> Sequence[str]:
+    """Return the form for many corrections at once: the verbs that a file may have."""
     return list(VERBS)
 
 
 # -- files of games ------------------------------------------------------------------------------------------------
 
 
-def games_form(ledger: Ledger, _: Asked) -> Sequence[FormField]:
-    """The form for a file of games."""
+def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
+    """Return the form for a file of games."""
     pools = [pool.name for pool in ledger.pools()]
     return (
         FormField(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
@@ -267,9 +267,9 @@ def games_form(ledger: Ledger, _: Asked) -> Sequence[FormField]:
     )
 
 
-def upload(_: Ledger, asked: Asked) -> str:
+def upload(_: Ledger, query: Query) -> str:
     """Return the progress or the result of the import of a file."""
-    return str(asked["upload"])
+    return str(query["upload"])
 
 
 # -- players -------------------------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ class PlayersPage:
     Attributes:
         add: fields of the one.
         rename: fields of the other.
-        person: the player who is asked about; None: no one is.
+        person: the player in the query; None: none.
         alike: in words, who has that player's name, too.
     """
 
@@ -292,9 +292,9 @@ class PlayersPage:
     alike: Sequence[str]
 
 
-def players(ledger: Ledger, asked: Asked) -> PlayersPage:
-    """The forms that add and rename a player, and who has the name of the one who is asked about."""
-    word = asked["player"]
+def players(ledger: Ledger, query: Query) -> PlayersPage:
+    """Return the forms that add and rename a player, and the namesakes of the player in the query."""
+    word = query["player"]
     person = None if word is None else ledger.player_as_told(word)
     names = [(person.identity, person.name)] if person and person.identity and person.name else []
     standings = [each.value for each in Standing]
@@ -316,7 +316,7 @@ def players(ledger: Ledger, asked: Asked) -> PlayersPage:
     )
 
 
-def alike(ledger: Ledger, _: Asked) -> searching.SimilarGroup:
+def alike(ledger: Ledger, _: Query) -> searching.SimilarGroup:
     """Identities that look like one person."""
     return searching.similar_players(ledger)
 
@@ -356,10 +356,10 @@ class PublishPage:
 
     Attributes:
         pools: the pools.
-        pool: the pool that is asked for.
-        at: the day; None: none is asked for yet.
+        pool: the pool of the list.
+        at: the day; None: not chosen yet.
         lists: the last lists of that pool, the newest first.
-        draft: the list; None where no day is asked for.
+        draft: the list; None without a day.
     """
 
     pools: Sequence[str]
@@ -369,15 +369,15 @@ class PublishPage:
     draft: ListDraft | None
 
 
-def publish(ledger: Ledger, asked: Asked) -> PublishPage:
-    """A list as it would be published: what looks wrong, and how it differs from the one before."""
-    pool = ledger.pool(asked["pool"]).name
+def publish(ledger: Ledger, query: Query) -> PublishPage:
+    """Return a list as it would be published: what looks wrong, and how it differs from the one before."""
+    pool = ledger.pool(query["pool"]).name
     return PublishPage(
         pools=[each.name for each in ledger.pools()],
         pool=pool,
-        at=asked["at"],
+        at=query["at"],
         lists=publications.lists(ledger, pool)[::-1][:5],
-        draft=None if asked["at"] is None else _draft(ledger, pool, asked["at"]),
+        draft=None if query["at"] is None else _draft(ledger, pool, query["at"]),
     )
 
 

@@ -32,8 +32,7 @@ from ledger.ledger import Ledger
 from . import html_forms, problems, safety
 from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Deed, DeskPage, Leads, Typed
 from .middleware import PERSON
-from .parameters import Parameter, choice
-from .parameters import asked as read_parameters
+from .parameters import Parameter, choice, parse_query
 from .problems import Problem, RefusedError
 from .readers import Reader
 from .rendering import Around
@@ -137,7 +136,7 @@ class WaitingForm:
     """A form that waits until its sender has signed in.
 
     Attributes:
-        next: the page that was asked for, behind the prefix; None: none.
+        next: the page to go to, behind the prefix; None: none.
         typed: what was typed into a form.
         form: the path of that form; None: there was none.
     """
@@ -170,7 +169,7 @@ class Visits:
         self._scanner = ThreadPoolExecutor(1, thread_name_prefix="desk")
 
     def addresses(self) -> list[Address]:
-        """Every address of the desk."""
+        """Return every address of the desk."""
         made = [Address(f"{PREFIX}{page.path}", self._looking(page), methods=["GET"]) for page in PAGES]
         made += [Address(f"{PREFIX}{deed.path}", self._doing(deed), methods=["POST"]) for deed in DEEDS]
         return [
@@ -216,7 +215,7 @@ class Visits:
             if asks is None:
                 return self._to_sign_in(request)
             words = _words(request.query_params.multi_items())
-            asked, wrong = read_parameters(_parameters(page), words)
+            asked, wrong = parse_query(_parameters(page), words)
             said = SAID.get(asked.pop(DONE) or "")
             asked |= request.path_params
             if wrong:
@@ -238,7 +237,7 @@ class Visits:
         seen: Any = None,
         status: int = 200,
     ) -> Response:
-        """A page, with a form filled and refused where it is shown again.
+        """Return a page, with a form filled and refused where it is shown again.
 
         A word that the page cannot use, such as an unknown game, stays in its form and is not asked again.
         """
@@ -364,7 +363,7 @@ class Visits:
         return {"file": str(place), "upload": number}
 
     def _waiting(self, deed: Deed, asks: SignedIn, typed: Typed) -> dict[str, str]:
-        """The place of the file that waits, where a form names one of this session."""
+        """Return the place of the file that waits, where a form names one of this session."""
         number = typed.get("upload", "")
         if not re.fullmatch(r"[0-9a-f]{32}", number):
             return {}
@@ -397,7 +396,7 @@ class Visits:
         typed: Typed,
         problem: Problem | None,
     ) -> Response:
-        """The page of a form with what was typed, and why it was refused."""
+        """Return the page of a form with what was typed, and why it was refused."""
         if problem is not None and problem.rule == "session-over":  # it ended meanwhile
             return self._sign_in_form(request, WaitingForm(None, typed, request.url.path), status=401)
         status = 200 if problem is None else problem.status
@@ -406,7 +405,7 @@ class Visits:
         )
 
     def _elsewhere(self, leads: Leads) -> Response:
-        asked = {**leads.asked, **({DONE: leads.said} if leads.said else {})}
+        asked = {**leads.query, **({DONE: leads.said} if leads.said else {})}
         return self._moved(f"{PREFIX}{leads.path}{self._site.asking(asked)}")
 
     def _moved(self, path: str) -> Response:
@@ -463,7 +462,7 @@ class Visits:
         return sign_in_fault(self._site.public_url, None if request.client is None else request.client.host or None)
 
     def _next(self, asked: str | None) -> str:
-        """The page of the desk that is asked for next, behind the prefix, with what is asked of it; else the first."""
+        """Return the next page of the desk, behind the prefix, with its query; else the first."""
         path, _, query = (asked or "").partition("?")
         if _of_path(path) is None:
             return ""
@@ -503,7 +502,7 @@ class Visits:
         return answer
 
     async def _after_signing_in(self, asks: SignedIn, again: WaitingForm) -> Response:
-        """The page that was asked for; or the form that waited, filled, and not sent."""
+        """Return the requested page; or the form that waited, filled, and not sent."""
         deed = _deed_of((again.form or "").removeprefix(PREFIX))
         if deed is None:
             return self._moved(f"{PREFIX}{self._next(again.next)}")
@@ -548,7 +547,7 @@ def _words(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def _asked_of(page: DeskPage, typed: Typed) -> dict[str, Any]:
     """Return the question of a page whose form is shown again: the typed words that it takes and understands."""
     words = [(parameter.name, typed[parameter.name]) for parameter in page.parameters if typed.get(parameter.name)]
-    asked, _ = read_parameters(page.parameters, words)
+    asked, _ = parse_query(page.parameters, words)
     return asked
 
 
@@ -572,7 +571,7 @@ def _of_path(path: str) -> DeskPage | None:
 
 
 def _deed_of(path: str) -> tuple[Deed, dict[str, str]] | None:
-    """The form of a path behind the prefix, and the words of that path."""
+    """Return the form of a path behind the prefix, and the words of that path."""
     for matcher, deed in _DEEDS:
         if path and (match := matcher.fullmatch(path)):
             return deed, match.groupdict()

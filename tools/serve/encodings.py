@@ -31,16 +31,16 @@ def worth_it(media: str, size: int) -> bool:
 
 
 def packed(body: bytes) -> bytes:
-    """The bytes as gzip; the same each time."""
+    """Return the bytes as gzip; the same each time."""
     return compress(body, LEVEL, mtime=0)
 
 
 def tag_of_packed(tag: str) -> str:
-    """The entity tag of the packed answer."""
+    """Return the entity tag of the packed answer."""
     return f'{tag[:-1]}{MARK}"'
 
 
 def tags(header: str) -> list[str]:
-    """The entity tags that a header If-None-Match names, as of answers that are not packed."""
+    """Return the entity tags that a header If-None-Match names, as of answers that are not packed."""
     words = (word.strip().removeprefix("W/") for word in header.split(","))
     return [f'{word[: -len(MARK) - 1]}"' if word.endswith(f'{MARK}"') else word for word in words]

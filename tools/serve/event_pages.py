@@ -17,52 +17,52 @@ from ledger.ledger import Ledger
 from . import get_handlers
 from . import page_data as forms
 from .paging import asked_rows, paged, pool_names, up_to
-from .parameters import Asked
+from .parameters import Query
 from .public_view import PublicCorrection, PublicList
 
 UNCHANGED = differences.UNCHANGED
 MOST_GAMES = 50  # that a correction leads to
 
 
-def tournaments(ledger: Ledger, asked: Asked) -> forms.TournamentsPage:
-    """The tournaments of a pool, the latest first."""
-    rows, paging = asked_rows(get_handlers.tournaments, ledger, asked)
+def tournaments(ledger: Ledger, query: Query) -> forms.TournamentsPage:
+    """Return the tournaments of a pool, the latest first."""
+    rows, paging = asked_rows(get_handlers.tournaments, ledger, query)
     return forms.TournamentsPage(
         pools=pool_names(ledger),
-        pool=ledger.pool(asked["pool"]).name,
-        part=asked["part"],
-        since=asked["since"],
-        until=asked["until"],
+        pool=ledger.pool(query["pool"]).name,
+        part=query["part"],
+        since=query["since"],
+        until=query["until"],
         rows=rows,
         paging=paging,
     )
 
 
-def table(ledger: Ledger, asked: Asked) -> forms.CrosstablePage:
-    """The cross-table of a tournament."""
-    page = crosstable.crosstable(ledger, asked["tournament"], asked["pool"], TableChoice(edition=asked["edition"]))
+def table(ledger: Ledger, query: Query) -> forms.CrosstablePage:
+    """Return the cross-table of a tournament."""
+    page = crosstable.crosstable(ledger, query["tournament"], query["pool"], TableChoice(edition=query["edition"]))
     first, *_ = pool_names(ledger)
-    view = next((standing for standing in page.standings if standing.player == asked["player"]), None)
-    if asked["player"] is not None and view is None:
-        raise UnknownNameError("player", str(asked["player"]), "the table shows who played", where="in this tournament")
+    view = next((standing for standing in page.standings if standing.player == query["player"]), None)
+    if query["player"] is not None and view is None:
+        raise UnknownNameError("player", str(query["player"]), "the table shows who played", where="in this tournament")
     return forms.CrosstablePage(
         table=page,
         layout=laid_out(page),
         asked_pool=None if page.pool == first else page.pool,
-        edition=asked["edition"],
+        edition=query["edition"],
         view=view,
     )
 
 
-def largest_upsets(ledger: Ledger, asked: Asked) -> forms.UpsetsPage:
+def largest_upsets(ledger: Ledger, query: Query) -> forms.UpsetsPage:
     """Wins against much higher ratings, the largest first."""
-    every = upsets.upsets(ledger, asked["pool"], since=asked["since"], until=asked["until"], limit=up_to(asked))
-    rows, paging = paged(asked, every)
+    every = upsets.upsets(ledger, query["pool"], since=query["since"], until=query["until"], limit=up_to(query))
+    rows, paging = paged(query, every)
     return forms.UpsetsPage(
         pools=pool_names(ledger),
-        pool=ledger.pool(asked["pool"]).name,
-        since=asked["since"],
-        until=asked["until"],
+        pool=ledger.pool(query["pool"]).name,
+        since=query["since"],
+        until=query["until"],
         rows=rows,
         paging=paging,
     )
@@ -71,42 +71,42 @@ def largest_upsets(ledger: Ledger, asked: Asked) -> forms.UpsetsPage:
 # -- lists ---------------------------------------------------------------------------------------------------------
 
 
-def lists(ledger: Ledger, asked: Asked) -> forms.ListsPage:
-    """The lists that were published, the newest first."""
-    rows, paging = paged(asked, get_handlers.lists(ledger, {"pool": None}))
+def lists(ledger: Ledger, query: Query) -> forms.ListsPage:
+    """Return the lists that were published, the newest first."""
+    rows, paging = paged(query, get_handlers.lists(ledger, {"pool": None}))
     return forms.ListsPage(lists=rows, paging=paging)
 
 
-def one_list(ledger: Ledger, asked: Asked) -> forms.ListPage:
+def one_list(ledger: Ledger, query: Query) -> forms.ListPage:
     """Return a published list, next to what the journal says now."""
-    shown, others = _lists_of_pool(ledger, asked)
-    every = get_handlers.list_rows(ledger, asked)
-    rows, paging = paged(asked, every)
+    shown, others = _lists_of_pool(ledger, query)
+    every = get_handlers.list_rows(ledger, query)
+    rows, paging = paged(query, every)
     revised = sum(row.revised for row in every)
     return forms.ListPage(shown=shown, others=others, rows=rows, revised=revised, paging=paging)
 
 
-def _lists_of_pool(ledger: Ledger, asked: Asked) -> tuple[PublicList, list[PublicList]]:
-    """A list, and the others of its pool, the newest first."""
-    publication = ledger.publications.named(get_handlers.list_name(asked))
+def _lists_of_pool(ledger: Ledger, query: Query) -> tuple[PublicList, list[PublicList]]:
+    """Return a list, and the others of its pool, the newest first."""
+    publication = ledger.publications.named(get_handlers.list_name(query))
     every = get_handlers.lists(ledger, {"pool": publication.event.pool})
     (shown,) = [row for row in every if row.list == publication.name]
     return shown, [row for row in every if row is not shown]
 
 
-def list_changes(ledger: Ledger, asked: Asked) -> forms.ListChangesPage:
+def list_changes(ledger: Ledger, query: Query) -> forms.ListChangesPage:
     """Return the players' changes from an earlier list to this one, or from this one to now.
 
     Which entries moved whom is not asked here: that builds views of earlier entries, which takes long. Corrections
     that were decided between the two are listed.
     """
-    shown, others = _lists_of_pool(ledger, asked)
+    shown, others = _lists_of_pool(ledger, query)
     earlier = [row for row in others if (row.as_of, row.edition) < (shown.as_of, shown.edition)]
-    since = asked["since"] or (earlier[0].list if earlier else differences.NOW)
+    since = query["since"] or (earlier[0].list if earlier else differences.NOW)
     pair = (shown.list, differences.NOW) if since == differences.NOW else (since, shown.list)
     first, second = differences.two_lists(ledger, *pair)
     moved = differences.differences(ledger, first, second, why=False)
-    rows, paging = paged(asked, [row for row in moved if row.change != UNCHANGED])
+    rows, paging = paged(query, [row for row in moved if row.change != UNCHANGED])
     return forms.ListChangesPage(
         since=since,
         shown=shown,
@@ -119,7 +119,7 @@ def list_changes(ledger: Ledger, asked: Asked) -> forms.ListChangesPage:
 
 
 def _decided_between(ledger: Ledger, first: int, second: int) -> list[PublicCorrection]:
-    """The corrections that took effect after one entry of the journal and up to another."""
+    """Return the corrections that took effect after one entry of the journal and up to another."""
     low, high = sorted((first, second))
     between = [
         each.proposal
@@ -133,15 +133,15 @@ def _decided_between(ledger: Ledger, first: int, second: int) -> list[PublicCorr
 # -- corrections ---------------------------------------------------------------------------------------------------
 
 
-def corrections(ledger: Ledger, asked: Asked) -> forms.CorrectionsPage:
+def corrections(ledger: Ledger, query: Query) -> forms.CorrectionsPage:
     """Corrections, the newest first."""
-    rows, paging = asked_rows(get_handlers.all_corrections, ledger, asked)
-    return forms.CorrectionsPage(state=asked["state"], rows=rows, paging=paging)
+    rows, paging = asked_rows(get_handlers.all_corrections, ledger, query)
+    return forms.CorrectionsPage(state=query["state"], rows=rows, paging=paging)
 
 
-def correction(ledger: Ledger, asked: Asked) -> forms.CorrectionPage:
-    """One correction, with all its changes."""
-    shown = get_handlers.correction(ledger, asked)
+def correction(ledger: Ledger, query: Query) -> forms.CorrectionPage:
+    """Return one correction, with all its changes."""
+    shown = get_handlers.correction(ledger, query)
     facts = [change.fact or "" for change in ledger.corrections.proposal(shown.number).changes]
     games: list[str] = []
     for fact in dict.fromkeys(facts):

@@ -25,8 +25,7 @@ from ledger.errors import LedgerError, UnknownNameError
 from .. import output
 from . import problems
 from .connections import ENDLESS
-from .parameters import BadValue, whole
-from .parameters import asked as read_parameters
+from .parameters import BadValue, parse_query, whole
 from .problems import RefusedError
 from .readers import Reader
 from .routes import STREAM
@@ -82,7 +81,7 @@ class Recent:
 
 
 def _piece(events: Iterable[bytes], position: int) -> tuple[bytes, int]:
-    """The first events, as many as a piece has room for, and the position that they reach."""
+    """Return the first events, as many as a piece has room for, and the position that they reach."""
     piece = bytearray()
     for event in events:
         if piece and len(piece) + len(event) > PIECE_BYTES:
@@ -143,7 +142,7 @@ class Feed:
         await self.until_after(position - 1, patience)
 
     async def beginning(self, after: int | None) -> int:
-        """The position behind which a stream begins: the one that is asked for, or the last one.
+        """Return the position behind which a stream begins: that of the query, or the last one.
 
         One that is not there is of another history, such as that of a file that was put in the place of this one.
         """
@@ -270,7 +269,7 @@ class Feed:
             await self._client.until_views(self.position + 1, TOLD_GLANCE)
 
     async def _asked(self, position: int, limit: int) -> tuple[int, list[bytes]]:
-        """The position of the views, and the events that follow another one."""
+        """Return the position of the views, and the events that follow another one."""
 
         def ask() -> tuple[int, list[bytes]]:
             now, entries = self._reader.now(lambda ledger: entries_after(ledger, position, limit) if limit else [])
@@ -327,10 +326,10 @@ class Stream:
 def _asked_after(scope: Scope) -> int | None:
     """Return the position after which the stream begins: a browser's last position precedes that of its address."""
     words = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    asked, wrong = read_parameters(STREAM.parameters, words)
+    query, wrong = parse_query(STREAM.parameters, words)
     last = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"last-event-id"), "")
     try:
-        after = whole("Last-Event-ID", "", None).read(last) if last else asked.get("after")
+        after = whole("Last-Event-ID", "", None).read(last) if last else query.get("after")
     except ValueError as error:
         wrong.append(BadValue("Last-Event-ID", str(error)))
     if wrong:

@@ -12,7 +12,7 @@ from ledger.ledger import Ledger
 from . import get_handlers
 from . import page_data as forms
 from .get_handlers import FileAnswer, Redirection
-from .parameters import Asked
+from .parameters import Query
 from .public_view import PublicLogEntry
 from .sites import GAME, is_path
 
@@ -25,11 +25,11 @@ _NO_MOVES = (
 )
 
 
-def game(ledger: Ledger, asked: Asked) -> forms.GamePage | Redirection:
-    """A game, and all that is said of it."""
-    stands = recorded_games.recorded_game(ledger, asked["game"])
+def game(ledger: Ledger, query: Query) -> forms.GamePage | Redirection:
+    """Return a game, and all that is said of it."""
+    stands = recorded_games.recorded_game(ledger, query["game"])
     number = f"#{stands.entry}"
-    if asked["game"] != stands.game and (asked["game"] != number or is_path(stands.game)):
+    if query["game"] != stands.game and (query["game"] != number or is_path(stands.game)):
         return moved(stands)
     concerning = list(ledger.game_log.proposals(number))
     shown = ledger.corrections.proposals(numbers=concerning) if concerning else ()
@@ -60,7 +60,7 @@ def _board(ledger: Ledger, key: str) -> forms.BoardShown | None:
 
 
 def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
-    """The receipt of a game that is there, and whether strangers do not get it."""
+    """Return the receipt of a game that is there, and whether strangers do not get it."""
     try:
         return receipt_of(ledger, game), False
     except UnknownNameError:
@@ -69,11 +69,11 @@ def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
         return None, False
 
 
-def picture(ledger: Ledger, asked: Asked) -> FileAnswer:
-    """The position that a game ended in, as a picture; where no moves are kept it says so."""
-    stands = recorded_games.recorded_game(ledger, asked["game"])
+def picture(ledger: Ledger, query: Query) -> FileAnswer:
+    """Return the position that a game ended in, as a picture; where no moves are kept it says so."""
+    stands = recorded_games.recorded_game(ledger, query["game"])
     board = _board(ledger, stands.game)
     if board is None:
         return FileAnswer(_NO_MOVES.encode(), SVG)
-    drawn = mini_boards.document(board.position, "Final position", side=SIDE, flipped=asked["flipped"] == "yes")
+    drawn = mini_boards.document(board.position, "Final position", side=SIDE, flipped=query["flipped"] == "yes")
     return FileAnswer(drawn.encode(), SVG)

@@ -1,6 +1,6 @@
-"""What is asked of the library for each address. No rule and no SQL: what is public is chosen here, nothing worked out.
+"""The handlers of GET: one for each address. No rule and no SQL: they choose what is public, and compute nothing.
 
-Each function takes a ledger, within one of its moments, and what was asked by name of the parameter.
+Each function takes a ledger, within one read snapshot, and the query by name of the parameter.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from . import public_view
 if TYPE_CHECKING:
     from ledger.players.persons import Person
 
-    from .parameters import Asked
+    from .parameters import Query
 
 Form = TypeVar("Form", bound=attrs.AttrsInstance)
 PROGRAM = version("rating-ledger")
@@ -90,7 +90,7 @@ class Part(NamedTuple):
     """Rows of which the first ones were not worked out.
 
     Attributes:
-        rows: the others, up to the end of the page that is asked for, and one more.
+        rows: the others, up to the end of the page, and one more.
         before: how many were left out.
     """
 
@@ -108,46 +108,46 @@ class Redirection(NamedTuple):
         path: of the page within the site, with ``{}`` for each of the parts.
         parts: of that page.
         for_good: whether it stays there.
-        asked: by name, what is asked of it.
+        query: the parameters, by name.
     """
 
     path: str
     parts: tuple[object, ...]
     for_good: bool
-    asked: Mapping[str, object] = MappingProxyType({})
+    query: Mapping[str, object] = MappingProxyType({})
 
 
-def _most(asked: Asked) -> int:
+def _most(query: Query) -> int:
     """Return how many rows to compute: those of the page and one more, which tells whether there is a next page."""
-    return int(asked["offset"] + asked["limit"] + 1)
+    return int(query["offset"] + query["limit"] + 1)
 
 
 def without_officers(form: type[Form], answer: attrs.AttrsInstance) -> Form:
-    """The fields of an answer that its public form has."""
+    """Return the fields of an answer that its public form has."""
     return form(**{field.name: getattr(answer, field.name) for field in attrs.fields(form)})
 
 
 # -- the ledger ------------------------------------------------------------------------------------------------------
 
 
-def facts(ledger: Ledger, _: Asked) -> public_view.LedgerFacts:
+def facts(ledger: Ledger, _: Query) -> public_view.LedgerFacts:
     """Return the position of the answers, and the pools."""
     every = [pool.name for pool in ledger.pools()]
     return public_view.LedgerFacts(position=ledger.views.position(), alarm=None, program=PROGRAM, pools=every)
 
 
-def all_pools(ledger: Ledger, _: Asked) -> list[pools.PoolRow]:
-    """Every pool."""
+def all_pools(ledger: Ledger, _: Query) -> list[pools.PoolRow]:
+    """Return every pool."""
     return pools.pools(ledger)
 
 
-def all_eras(ledger: Ledger, _: Asked) -> list[pools.EraRow]:
+def all_eras(ledger: Ledger, _: Query) -> list[pools.EraRow]:
     """Return which scheme rates each pool since when."""
     return pools.eras(ledger)
 
 
-def all_schemes(_: Ledger, __: Asked) -> list[public_view.SchemeFacts]:
-    """Every scheme that is installed here."""
+def all_schemes(_: Ledger, __: Query) -> list[public_view.SchemeFacts]:
+    """Return every scheme that is installed here."""
     return [
         public_view.SchemeFacts(
             scheme=name,
@@ -163,15 +163,15 @@ def all_schemes(_: Ledger, __: Asked) -> list[public_view.SchemeFacts]:
 # -- players -------------------------------------------------------------------------------------------------------
 
 
-def some_players(ledger: Ledger, asked: Asked) -> list[searching.NamedPlayer]:
+def some_players(ledger: Ledger, query: Query) -> list[searching.NamedPlayer]:
     """Players by a part of the name, or by numbers and identities."""
-    words = [*asked["number"], *asked["identity"]]
-    if (asked["q"] is None) == (not words):
+    words = [*query["number"], *query["identity"]]
+    if (query["q"] is None) == (not words):
         raise MalformedError(["give q, or number and identity, which may be repeated"])
-    if asked["q"] is not None:
+    if query["q"] is not None:
         if naming_now() is not Naming.FULL:
             raise MalformedError(["q: players are not sought by a part of the name here; give number or identity"])
-        return searching.players_named(ledger, asked["q"], limit=_most(asked))
+        return searching.players_named(ledger, query["q"], limit=_most(query))
     if len(words) > MOST_PLAYERS:
         raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(words)}"])
     people = [player_asked(ledger, word) for word in words]
@@ -184,11 +184,11 @@ def some_players(ledger: Ledger, asked: Asked) -> list[searching.NamedPlayer]:
     ]
 
 
-def player(ledger: Ledger, asked: Asked) -> public_view.PlayerFacts:
-    """One player in one pool."""
-    person, pool = player_asked(ledger, asked["player"]), ledger.pool(asked["pool"])
+def player(ledger: Ledger, query: Query) -> public_view.PlayerFacts:
+    """Return one player in one pool."""
+    person, pool = player_asked(ledger, query["player"]), ledger.pool(query["pool"])
     rated = is_rated(ledger, person, pool.name)
-    summary = players.summary(ledger, person, pool.name, asked["at"]) if rated else None
+    summary = players.summary(ledger, person, pool.name, query["at"]) if rated else None
     return public_view.PlayerFacts(
         player=person.player,
         name=names(ledger, {person.player})[person.player],
@@ -199,7 +199,7 @@ def player(ledger: Ledger, asked: Asked) -> public_view.PlayerFacts:
 
 
 def player_asked(ledger: Ledger, word: str | int) -> Person:
-    """The player that is meant by a number, an identity or a whole name.
+    """Return the player that is meant by a number, an identity or a whole name.
 
     If names are not shown in full, no client may learn one by trying: players are not named by near ones there, and
     where numbers alone are shown, they go by these alone.
@@ -224,63 +224,63 @@ def is_rated(ledger: Ledger, person: Person, pool: str | None) -> bool:
     return True
 
 
-def of_rated(ask: Callable[[Ledger, Person, Asked], list[Any] | Part]) -> Callable[[Ledger, Asked], list[Any] | Part]:
+def of_rated(ask: Callable[[Ledger, Person, Query], list[Any] | Part]) -> Callable[[Ledger, Query], list[Any] | Part]:
     """Rows about one player; none for who has no rating yet."""
 
-    def asking(ledger: Ledger, asked: Asked) -> list[Any] | Part:
-        ledger.pool(asked["pool"])  # an unknown pool is a fault, not an empty answer
-        person = player_asked(ledger, asked["player"])
-        return ask(ledger, person, asked) if is_rated(ledger, person, asked["pool"]) else []
+    def asking(ledger: Ledger, query: Query) -> list[Any] | Part:
+        ledger.pool(query["pool"])  # an unknown pool is a fault, not an empty answer
+        person = player_asked(ledger, query["player"])
+        return ask(ledger, person, query) if is_rated(ledger, person, query["pool"]) else []
 
     asking.__doc__ = ask.__doc__
     return asking
 
 
 @of_rated
-def games(ledger: Ledger, person: Person, asked: Asked) -> Part:
-    """A player's rated games, newest first."""
-    before = asked["offset"]
-    return Part(player_games.games(ledger, person, asked["pool"], last=_most(asked), offset=before), before)
+def games(ledger: Ledger, person: Person, query: Query) -> Part:
+    """Return a player's rated games, newest first."""
+    before = query["offset"]
+    return Part(player_games.games(ledger, person, query["pool"], last=_most(query), offset=before), before)
 
 
 @of_rated
-def history(ledger: Ledger, person: Person, asked: Asked) -> Part:
-    """A player's whole rating history, oldest first: the rating after each rated game or its period."""
-    first, before = asked["limit"] + 1, asked["offset"]
-    return Part(player_games.graph(ledger, person, asked["pool"], first=first, offset=before), before)
+def history(ledger: Ledger, person: Person, query: Query) -> Part:
+    """Return a player's whole rating history, oldest first: the rating after each rated game or its period."""
+    first, before = query["limit"] + 1, query["offset"]
+    return Part(player_games.graph(ledger, person, query["pool"], first=first, offset=before), before)
 
 
 @of_rated
-def achievements(ledger: Ledger, person: Person, asked: Asked) -> list[highest.Achievement]:
+def achievements(ledger: Ledger, person: Person, query: Query) -> list[highest.Achievement]:
     """Highest and lowest ratings, best wins and worst losses."""
-    return highest.achievements(ledger, person, asked["pool"], asked["at"])
+    return highest.achievements(ledger, person, query["pool"], query["at"])
 
 
 @of_rated
-def streaks_of(ledger: Ledger, person: Person, asked: Asked) -> list[streaks.Streak]:
+def streaks_of(ledger: Ledger, person: Person, query: Query) -> list[streaks.Streak]:
     """Winning, unbeaten and losing streaks."""
-    return streaks.streaks(ledger, person, asked["pool"], asked["at"])
+    return streaks.streaks(ledger, person, query["pool"], query["at"])
 
 
 @of_rated
-def time_losses_of(ledger: Ledger, person: Person, asked: Asked) -> list[time_losses.TimeLossWindow]:
+def time_losses_of(ledger: Ledger, person: Person, query: Query) -> list[time_losses.TimeLossWindow]:
     """Losses on time."""
-    return time_losses.windows(ledger, person, asked["pool"], asked["at"])
+    return time_losses.windows(ledger, person, query["pool"], query["at"])
 
 
 @of_rated
-def opponents_of(ledger: Ledger, person: Person, asked: Asked) -> list[opponents.OpponentBatch]:
+def opponents_of(ledger: Ledger, person: Person, query: Query) -> list[opponents.OpponentBatch]:
     """Results and opponents by batches of 50 games."""
-    return opponents.batches(ledger, person, asked["pool"], at=asked["at"])
+    return opponents.batches(ledger, person, query["pool"], at=query["at"])
 
 
-def changes(ledger: Ledger, asked: Asked) -> Paged:
+def changes(ledger: Ledger, query: Query) -> Paged:
     """Return what made the difference between a rating then and now."""
-    if asked["since"] is None:
+    if query["since"] is None:
         raise MalformedError(["since: give a day, month or year"])
-    made = changes_since(ledger, player_asked(ledger, asked["player"]), asked["since"], asked["pool"])
-    until, count = asked["offset"] + asked["limit"], len(made.parts)
-    shown_now = attrs.evolve(made, parts=made.parts[asked["offset"] : until])
+    made = changes_since(ledger, player_asked(ledger, query["player"]), query["since"], query["pool"])
+    until, count = query["offset"] + query["limit"], len(made.parts)
+    shown_now = attrs.evolve(made, parts=made.parts[query["offset"] : until])
     following = {"offset": until} if until < count else None
     return Paged(public_view.ChangesInParts(changes=shown_now, count=count, next=None), following)
 
@@ -292,99 +292,99 @@ def changes_since(ledger: Ledger, person: Person, since: str, pool: str | None) 
     return attrs.evolve(rating_changes.changes(ledger, person, instant, pool), since=since)
 
 
-def prediction(ledger: Ledger, asked: Asked) -> predictions.Prediction:
+def prediction(ledger: Ledger, query: Query) -> predictions.Prediction:
     """Return what a win, a draw and a loss against an opponent would bring."""
-    if asked["opponent"] is None:
+    if query["opponent"] is None:
         raise MalformedError(["opponent: give a name, an identity or a number"])
-    both = player_asked(ledger, asked["player"]), player_asked(ledger, asked["opponent"])
-    return predictions.predict(ledger, *both, asked["pool"], asked["at"])
+    both = player_asked(ledger, query["player"]), player_asked(ledger, query["opponent"])
+    return predictions.predict(ledger, *both, query["pool"], query["at"])
 
 
-def graph(ledger: Ledger, asked: Asked) -> Any:
-    """The rating graph of a player: as data, or as a picture."""
-    against = None if asked["against"] is None else player_asked(ledger, asked["against"])
+def graph(ledger: Ledger, query: Query) -> Any:
+    """Return the rating graph of a player: as data, or as a picture."""
+    against = None if query["against"] is None else player_asked(ledger, query["against"])
     page = pages.page(
         ledger,
-        player_asked(ledger, asked["player"]),
-        asked["pool"],
-        number=asked["page"],
-        last=asked["last"],
-        by="date" if against is not None else asked["by"],
+        player_asked(ledger, query["player"]),
+        query["pool"],
+        number=query["page"],
+        last=query["last"],
+        by="date" if against is not None else query["by"],
         against=against,
-        boards=asked["format"] == "html",
+        boards=query["format"] == "html",
     )
-    look = Look(asked["opponents"] == "yes", asked["mono"] == "yes", Theme(asked["theme"]))
-    match asked["format"]:
+    look = Look(query["opponents"] == "yes", query["mono"] == "yes", Theme(query["theme"]))
+    match query["format"]:
         case "svg":
             return FileAnswer(svg.draw(page, look).encode(), "image/svg+xml")
         case "html":
             return FileAnswer(html.draw(page, look).encode(), "text/html; charset=utf-8")
         case "json":
             return FileAnswer(json_form.as_json(page), "application/json")
-    raise AssertionError(asked["format"])
+    raise AssertionError(query["format"])
 
 
 # -- rankings, tournaments, lists --------------------------------------------------------------------------------------
 
 
-def ranking(ledger: Ledger, asked: Asked) -> Part:
-    """The ranking of a pool, now or on a day."""
+def ranking(ledger: Ledger, query: Query) -> Part:
+    """Return the ranking of a pool, now or on a day."""
     choice = rankings.RankingChoice(
-        pool=asked["pool"],
-        limit=_most(asked),
-        offset=asked["offset"],
-        min_games=asked["min_games"],
-        at=asked["at"],
-        active_days=asked["active"],
+        pool=query["pool"],
+        limit=_most(query),
+        offset=query["offset"],
+        min_games=query["min_games"],
+        at=query["at"],
+        active_days=query["active"],
     )
-    return Part(rankings.ranking_in_full(ledger, choice, details=False), asked["offset"])
+    return Part(rankings.ranking_in_full(ledger, choice, details=False), query["offset"])
 
 
-def largest_upsets(ledger: Ledger, asked: Asked) -> list[upsets.Upset]:
+def largest_upsets(ledger: Ledger, query: Query) -> list[upsets.Upset]:
     """Wins against much higher ratings, the largest first."""
-    return upsets.upsets(ledger, asked["pool"], since=asked["since"], until=asked["until"], limit=_most(asked))
+    return upsets.upsets(ledger, query["pool"], since=query["since"], until=query["until"], limit=_most(query))
 
 
-def tournaments(ledger: Ledger, asked: Asked) -> Part:
-    """The tournaments of a pool, the latest first."""
+def tournaments(ledger: Ledger, query: Query) -> Part:
+    """Return the tournaments of a pool, the latest first."""
     sought = listing.TournamentSearch(
-        since=asked["since"],
-        until=asked["until"],
-        text=asked["part"],
-        limit=_most(asked),
-        offset=asked["offset"],
+        since=query["since"],
+        until=query["until"],
+        text=query["part"],
+        limit=_most(query),
+        offset=query["offset"],
     )
-    return Part(listing.tournaments(ledger, asked["pool"], sought), asked["offset"])
+    return Part(listing.tournaments(ledger, query["pool"], sought), query["offset"])
 
 
-def table(ledger: Ledger, asked: Asked) -> FileAnswer:
-    """The cross-table of a tournament."""
-    choice = TableChoice(edition=asked["edition"])
-    page = crosstable.crosstable(ledger, asked["tournament"], asked["pool"], choice)
+def table(ledger: Ledger, query: Query) -> FileAnswer:
+    """Return the cross-table of a tournament."""
+    choice = TableChoice(edition=query["edition"])
+    page = crosstable.crosstable(ledger, query["tournament"], query["pool"], choice)
     return FileAnswer(json_form.exact(attrs.asdict(page)), "application/json")
 
 
-def lists(ledger: Ledger, asked: Asked) -> list[public_view.PublicList]:
-    """The lists that were published, the newest first."""
-    pool = None if asked["pool"] is None else ledger.pool(asked["pool"]).name
+def lists(ledger: Ledger, query: Query) -> list[public_view.PublicList]:
+    """Return the lists that were published, the newest first."""
+    pool = None if query["pool"] is None else ledger.pool(query["pool"]).name
     return [without_officers(public_view.PublicList, row) for row in publications.lists(ledger, pool)[::-1]]
 
 
-def list_rows(ledger: Ledger, asked: Asked) -> list[publications.PublishedPlayerRow]:
+def list_rows(ledger: Ledger, query: Query) -> list[publications.PublishedPlayerRow]:
     """Return a published list, next to what the journal says now."""
-    return publications.rows(ledger, ledger.publications.named(list_name(asked)))
+    return publications.rows(ledger, ledger.publications.named(list_name(query)))
 
 
-def list_name(asked: Asked) -> str:
+def list_name(query: Query) -> str:
     """Return the name of a list; in an address its edition cannot follow a slash."""
-    return asked["list"] if asked["edition"] is None else f"{asked['list']}/{asked['edition']}"
+    return query["list"] if query["edition"] is None else f"{query['list']}/{query['edition']}"
 
 
 # -- corrections and games -----------------------------------------------------------------------------------------
 
 
 def public(row: corrections.ProposalRow) -> public_view.PublicCorrection:
-    """A correction as strangers see it."""
+    """Return a correction as strangers see it."""
     return public_view.PublicCorrection(
         number=row.proposal,
         state=row.state,
@@ -395,39 +395,39 @@ def public(row: corrections.ProposalRow) -> public_view.PublicCorrection:
     )
 
 
-def all_corrections(ledger: Ledger, asked: Asked) -> Part:
+def all_corrections(ledger: Ledger, query: Query) -> Part:
     """Corrections, the newest first."""
-    numbers = [each.proposal for each in ledger.corrections.stored(open_only=asked["state"] == "open")][::-1]
-    of_page = numbers[asked["offset"] : _most(asked)]
+    numbers = [each.proposal for each in ledger.corrections.stored(open_only=query["state"] == "open")][::-1]
+    of_page = numbers[query["offset"] : _most(query)]
     rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=of_page))
-    return Part([public(row) for row in rows[::-1]], asked["offset"])
+    return Part([public(row) for row in rows[::-1]], query["offset"])
 
 
-def correction(ledger: Ledger, asked: Asked) -> public_view.PublicCorrection:
-    """One correction, with all its changes."""
-    if not asked["number"].isdecimal() or len(asked["number"]) > LONGEST_NUMBER:
-        raise UnknownNameError("correction", asked["number"], "corrections have numbers")
-    return public(corrections.proposal(ledger, int(asked["number"])))
+def correction(ledger: Ledger, query: Query) -> public_view.PublicCorrection:
+    """Return one correction, with all its changes."""
+    if not query["number"].isdecimal() or len(query["number"]) > LONGEST_NUMBER:
+        raise UnknownNameError("correction", query["number"], "corrections have numbers")
+    return public(corrections.proposal(ledger, int(query["number"])))
 
 
-def games_of_day(ledger: Ledger, asked: Asked) -> Part:
-    """The games of a day, of a tournament or of a round of it."""
-    if asked["on"] is None and asked["tournament"] is None:
+def games_of_day(ledger: Ledger, query: Query) -> Part:
+    """Return the games of a day, of a tournament or of a round of it."""
+    if query["on"] is None and query["tournament"] is None:
         raise MalformedError(["give on, a day, or tournament, or both"])
-    occasion = player_games.Occasion(tournament=asked["tournament"], round=asked["round"], on=asked["on"])
-    before = asked["offset"]
-    rows = recorded_games.listed_games(ledger, occasion, asked["pool"], most=_most(asked), offset=before)
+    occasion = player_games.Occasion(tournament=query["tournament"], round=query["round"], on=query["on"])
+    before = query["offset"]
+    rows = recorded_games.listed_games(ledger, occasion, query["pool"], most=_most(query), offset=before)
     return Part(rows, before)
 
 
-def game(ledger: Ledger, asked: Asked) -> recorded_games.RecordedGame:
+def game(ledger: Ledger, query: Query) -> recorded_games.RecordedGame:
     """Return the current state of a game, with its effect on both ratings."""
-    return recorded_games.recorded_game(ledger, asked["game"])
+    return recorded_games.recorded_game(ledger, query["game"])
 
 
-def explained(ledger: Ledger, asked: Asked) -> public_view.ExplainedSides:
+def explained(ledger: Ledger, query: Query) -> public_view.ExplainedSides:
     """Explain how a game changed both ratings."""
-    return sides_explained(ledger, recorded_games.recorded_game(ledger, asked["game"]))
+    return sides_explained(ledger, recorded_games.recorded_game(ledger, query["game"]))
 
 
 def sides_explained(ledger: Ledger, stands: recorded_games.RecordedGame) -> public_view.ExplainedSides:
@@ -441,42 +441,42 @@ def sides_explained(ledger: Ledger, stands: recorded_games.RecordedGame) -> publ
     return public_view.ExplainedSides(game=stands.game, reason=None, white=white, black=black)
 
 
-def game_log(ledger: Ledger, asked: Asked) -> list[public_view.PublicLogEntry]:
+def game_log(ledger: Ledger, query: Query) -> list[public_view.PublicLogEntry]:
     """Return the journal's entries about a game."""
-    return [without_officers(public_view.PublicLogEntry, row) for row in recorded_games.game_log(ledger, asked["game"])]
+    return [without_officers(public_view.PublicLogEntry, row) for row in recorded_games.game_log(ledger, query["game"])]
 
 
-def pgn(ledger: Ledger, asked: Asked) -> FileAnswer:
-    """A game as PGN."""
-    return FileAnswer(game_pgn(ledger, asked["game"]).encode(), "application/vnd.chess-pgn; charset=utf-8")
+def pgn(ledger: Ledger, query: Query) -> FileAnswer:
+    """Return a game as PGN."""
+    return FileAnswer(game_pgn(ledger, query["game"]).encode(), "application/vnd.chess-pgn; charset=utf-8")
 
 
-def board(ledger: Ledger, asked: Asked) -> boards.FinalPosition:
-    """The position that a game ended in."""
-    return boards.final_board(ledger, asked["game"]).answer
+def board(ledger: Ledger, query: Query) -> boards.FinalPosition:
+    """Return the position that a game ended in."""
+    return boards.final_board(ledger, query["game"]).answer
 
 
-def receipt(ledger: Ledger, asked: Asked) -> FileAnswer:
+def receipt(ledger: Ledger, query: Query) -> FileAnswer:
     """Return the proof that a game was recorded: the entry, and the path to the last checkpoint."""
-    name, entry = find_game(ledger.journal_of_moment, asked["game"])
+    name, entry = find_game(ledger.journal_of_moment, query["game"])
     last = ledger.checkpoints.last()
     if last is None:
         raise UnknownNameError("receipt", name, "no checkpoint was ever signed here", where="as yet")
     if entry.position > last.head.size:
         raise UnknownNameError("receipt", name, "no checkpoint covers this game; the next one will", where="as yet")
-    return FileAnswer(receipt_of(ledger, asked["game"]).encode(), "text/plain; charset=utf-8")
+    return FileAnswer(receipt_of(ledger, query["game"]).encode(), "text/plain; charset=utf-8")
 
 
 # -- what comes ----------------------------------------------------------------------------------------------------
 
 
-def entries(ledger: Ledger, asked: Asked) -> FileAnswer:
-    """The entries that follow a position, each on a line: which, and whom it is about; at once, or when one comes."""
-    rows = as_rows(recorded_entries.entries_after(ledger, asked["after"], asked["limit"]))
-    following = {"after": rows[-1]["position"]} if len(rows) == asked["limit"] else None
+def entries(ledger: Ledger, query: Query) -> FileAnswer:
+    """Return the entries that follow a position, each on a line: which, and whom it is about; wait for the next."""
+    rows = as_rows(recorded_entries.entries_after(ledger, query["after"], query["limit"]))
+    following = {"after": rows[-1]["position"]} if len(rows) == query["limit"] else None
     return FileAnswer(b"".join(orjson.dumps(row) + b"\n" for row in rows), "application/x-ndjson", following)
 
 
-def stream(ledger: Ledger, asked: Asked) -> FileAnswer:
+def stream(ledger: Ledger, query: Query) -> FileAnswer:
     """Send the same as server-sent events, as they arrive, while the client listens."""
-    return entries(ledger, asked)
+    return entries(ledger, query)

@@ -55,7 +55,7 @@ async def typed(request: Request, folder: Path, field: str | None = None) -> dic
 
 
 async def _form(request: Request, *, with_file: bool) -> FormData:
-    """The form, which is to be closed.
+    """Return the form, which is to be closed.
 
     Raises:
         RefusedError: it cannot be read.

@@ -155,7 +155,7 @@ class Sent:
         return sent
 
     def choice(self, ledger: Ledger) -> PoolChoice:
-        """The pool of its games.
+        """Return the pool of its games.
 
         Raises:
             UnknownNameError: there is no such pool.
@@ -284,7 +284,7 @@ def _newcomers(ledger: Ledger, newcomers: list[tuple[str, str]]) -> list[Account
 
 
 def _opening(opening: Opening) -> Account:
-    """The days of a tournament that a file reports, in the words of the verb that proposes to record them."""
+    """Return the days of a tournament that a file reports, in the words of the verb that proposes to record them."""
     event = opening.event
     words = {
         "tournament": event.tournament,

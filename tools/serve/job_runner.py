@@ -88,7 +88,7 @@ class _Job:
             "size": size,
         }  # fmt: skip
         place = None if size is None else str(self.result)
-        return {"told": fields, "place": place, **{name: self.args[name] for name in ("media", "name", "erased")}}
+        return {"fields": fields, "place": place, **{name: self.args[name] for name in ("media", "name", "erased")}}
 
 
 class Jobs:
@@ -261,7 +261,7 @@ def _took_too_long(job: _Job) -> None:
 def _unknown() -> Problem:
     message = (
         f"there is no such job: it was ended, or ended more than {limits.JOB_KEPT / 3600:g} h ago, or the server was "
-        "started again since; begin it anew"
+        "restarted since; begin it again"
     )
     return problems.problem(404, message)
 

@@ -28,7 +28,7 @@ from .routes import ROWS_MEDIA
 from .writer_socket import Ask
 
 VERB = "job"  # of the writer
-ERASED = "somebody was erased since the job was begun, and its result may tell who it was: begin it anew"
+ERASED = "a player was erased since the job was begun, and its result may name that player: begin it again"
 _FILES = {
     "csv": ROWS_MEDIA["csv"], "ndjson": ROWS_MEDIA["ndjson"], "parquet": "application/vnd.apache.parquet",
     "sqlite": "application/vnd.sqlite3", "trf16": "text/plain; charset=utf-8",
@@ -39,14 +39,14 @@ class JobState(NamedTuple):
     """The progress of a job, as the process that records reports it.
 
     Attributes:
-        told: the fields of ``JobAnswer``, except the address of the result.
+        fields: the fields of ``JobAnswer``, except the address of the result.
         place: the file with the result; None: there is none.
         media: its media type.
         name: what the file may be called.
         erased: how many people had been erased when it was begun.
     """
 
-    told: Mapping[str, Any]
+    fields: Mapping[str, Any]
     place: str | None
     media: str
     name: str

@@ -78,7 +78,7 @@ class Buckets:
         return wait
 
     def wait(self, client: str, cost: float = 1.0) -> int:
-        """The seconds after which a client may do something of a cost; 0: at once. It does not do it yet."""
+        """Return the seconds after which a client may do something of a cost; 0: at once. It does not do it yet."""
         left, _ = self._now(client)
         return 0 if left >= cost else ceil((cost - left) / self._rate)
 

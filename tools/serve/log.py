@@ -25,13 +25,13 @@ from ledger.ledger import Ledger
 
 from . import encodings, problems
 from .get_handlers import FileAnswer
-from .parameters import asked as read_parameters
+from .parameters import parse_query
 from .problems import RefusedError
 from .readers import Reader
 from .routes import Route
 
 if TYPE_CHECKING:
-    from .parameters import Asked
+    from .parameters import Query
 
 OFF = "off"  # nothing of the log is shown; the other words are hashes and ENTRIES
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
@@ -41,13 +41,13 @@ FOREVER = "public, max-age=31536000, immutable"
 # -- what is asked of the library ------------------------------------------------------------------------------------
 
 
-def checkpoint(ledger: Ledger, _: Asked) -> FileAnswer:
-    """The last checkpoint: how many entries there are and their root, signed; with what a witness signed of it."""
+def checkpoint(ledger: Ledger, _: Query) -> FileAnswer:
+    """Return the last checkpoint: number of entries and their root, signed; with the signature of a witness."""
     return _note(ledger.checkpoints.shown(), "checkpoint", "none was made yet")
 
 
-def cosigned(ledger: Ledger, _: Asked) -> FileAnswer:
-    """The last checkpoint that a witness cosigned, which may be older than the last one."""
+def cosigned(ledger: Ledger, _: Query) -> FileAnswer:
+    """Return the last checkpoint that a witness cosigned, which may be older than the last one."""
     return _note(ledger.checkpoints.cosigned(), "cosigned checkpoint", "no witness cosigned one yet")
 
 
@@ -57,22 +57,22 @@ def _note(last: Checkpoint | None, what: str, hint: str) -> FileAnswer:
     return FileAnswer(last.note.encode(), TEXT)
 
 
-def tile(ledger: Ledger, asked: Asked) -> FileAnswer:
-    """Up to 256 hashes of a level of the tree, 32 bytes each; `.p/W` behind it: the first W of them."""
-    name = f"tile/{asked['tile']}"
+def tile(ledger: Ledger, query: Query) -> FileAnswer:
+    """Return up to 256 hashes of a level of the tree, 32 bytes each; `.p/W` behind it: the first W of them."""
+    name = f"tile/{query['tile']}"
     if name.startswith(f"tile/{ENTRIES}/"):
         raise UnknownNameError("file", name, "this log shows its hashes, not its entries")
     return FileAnswer(_covered(ledger, name).content(ledger.journal), BYTES)
 
 
-def bundle(ledger: Ledger, asked: Asked) -> FileAnswer:
+def bundle(ledger: Ledger, query: Query) -> FileAnswer:
     """Return up to 256 entries as they are in the journal, each behind its length in two bytes; compressed by gzip."""
-    content = _covered(ledger, f"tile/{ENTRIES}/{asked['bundle']}").content(ledger.journal)
+    content = _covered(ledger, f"tile/{ENTRIES}/{query['bundle']}").content(ledger.journal)
     return FileAnswer(encodings.packed(content), BYTES)
 
 
 def _covered(ledger: Ledger, name: str) -> Tile:
-    """The tile of a name, if the last checkpoint covers it.
+    """Return the tile of a name, if the last checkpoint covers it.
 
     Raises:
         UnknownNameError: it does not, or there is no such name.
@@ -101,7 +101,7 @@ ROUTES: tuple[Route, ...] = (
 
 
 def shown(word: str) -> Sequence[Route]:
-    """The addresses of a log of which so much is shown: ``off``, ``hashes`` or ``entries``."""
+    """Return the addresses of a log of which so much is shown: ``off``, ``hashes`` or ``entries``."""
     if word == OFF:
         return ()
     return ROUTES if word == ENTRIES else [route for route in ROUTES if route.ask is not bundle]
@@ -125,7 +125,7 @@ def _endpoint(
     reader: Reader, route: Route, send: Callable[[Reader, Route, Request], Response]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        _, wrong = read_parameters((), request.query_params.multi_items())
+        _, wrong = parse_query((), request.query_params.multi_items())
         if wrong:
             raise RefusedError(problems.of_parameters(wrong))
         try:
@@ -137,7 +137,7 @@ def _endpoint(
 
 
 def _newest(safe: Mapping[str, str], reader: Reader, route: Route, request: Request) -> Response:
-    """A checkpoint, whose tag is that of its bytes: caches ask each time whether it is still the last one."""
+    """Return a checkpoint, whose tag is that of its bytes: caches ask each time whether it is still the last one."""
     document = route.ask(reader.open().ledger, {})
     tag = f'"{sha256(document.content).hexdigest()[:32]}"'
     headers = {**safe, "Cache-Control": "no-cache", "ETag": tag, "Content-Type": document.media}
@@ -145,12 +145,12 @@ def _newest(safe: Mapping[str, str], reader: Reader, route: Route, request: Requ
 
 
 def _lasting(safe: Mapping[str, str], reader: Reader, route: Route, request: Request) -> Response:
-    """A tile or a bundle, which anybody may keep for good.
+    """Return a tile or a bundle, which anybody may keep for good.
 
     "Entry bundles SHOULD be compressed at the HTTP layer": they are kept packed, and unpacked for who takes no gzip.
     """
-    asked: Mapping[str, Any] = request.path_params
-    answer = reader.lasting(request.url.path, lambda ledger: route.ask(ledger, asked))
+    query: Mapping[str, Any] = request.path_params
+    answer = reader.lasting(request.url.path, lambda ledger: route.ask(ledger, query))
     content, headers = answer.body or b"", {**safe, "Cache-Control": FOREVER, "Content-Type": answer.media}
     tag = answer.tag
     if route.ask is bundle:

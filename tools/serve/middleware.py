@@ -153,7 +153,7 @@ class Gate:
 
 
 def _words(headers: Iterable[tuple[bytes, bytes]], matter: frozenset[bytes]) -> tuple[_Words, int]:
-    """The headers that matter here, each with its values, and how many bytes all have."""
+    """Return the headers that matter here, each with its values, and how many bytes all have."""
     words: dict[bytes, list[bytes]] = {}
     size = 0
     for name, value in headers:
@@ -182,7 +182,7 @@ class _Body:
         self._size, self._waited, self._whole = 0, 0.0, False
 
     async def __call__(self) -> Message:
-        """The next part of it.
+        """Return the next part of it.
 
         Raises:
             HTTPException: it is too large or too slow, or ended too early.
@@ -273,7 +273,7 @@ def _too_large(most: int) -> str:
 
 
 def _closing(status: int, detail: str) -> HTTPException:
-    """A refusal after which nothing more is read of the connection."""
+    """Return a refusal after which nothing more is read of the connection."""
     return HTTPException(status, detail, {"Connection": "close"})
 
 

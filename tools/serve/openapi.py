@@ -37,7 +37,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(EXAMPLES_FILE.read_bytes(
 
 
 def document(public_url: str = "") -> dict[str, Any]:
-    """The whole document.
+    """Return the whole document.
 
     Args:
         public_url: the base of the addresses.
@@ -74,7 +74,7 @@ def document(public_url: str = "") -> dict[str, Any]:
 
 
 def text() -> str:
-    """The document as it is published, with no server's name in it."""
+    """Return the document as it is published, with no server's name in it."""
     return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -239,7 +239,7 @@ def _content(route: Route, parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named(form: type, parts: dict[str, Any]) -> dict[str, Any]:
-    """A reference to the schema of a class, which is put among the parts with those that it is made of."""
+    """Return a reference to the schema of a class, which is put among the parts with those that it is made of."""
     _put(class_schema(form, form.__name__), form.__name__, parts)
     return {"$ref": f"#/components/schemas/{form.__name__}"}
 

@@ -77,7 +77,7 @@ class SearchPage:
 
 @attrs.frozen(kw_only=True)
 class RankingPage:
-    """A page of the ranking of a pool, and what was asked."""
+    """A page of the ranking of a pool, and its query."""
 
     pools: list[str]
     pool: str
@@ -250,7 +250,7 @@ class PredictionPage:
 
     head: PlayerHead
     at: str | None
-    asked: str | None
+    query: str | None
     opponent: int | None
     prediction: Prediction | None
     met: ResultsAgainst | None

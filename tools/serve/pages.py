@@ -9,7 +9,7 @@ from ledger.ledger import Ledger
 
 from . import event_pages, game_pages, player_pages, site_pages
 from .paging import AT, PAGE, POOL
-from .parameters import Asked, Parameter, choice, instant, text, whole
+from .parameters import Parameter, Query, choice, instant, text, whole
 from .routes import SINCE, UNTIL, Cost, Route
 from .safety import AnswerKind
 from .sites import Site
@@ -24,7 +24,7 @@ _EDITION = whole("edition", "edition of the list; the last one by default", None
 _PLAYER = "/players/{player}"
 
 
-def _page(path: str, ask: Callable[[Ledger, Asked], Any], template: str, *parameters: Parameter, **more: Any) -> Route:
+def _page(path: str, ask: Callable[[Ledger, Query], Any], template: str, *parameters: Parameter, **more: Any) -> Route:
     settings = {"guard": AnswerKind.PAGE, "media": _HTML, **more}
     return Route(path=path, ask=ask, form=None, template=template, parameters=parameters, prefix="", **settings)
 

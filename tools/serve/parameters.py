@@ -12,7 +12,7 @@ from ledger.runtime.nearest import did_you_mean
 
 from .limits import MOST_FAULTS
 
-Asked = Mapping[str, Any]  # by name of a parameter, what was asked; defaults where nothing was
+Query = Mapping[str, Any]  # by name of a parameter, its value, or the default
 LONGEST = 1_000  # characters of a value
 
 
@@ -51,7 +51,7 @@ def text(name: str, doc: str, *, many: bool = False, read: Callable[[str], Any] 
 
 
 def instant(name: str, doc: str) -> Parameter:
-    """A day, a month, a year, or a second of a day."""
+    """Return a day, a month, a year, or a second of a day."""
 
     def read(value: str) -> str:
         instant_ms(value)
@@ -61,7 +61,7 @@ def instant(name: str, doc: str) -> Parameter:
 
 
 def whole(name: str, doc: str, default: int | None, least: int = 0, most: int = 10**15, **more: Any) -> Parameter:
-    """A whole number within bounds, both included."""
+    """Return a whole number within bounds, both included."""
 
     def read(value: str) -> int:
         if not (value.isascii() and value.isdecimal() and least <= int(value) <= most):
@@ -75,7 +75,7 @@ def whole(name: str, doc: str, default: int | None, least: int = 0, most: int = 
 
 
 def choice(name: str, doc: str, words: Sequence[str], default: str | None = None) -> Parameter:
-    """One of some words."""
+    """Return one of some words."""
 
     def read(value: str) -> str:
         if value not in words:
@@ -88,7 +88,9 @@ def choice(name: str, doc: str, words: Sequence[str], default: str | None = None
     return Parameter(name=name, doc=doc, schema=schema, read=read, default=default)
 
 
-def asked(parameters: Sequence[Parameter], pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, Any], list[BadValue]]:
+def parse_query(
+    parameters: Sequence[Parameter], pairs: Sequence[tuple[str, str]]
+) -> tuple[dict[str, Any], list[BadValue]]:
     """Return the parsed parameters, and everything that is wrong with them.
 
     Args:

@@ -26,32 +26,32 @@ from . import get_handlers
 from . import page_data as forms
 from .get_handlers import Redirection
 from .paging import before, paged, up_to
-from .parameters import Asked
+from .parameters import Query
 
 Shown = TypeVar("Shown")
-Ask: TypeAlias = Callable[[Ledger, Asked], Shown | Redirection]
+Ask: TypeAlias = Callable[[Ledger, Query], Shown | Redirection]
 BATCHES = 40  # of 50 games, on a page
 UPSETS = 20
 MOST_BESIDE = 200  # games of a second player in a graph
 
 
-def of_player(path: str) -> Callable[[Callable[[Ledger, Person, forms.PlayerHead, Asked], Shown]], Ask[Shown]]:
-    """A page about a player: asked for under another number or by a word, it is elsewhere.
+def of_player(path: str) -> Callable[[Callable[[Ledger, Person, forms.PlayerHead, Query], Shown]], Ask[Shown]]:
+    """Return a page about a player: asked for under another number or by a word, it is elsewhere.
 
     Args:
         path: of the page, with ``{}`` for the number.
     """
 
-    def made(ask: Callable[[Ledger, Person, forms.PlayerHead, Asked], Shown]) -> Ask[Shown]:
+    def made(ask: Callable[[Ledger, Person, forms.PlayerHead, Query], Shown]) -> Ask[Shown]:
         @wraps(ask)
-        def asking(ledger: Ledger, asked: Asked) -> Shown | Redirection:
-            word = asked["player"]
+        def asking(ledger: Ledger, query: Query) -> Shown | Redirection:
+            word = query["player"]
             person = get_handlers.player_asked(ledger, word)
             if word != str(person.player):
                 # A merge may be taken apart and a name be another one's tomorrow, but browsers ask again: see ETag.
-                rest = {name: value for name, value in asked.items() if name != "player" and _is_told(name, value)}
+                rest = {name: value for name, value in query.items() if name != "player" and _is_told(name, value)}
                 return Redirection(path, (person.player,), word.isdecimal(), rest)
-            return ask(ledger, person, _head(ledger, person, asked["pool"]), asked)
+            return ask(ledger, person, _head(ledger, person, query["pool"]), query)
 
         return asking
 
@@ -79,75 +79,75 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
 
 
 @of_player("/players/{}")
-def player(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PlayerPage:
-    """A player, then and now, with the rating graph."""
-    summary = players.summary(ledger, person, head.pool, asked["at"]) if head.is_rated else None
+def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> forms.PlayerPage:
+    """Return a player, then and now, with the rating graph."""
+    summary = players.summary(ledger, person, head.pool, query["at"]) if head.is_rated else None
     return forms.PlayerPage(
         head=head,
         summary=summary,
-        graph=_graph(ledger, person, head, asked) if head.is_rated else None,
-        at=asked["at"],
-        last=asked["last"],
-        against=asked["against"],
-        opponents=asked["opponents"] == "yes",
-        mono=asked["mono"] == "yes",
+        graph=_graph(ledger, person, head, query) if head.is_rated else None,
+        at=query["at"],
+        last=query["last"],
+        against=query["against"],
+        opponents=query["opponents"] == "yes",
+        mono=query["mono"] == "yes",
     )
 
 
-def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> Any:
-    against = None if asked["against"] is None else get_handlers.player_asked(ledger, asked["against"])
+def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> Any:
+    against = None if query["against"] is None else get_handlers.player_asked(ledger, query["against"])
     return graph_pages.page(
         ledger,
         person,
         head.pool,
-        number=asked["page"],
-        last=None if asked["page"] is not None else asked["last"],
-        by="date" if against is not None else asked["by"],
+        number=query["page"],
+        last=None if query["page"] is not None else query["last"],
+        by="date" if against is not None else query["by"],
         against=against,
         most_beside=MOST_BESIDE,
     )
 
 
 @of_player("/embed/players/{}")
-def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PlayerPage:
+def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> forms.PlayerPage:
     """Return a player's rating and graph, for the page of another site."""
     return forms.PlayerPage(
         head=head,
         summary=players.summary(ledger, person, head.pool) if head.is_rated else None,
-        graph=_graph(ledger, person, head, {**asked, "page": None, "against": None}) if head.is_rated else None,
+        graph=_graph(ledger, person, head, {**query, "page": None, "against": None}) if head.is_rated else None,
         at=None,
-        last=asked["last"],
+        last=query["last"],
         against=None,
-        opponents=asked["opponents"] == "yes",
-        mono=asked["mono"] == "yes",
+        opponents=query["opponents"] == "yes",
+        mono=query["mono"] == "yes",
     )
 
 
 @of_player("/players/{}/games")
-def games(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.GamesPage:
-    """A player's games, newest first."""
-    everything = asked["everything"] == "yes"
+def games(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> forms.GamesPage:
+    """Return a player's games, newest first."""
+    everything = query["everything"] == "yes"
     rows: list[player_games.PlayerGame] = []
     if head.is_rated or everything:
         try:
             rows = player_games.games(
-                ledger, person, head.pool, last=up_to(asked), offset=before(asked), everything=everything
+                ledger, person, head.pool, last=up_to(query), offset=before(query), everything=everything
             )
         except UnknownNameError:  # no game at all
             rows = []
-    on_page, paging = paged(asked, rows, left_out=before(asked))
+    on_page, paging = paged(query, rows, left_out=before(query))
     return forms.GamesPage(head=head, everything=everything, games=on_page, paging=paging)
 
 
 @of_player("/players/{}/statistics")
-def statistics(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.StatisticsPage:
+def statistics(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> forms.StatisticsPage:
     """Return a player's statistics: by batches of 50, colour and strength, the best, streaks, time losses, upsets."""
-    at, where = asked["at"], (ledger, person, head.pool)
+    at, where = query["at"], (ledger, person, head.pool)
 
     def rows(ask: Callable[[], list[Any]]) -> list[Any]:
         return ask() if head.is_rated else []
 
-    batches, paging = paged(asked, rows(lambda: opponents.batches(*where, at=at)), BATCHES)
+    batches, paging = paged(query, rows(lambda: opponents.batches(*where, at=at)), BATCHES)
     return forms.StatisticsPage(
         head=head,
         at=at,
@@ -163,28 +163,28 @@ def statistics(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: As
 
 
 @of_player("/players/{}/changes")
-def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.ChangesPage:
+def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> forms.ChangesPage:
     """Return why a player's rating changed since a day."""
     made = None
-    if asked["since"] is not None and head.is_rated:
-        made = get_handlers.changes_since(ledger, person, asked["since"], head.pool)
-    _, paging = paged(asked, [] if made is None else made.parts)
-    return forms.ChangesPage(head=head, since=asked["since"], changes=made, paging=paging)
+    if query["since"] is not None and head.is_rated:
+        made = get_handlers.changes_since(ledger, person, query["since"], head.pool)
+    _, paging = paged(query, [] if made is None else made.parts)
+    return forms.ChangesPage(head=head, since=query["since"], changes=made, paging=paging)
 
 
 @of_player("/players/{}/prediction")
-def prediction(ledger: Ledger, person: Person, head: forms.PlayerHead, asked: Asked) -> forms.PredictionPage:
+def prediction(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> forms.PredictionPage:
     """Return what a win, a draw and a loss against an opponent would bring."""
     brings, met, opponent = None, None, None
-    if asked["opponent"] is not None:
-        other = get_handlers.player_asked(ledger, asked["opponent"])
+    if query["opponent"] is not None:
+        other = get_handlers.player_asked(ledger, query["opponent"])
         opponent = other.player
-        brings = predictions.predict(ledger, person, other, head.pool, asked["at"])
+        brings = predictions.predict(ledger, person, other, head.pool, query["at"])
         if head.is_rated:
             try:
                 met = opponents.against(ledger, person, other, head.pool)
             except UnknownNameError:  # they have never met
                 met = None
     return forms.PredictionPage(
-        head=head, at=asked["at"], asked=asked["opponent"], opponent=opponent, prediction=brings, met=met
+        head=head, at=query["at"], query=query["opponent"], opponent=opponent, prediction=brings, met=met
     )

@@ -27,8 +27,7 @@ from ledger.ledger import Ledger
 from . import bodies, problems, safety
 from .importing import OF_A_FILE, ImportAnswer
 from .jobs import ERASED, JobAnswer, JobState
-from .parameters import Asked, Parameter
-from .parameters import asked as read_parameters
+from .parameters import Parameter, Query, parse_query
 from .post_routes import IMPORT, IMPORT_PARAMETERS, JOBS, JSON, OF_A_JOB, POSTS, GameAnswer, Post
 from .problems import Fault, RefusedError
 from .readers import Reader
@@ -50,7 +49,7 @@ class Posting:
         self._headers = safety.headers(AnswerKind.DATA, index=False)
 
     def addresses(self) -> list[Address]:
-        """Every address at which something is recorded."""
+        """Return every address at which something is recorded."""
         made = [Address(post.address, self._endpoint(post), methods=["POST"]) for post in POSTS]
         job = f"{PREFIX}{OF_A_JOB}"
         return [
@@ -64,7 +63,7 @@ class Posting:
     def _endpoint(self, post: Post) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
             token = _token(request, post.role)
-            asked = _parameters(request, post.parameters)
+            query = _parameters(request, post.parameters)
             content = await request.body()
             _check_media(request, content)
             # An empty one distinguishes nothing: the second of two equal games would be lost as a repeat.
@@ -79,7 +78,7 @@ class Posting:
             patience = PATIENCE if post.cost is Cost.INDEX else LONG
             answer = await self._client.ask(ask.verb, ask.args, token=token, patience=patience)
             if post.answer is GameAnswer:
-                answer["rated"] = await self._rated(answer) if asked["rated"] == "1" else None
+                answer["rated"] = await self._rated(answer) if query["rated"] == "1" else None
             is_new = answer.get("duplicate") is False or answer.get("recorded") is True
             more = {}
             if post.where is not None:
@@ -90,14 +89,14 @@ class Posting:
 
     async def _import(self, request: Request) -> Response:
         token = _token(request, Role.RECORDER)
-        asked = _parameters(request, IMPORT_PARAMETERS)
-        await self._admit(token, None if asked["dry_run"] == "1" else Role.RECORDER, "import a file")
+        query = _parameters(request, IMPORT_PARAMETERS)
+        await self._admit(token, None if query["dry_run"] == "1" else Role.RECORDER, "import a file")
         place = await self._spooled(request)
-        flags = {name: asked[name] == "1" for name in ("strict", "record_alike")}
-        words = {name: asked[name] for name in OF_A_FILE}
-        sent = {"path": str(place), "name": asked["filename"] or "the file", **words, **flags}
+        flags = {name: query[name] == "1" for name in ("strict", "record_alike")}
+        words = {name: query[name] for name in OF_A_FILE}
+        sent = {"path": str(place), "name": query["filename"] or "the file", **words, **flags}
         try:
-            if asked["dry_run"] == "1":
+            if query["dry_run"] == "1":
                 account = await self._client.ask("preview-import", {"sent": sent}, token=token, patience=LONG)
             else:
                 upload = {"upload": secrets.token_urlsafe(16), "sent": sent}
@@ -123,33 +122,33 @@ class Posting:
                 return ask(ledger)
 
         try:
-            asked = await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
+            query = await asyncio.get_running_loop().run_in_executor(self._reader.executor, work)
         except LedgerError as error:
             raise RefusedError(problems.refusal(error)) from None
-        if asked is None:
+        if query is None:
             await self._admit(token, None, _tried(post))  # refused; or it was issued in this moment
             return await self._read(token, post, ask)
-        return asked
+        return query
 
     async def _begin_job(self, ask: Ask) -> Response:
         args = {**ask.args, "erased": await self._erased()}
         state = JobState(**await self._client.ask(ask.verb, args))
-        where = {"Location": self._job_address(state.told["job"]), "Retry-After": str(JOB_AGAIN)}
+        where = {"Location": self._job_address(state.fields["job"]), "Retry-After": str(JOB_AGAIN)}
         return self._sent(202, self._job_answer(state), where)
 
     async def _job(self, request: Request) -> Response:
         state = await self._job_state(request)
-        is_over = state.told["state"] not in {"waiting", "running"}
+        is_over = state.fields["state"] not in {"waiting", "running"}
         return self._sent(200, self._job_answer(state), {} if is_over else {"Retry-After": str(JOB_AGAIN)})
 
     async def _result_of_job(self, request: Request) -> Response:
         state = await self._job_state(request)
         if await self._erased() != state.erased:
-            await self._client.ask("job-end", {"job": state.told["job"]})
+            await self._client.ask("job-end", {"job": state.fields["job"]})
             raise RefusedError(problems.problem(404, ERASED))
         if state.place is None:
-            address = self._job_address(state.told["job"])
-            words = f"the job has no result, its state is {state.told['state']!r}: {address} says more"
+            address = self._job_address(state.fields["job"])
+            words = f"the job has no result, its state is {state.fields['state']!r}: {address} says more"
             raise RefusedError(problems.problem(404, words))
         headers = {**self._headers, "Cache-Control": "no-store", "Content-Type": state.media}
         return FileResponse(state.place, headers=headers, filename=state.name)
@@ -164,7 +163,7 @@ class Posting:
 
     async def _end_job(self, request: Request) -> Response:
         state = await self._job_state(request)
-        await self._client.ask("job-end", {"job": state.told["job"]})
+        await self._client.ask("job-end", {"job": state.fields["job"]})
         return Response(status_code=204, headers=self._headers)
 
     async def _job_state(self, request: Request) -> JobState:
@@ -174,8 +173,8 @@ class Posting:
         return JobState(**await self._client.ask("job-state", {"job": request.path_params["job"]}))
 
     def _job_answer(self, state: JobState) -> dict[str, Any]:
-        result = None if state.place is None else f"{self._job_address(state.told['job'])}/result"
-        return attrs.asdict(JobAnswer(**state.told, result=result))
+        result = None if state.place is None else f"{self._job_address(state.fields['job'])}/result"
+        return attrs.asdict(JobAnswer(**state.fields, result=result))
 
     def _job_address(self, job: str) -> str:
         return f"{self._reader.site.public_url}{PREFIX}{JOBS}/{job}"
@@ -194,7 +193,7 @@ class Posting:
             await self._client.ask("refuse", {"role": role, "tried": tried}, token=token)
 
     async def _rated(self, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The game with both ratings, once the views are there; None where they are not in time."""
+        """Return the game with both ratings, once the views are there; None where they are not in time."""
         if not await self._client.until_views(answer["position"], RATED_WITHIN):
             return None
 
@@ -252,11 +251,11 @@ def _tried(post: Post) -> str:
     return f"run the job {post.path.removeprefix(f'{JOBS}/')}" if post.cost is Cost.JOB else f"post to {post.path}"
 
 
-def _parameters(request: Request, takes: tuple[Parameter, ...]) -> Asked:
-    asked, wrong = read_parameters(takes, request.query_params.multi_items())
+def _parameters(request: Request, takes: tuple[Parameter, ...]) -> Query:
+    query, wrong = parse_query(takes, request.query_params.multi_items())
     if wrong:
         raise RefusedError(problems.of_parameters(wrong))
-    return asked
+    return query
 
 
 def _check_media(request: Request, content: bytes) -> None:

@@ -174,7 +174,7 @@ def _players(ledger: Ledger, body: GameTold) -> tuple[tuple[str, str], tuple[str
 
 
 def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None) -> Ask:
-    """A game as the verb takes it: moves played through, under its own key or one made of the header."""
+    """Return a game as the verb takes it: moves played through, under its own key or one made of the header."""
     pool = _pool(ledger, body.pool)
     white, black, numbers = _players(ledger, body)
     words = Told(
@@ -226,7 +226,7 @@ def _checked(kind: str, words: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _fault(problem: str) -> Fault:
-    """A fault in the words of the command line, at its place in the body."""
+    """Return a fault in the words of the command line, at its place in the body."""
     option, _, rest = problem.partition(" ")
     field = _FIELDS.get(option.rstrip(":"))
     if field is None:
@@ -235,35 +235,35 @@ def _fault(problem: str) -> Fault:
 
 
 def player(_: Ledger, body: PlayerTold, __: Mapping[str, str], ___: str | None) -> Ask:
-    """A player as the verb takes one."""
+    """Return a player as the verb takes one."""
     words = attrs.asdict(body)
     return Ask("desk-player", {**words, "standing": body.standing or Standing.FULL.value})
 
 
 def _fact(kind: str, ledger: Ledger, body: Any, path: Mapping[str, str], _: str | None) -> Ask:
-    """A fact of a kind, in the words of the body and of the path."""
+    """Return a fact of a kind, in the words of the body and of the path."""
     words = {**attrs.asdict(body), **path, "pool": _pool(ledger, body.pool)}
     return Ask("fact", {"kind": kind, "facts": _checked(kind, words)})
 
 
 def propose(_: Ledger, body: CorrectionTold, __: Mapping[str, str], once: str | None) -> Ask:
-    """A proposal as the verb takes it."""
+    """Return a proposal as the verb takes it."""
     return Ask("propose", {**attrs.asdict(body), "once": once or secrets.token_urlsafe(16)})
 
 
 def propose_batch(_: Ledger, body: BatchTold, __: Mapping[str, str], once: str | None) -> Ask:
-    """A file of corrections as the verb takes it."""
+    """Return a file of corrections as the verb takes it."""
     words = {"rows": body.rows, "each": body.each is True, "reason": body.reason}
     return Ask("desk-propose-batch", {**words, "once": once or secrets.token_urlsafe(16)})
 
 
 def preview(_: Ledger, __: Nothing, path: Mapping[str, str], ___: str | None) -> Ask:
-    """The impact of a proposal."""
+    """Return the impact of a proposal."""
     return Ask("preview", {"number": _number(path["number"])})
 
 
 def decide(_: Ledger, body: DecisionTold, path: Mapping[str, str], __: str | None) -> Ask:
-    """A decision as the verb takes it."""
+    """Return a decision as the verb takes it."""
     words = {**attrs.asdict(body), "despite_games": body.despite_games is True}
     return Ask("desk-decide", {**words, "proposal": _number(path["number"])})
 
@@ -275,7 +275,7 @@ def _number(word: str) -> int:
 
 
 def _place_of_game(answer: Mapping[str, Any]) -> str:
-    """The address of a game; one whose key has a slash in it, which no address may have, goes by its entry."""
+    """Return the address of a game; one whose key has a slash in it, which no address may have, goes by its entry."""
     key = str(answer["key"]).removeprefix("game:")
     word = f"#{answer['position']}" if "/" in key else key
     return f"/games/{quote(word, safe=':+')}"

@@ -42,7 +42,7 @@ AGAIN_SECONDS = 5  # after which it is worth to ask again what was too much, or 
 
 
 def _further(doc: str) -> Any:
-    """A field that most faults do not have."""
+    """Return a field that most faults do not have."""
     return attrs.field(default=None, metadata={"doc": doc, "limits": {}})
 
 
@@ -70,7 +70,7 @@ class Problem:
     errors: list[Fault] = documented("all faults, where there may be several")
 
     def body(self) -> bytes:
-        """The problem as JSON."""
+        """Return the problem as JSON."""
         return orjson.dumps(attrs.asdict(self))
 
 

@@ -127,7 +127,7 @@ def told_of_the_proxy(serving: Serving) -> Iterator[str]:
 
 
 def _verifier(files: CheckpointFiles) -> str | None:
-    """The public half of the key, which pages show; readers never see the other one."""
+    """Return the public half of the key, which pages show; readers never see the other one."""
     try:
         return read_key(files.key_file).verifier if files.key_file.exists() else None
     except StorageError as error:
@@ -191,7 +191,7 @@ def _alone(serving: Serving) -> Iterator[None]:
 
 @contextmanager
 def _listening(listen: str) -> Iterator[socket.socket]:
-    """The open socket of an address, which children may take over.
+    """Yield the open socket of an address, which children may take over.
 
     Raises:
         StorageError: it cannot be had.
@@ -231,7 +231,7 @@ def _is_answered(place: str) -> bool:
 
 
 def _address(listen: str, listening: socket.socket) -> str:
-    """The address as people give it to a browser; the port is the one that was chosen, where any was asked for."""
+    """Return the address for a browser; if any port was allowed, with the one that the system chose."""
     if listen.startswith(UNIX):
         return listen
     host, port = listening.getsockname()[:2]

@@ -88,7 +88,7 @@ class AnswerCache:
         self._lock = threading.Lock()
 
     def get(self, target: str, tag: str) -> Answer | None:
-        """The answer to a target, if it is of that tag."""
+        """Return the answer to a target, if it is of that tag."""
         with self._lock:
             answer = self._answers.get(target)
             if answer is None or answer.tag != tag:
@@ -110,7 +110,7 @@ class AnswerCache:
 
     @staticmethod
     def _size(target: str, answer: Answer) -> int:
-        """The bytes of both: questions that find nothing have short answers, and strangers may ask long ones."""
+        """Return the bytes of both: questions that find nothing have short answers, and strangers may ask long ones."""
         return sys.getsizeof(target) + answer.size + ENTRY_BYTES
 
 
@@ -193,8 +193,8 @@ class Reader:
 
     def note(self, words: Question, last: Lately) -> None:
         """Note what a question was answered with; long ones are not, and those of longest ago are forgotten."""
-        path, asked, accepted, _ = words
-        if len(path) + len(asked) + len(accepted) > LONGEST_LATELY:
+        path, query, accepted, _ = words
+        if len(path) + len(query) + len(accepted) > LONGEST_LATELY:
             return
         self._lately.pop(words, None)
         self._lately[words] = last
@@ -231,13 +231,13 @@ class Reader:
         return opened
 
     def answer(
-        self, route: Route, asked: Mapping[str, Any], target: str, tags: Sequence[str], *, pack: bool = False
+        self, route: Route, query: Mapping[str, Any], target: str, tags: Sequence[str], *, pack: bool = False
     ) -> Answer:
         """Return the answer, without its bytes if the client has them, by one of its *tags*.
 
         Args:
             route: what is asked.
-            asked: the values of its parameters.
+            query: the values of its parameters.
             target: the key of the question.
             tags: of the answers that the client has.
             pack: whether the bytes are wanted as gzip, too.
@@ -255,11 +255,11 @@ class Reader:
             if tag in tags:
                 return Answer(None, "", tag, position, None, lasts=not renaming)
             kept = self.kept.get(target, tag)
-            value = route.ask(opened.ledger, asked) if kept is None else None
+            value = route.ask(opened.ledger, query) if kept is None else None
         if isinstance(value, LedgerFacts):
             value = attrs.evolve(value, alarm=opened.alarm)
         around = Around(position=position, alarm=opened.alarm)
-        answer = kept or self._made(route, asked, value, around, tag)._replace(lasts=not renaming)
+        answer = kept or self._made(route, query, value, around, tag)._replace(lasts=not renaming)
         if pack and _unpacked(answer):
             answer = answer._replace(packed=encodings.packed(answer.body or b""))
         if answer is not kept:
@@ -311,27 +311,27 @@ class Reader:
         origin = f"{self._answerer} {opened.inode} {opened.alarm} {target}"
         return f'"{position}-{sha256(origin.encode()).hexdigest()[:16]}{day}"'
 
-    def _made(self, route: Route, asked: Mapping[str, Any], value: Any, around: Around, tag: str) -> Answer:
+    def _made(self, route: Route, query: Mapping[str, Any], value: Any, around: Around, tag: str) -> Answer:
         position = around.position
         if isinstance(value, Redirection):
             status = 301 if value.for_good else 302
-            elsewhere = self.site.to(value.path, *value.parts, **value.asked)
+            elsewhere = self.site.to(value.path, *value.parts, **value.query)
             return Answer(b"", HTML, tag, position, None, status=status, location=elsewhere)
         if route.template is not None:
             return Answer(self.renderer.page(route.template, value, around), route.media[0], tag, position, None)
         if isinstance(value, FileAnswer):
-            return Answer(value.content, value.media, tag, position, self._link(route, asked, value.following))
+            return Answer(value.content, value.media, tag, position, self._link(route, query, value.following))
         if isinstance(value, Paged):
-            following = self._link(route, asked, value.following)
+            following = self._link(route, query, value.following)
             body = _json({"position": position, **as_row(attrs.evolve(value.answer, next=following))})
             return Answer(body, ROWS_MEDIA["json"], tag, position, following)
         if not route.rows:
             return Answer(_json({"position": position, **as_row(value)}), ROWS_MEDIA["json"], tag, position, None)
         part = value if isinstance(value, Part) else Part(value, 0)
-        offset, limit, form = asked["offset"], asked["limit"], asked["format"]
+        offset, limit, form = query["offset"], query["limit"], query["format"]
         first = offset - part.before
         is_more = len(part.rows) > first + limit
-        following = self._link(route, asked, {"offset": offset + limit} if is_more else None)
+        following = self._link(route, query, {"offset": offset + limit} if is_more else None)
         rows = as_rows(part.rows[first : first + limit])
         if form == "csv":
             body = output.divided(rows, "csv", raw=False).encode()
@@ -341,18 +341,18 @@ class Reader:
             body = _json({"position": position, "rows": rows, "next": following})
         return Answer(body, ROWS_MEDIA[form], tag, position, following)
 
-    def _link(self, route: Route, asked: Mapping[str, Any], following: Mapping[str, Any] | None) -> str | None:
-        """The address of what follows on what is asked, with what is asked otherwise there; None: nothing follows."""
+    def _link(self, route: Route, query: Mapping[str, Any], following: Mapping[str, Any] | None) -> str | None:
+        """Return the address of the next rows, with the changed words of the query; None: there are none."""
         if following is None:
             return None
-        asked = {**asked, **following}
+        query = {**query, **following}
         names = {parameter.name: parameter for parameter in route.every_parameter}
-        path = route.path.format_map({name: quote(str(asked[name]), safe="") for name in asked if name not in names})
+        path = route.path.format_map({name: quote(str(query[name]), safe="") for name in query if name not in names})
         words = [
             (name, word)
             for name, parameter in names.items()
-            if name in asked and asked[name] != parameter.default
-            for word in (asked[name] if parameter.many else [asked[name]])
+            if name in query and query[name] != parameter.default
+            for word in (query[name] if parameter.many else [query[name]])
         ]
         return f"{self.site.public_url}{PREFIX}{path}?{urlencode(words)}"
 

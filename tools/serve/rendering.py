@@ -103,7 +103,7 @@ class Renderer:
         self._environment.filters |= FILTERS
 
     def page(self, template: str, answer: Any, around: Around) -> bytes:
-        """A page.
+        """Return a page.
 
         Args:
             template: name of the file.
@@ -114,11 +114,11 @@ class Renderer:
         return drawn.encode("utf-8", "backslashreplace")
 
     def file(self, name: str) -> str:
-        """The address of a static file, by which browsers know whether they have it."""
+        """Return the address of a static file, by which browsers know whether they have it."""
         return self.site.to("/static/{}", name, v=self.files[name].mark)
 
     def graph(self, page: Page, *, opponents: bool, mono: bool) -> Markup:
-        """A rating graph whose bars lead to their games; its look comes from the style sheet."""
+        """Return a rating graph whose bars lead to their games; its look comes from the style sheet."""
         look = Look(opponents=opponents, mono=mono)
 
         def link(_: PlayerBars, bar: Bar) -> str:
@@ -137,7 +137,7 @@ def _template_files() -> Mapping[str, tuple[str, str, None]]:
 
 @cache
 def static_files() -> Mapping[str, StaticFile]:
-    """The files that pages load, by name; they stay as they are while a process runs."""
+    """Return the files that pages load, by name; they stay as they are while a process runs."""
     files = {}
     for path in sorted(_STATIC.iterdir()):
         body = path.read_bytes()
@@ -149,7 +149,7 @@ def static_files() -> Mapping[str, StaticFile]:
 
 
 def _style_of_graphs() -> str:
-    """The look of rating graphs, in colours and, within what is marked as ``mono``, in black and white."""
+    """Return the look of rating graphs, in colours and, within what is marked as ``mono``, in black and white."""
     return looks.style(Look()) + looks.style(Look(mono=True)).replace(".rg ", ".mono .rg ")
 
 
@@ -162,12 +162,12 @@ def _harmless(value: object) -> object:
 
 
 def points(rating: float | None) -> str:
-    """A rating to the nearest point; a dash where there is none."""
+    """Return a rating to the nearest point; a dash where there is none."""
     return "–" if rating is None else wording.points(rating)
 
 
 def signed(change: float | None, places: int = 1) -> str:
-    """A change with its sign, as people write it."""
+    """Return a change with its sign, as people write it."""
     if change is None or isnan(change):
         return "–"
     text = f"{abs(change):,.{places}f}"
@@ -176,17 +176,17 @@ def signed(change: float | None, places: int = 1) -> str:
 
 
 def number(value: float | None, places: int = 0) -> str:
-    """A number, its thousands parted; a dash where there is none."""
+    """Return a number, its thousands parted; a dash where there is none."""
     return "–" if value is None or isnan(value) else f"{value:,.{places}f}"
 
 
 def rating(value: float | None, places: int) -> str:
-    """A rating with so many places; a dash where there is none."""
+    """Return a rating with so many places; a dash where there is none."""
     return "–" if value is None or isnan(value) else f"{value:.{places}f}"
 
 
 def exact(value: float) -> str:
-    """A number with all that matters of it."""
+    """Return a number with all that matters of it."""
     return f"{value:.6f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else f"{value:g}"
 
 
@@ -197,12 +197,12 @@ def score(value: float) -> str:
 
 
 def words(text: str) -> str:
-    """A word of ours as people write it: hyphens are blanks."""
+    """Return a word of ours as people write it: hyphens are blanks."""
     return text.replace("-", " ")
 
 
 def instant(text: str | None) -> Markup | str:
-    """An instant as precisely as it is known, in UTC; a script may add what time it was for the reader."""
+    """Return an instant as precisely as it is known, in UTC; a script may add what time it was for the reader."""
     if text is None:
         return "–"
     day, _, clock = text.partition("T")
@@ -224,7 +224,7 @@ def tip(rows: Sequence[str]) -> Markup:
 
 
 def list_name(name: str) -> str:
-    """The name of a published list without its edition, which an address names apart."""
+    """Return the name of a published list without its edition, which an address names apart."""
     return name.partition("/")[0]
 
 
@@ -234,7 +234,7 @@ def result(outcome: str) -> str:
 
 
 def board_words(position: Position) -> str:
-    """A position for who cannot see it."""
+    """Return a position for who cannot see it."""
     return f"Final position. {mini_boards.in_words(position)}"
 
 

@@ -33,7 +33,7 @@ from ledger.answers.graphs.bars import Page
 from ledger.ledger import Ledger
 
 from . import get_handlers, limits, public_view
-from .parameters import Asked, Parameter, choice, instant, text, whole
+from .parameters import Parameter, Query, choice, instant, text, whole
 from .safety import AnswerKind
 
 PREFIX = "/api/v1"
@@ -77,7 +77,7 @@ class Route:
     """
 
     path: str
-    ask: Callable[[Ledger, Asked], Any]
+    ask: Callable[[Ledger, Query], Any]
     form: type | None
     rows: bool = False
     parameters: tuple[Parameter, ...] = ()
@@ -109,12 +109,12 @@ class Route:
         waits = self.prefix == PREFIX and all(parameter.name != AFTER.name for parameter in every)
         return (*every, AFTER) if waits else every
 
-    def cost_of(self, asked: Asked) -> Cost:
+    def cost_of(self, query: Query) -> Cost:
         """Return the cost of an answer: rows far behind the first ones need a scan, whatever the route."""
         if self.whole is not None:  # its rows are found by number
             return self.cost
-        is_far = asked.get("offset", 0) >= MOST_ROWS or (asked.get("page") or 1) * PAGE > MOST_ROWS
-        is_scan = is_far or any(asked.get(name) is not None for name in self.scanned_by)
+        is_far = query.get("offset", 0) >= MOST_ROWS or (query.get("page") or 1) * PAGE > MOST_ROWS
+        is_scan = is_far or any(query.get(name) is not None for name in self.scanned_by)
         return Cost.SCAN if is_scan else self.cost
 
 
@@ -159,12 +159,12 @@ _PLAYER = "/players/{player}"
 _GAME = "/games/{game}"
 
 
-def _rows(path: str, ask: Callable[[Ledger, Asked], Any], form: type, *parameters: Parameter, **more: Any) -> Route:
+def _rows(path: str, ask: Callable[[Ledger, Query], Any], form: type, *parameters: Parameter, **more: Any) -> Route:
     return Route(path=path, ask=ask, form=form, rows=True, parameters=parameters, **more)
 
 
 def _one(
-    path: str, ask: Callable[[Ledger, Asked], Any], form: type | None, *parameters: Parameter, **more: Any
+    path: str, ask: Callable[[Ledger, Query], Any], form: type | None, *parameters: Parameter, **more: Any
 ) -> Route:
     return Route(path=path, ask=ask, form=form, parameters=parameters, **more)
 

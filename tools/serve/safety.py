@@ -71,7 +71,7 @@ _HEADERS: Mapping[AnswerKind, Mapping[str, str]] = {
 
 
 def headers(guard: AnswerKind, *, index: bool) -> dict[str, str]:
-    """The headers of an answer.
+    """Return the headers of an answer.
 
     Args:
         guard: what kind of answer it is.

@@ -113,7 +113,7 @@ def origin_fault(public_url: str, headers: Mapping[str, str]) -> str | None:
 
 
 def _origins(public_url: str) -> set[tuple[str, str, int]]:
-    """The origins of the site; on this machine its names are one."""
+    """Return the origins of the site; on this machine its names are one."""
     own = _origin(public_url)
     if own is None:
         return set()

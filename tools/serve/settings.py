@@ -212,7 +212,7 @@ class Serving:
     largest_upload: int = _setting(256, "Largest file that is uploaded.", "MiB", _whole(1, 65_536))
 
     def as_json(self) -> str:
-        """The settings as the other processes are handed them."""
+        """Return the settings as the other processes are handed them."""
         return json.dumps(attrs.asdict(self, value_serializer=lambda _, __, value: _plain(value)))
 
     @classmethod
@@ -262,7 +262,7 @@ def serving(path: Path, options: Mapping[str, Any]) -> Serving:
 
 
 def _read(table: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The values by name, and what is wrong by word."""
+    """Return the values by name, and what is wrong by word."""
     names = {word_of(name): name for name in SETTINGS}
     values: dict[str, Any] = {}
     faults: list[tuple[str, str]] = []

@@ -14,14 +14,14 @@ from . import game_pages, get_handlers, routes
 from . import page_data as forms
 from .get_handlers import Redirection
 from .paging import before, paged, pool_names, up_to
-from .parameters import Asked
+from .parameters import Query
 from .post_routes import IMPORT, IMPORT_DOC, OF_A_JOB, OF_A_JOB_DOC, POSTS
 from .public_view import SchemeFacts
 
 LEADERS, NEWS = 10, 6  # rows on the start page
 
 
-def start(ledger: Ledger, _: Asked) -> forms.StartPage:
+def start(ledger: Ledger, _: Query) -> forms.StartPage:
     """Return the news, and where to look."""
     shown = []
     for pool in pools.pools(ledger):
@@ -36,9 +36,9 @@ def start(ledger: Ledger, _: Asked) -> forms.StartPage:
     )
 
 
-def search(ledger: Ledger, asked: Asked) -> forms.SearchPage | Redirection:
+def search(ledger: Ledger, query: Query) -> forms.SearchPage | Redirection:
     """Players by a part of the name; a number, or the key of a game, leads there."""
-    word = (asked["q"] or "").strip()
+    word = (query["q"] or "").strip()
     players: list[searching.NamedPlayer] = []
     hint = None
     if word:
@@ -46,13 +46,13 @@ def search(ledger: Ledger, asked: Asked) -> forms.SearchPage | Redirection:
             return there
         try:
             if naming_now() is Naming.FULL:
-                players = searching.players_named(ledger, word, limit=up_to(asked))
+                players = searching.players_named(ledger, word, limit=up_to(query))
             else:
                 person = get_handlers.player_asked(ledger, word)
                 return Redirection("/players/{}", (person.player,), for_good=False)
         except (MalformedError, UnknownNameError) as error:
             hint = str(error)
-    rows, paging = paged(asked, players)
+    rows, paging = paged(query, players)
     return forms.SearchPage(q=word or None, players=rows, paging=paging, hint=hint)
 
 
@@ -68,29 +68,29 @@ def _meant(ledger: Ledger, word: str) -> Redirection | None:
     return None
 
 
-def ranking(ledger: Ledger, asked: Asked) -> forms.RankingPage:
-    """The ranking of a pool, now or on a day."""
+def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
+    """Return the ranking of a pool, now or on a day."""
     choice = rankings.RankingChoice(
-        pool=asked["pool"],
-        limit=up_to(asked),
-        offset=before(asked),
-        min_games=asked["min_games"],
-        at=asked["at"],
-        active_days=asked["active"],
+        pool=query["pool"],
+        limit=up_to(query),
+        offset=before(query),
+        min_games=query["min_games"],
+        at=query["at"],
+        active_days=query["active"],
     )
-    rows, paging = paged(asked, rankings.ranking_in_full(ledger, choice, details=True), left_out=before(asked))
+    rows, paging = paged(query, rankings.ranking_in_full(ledger, choice, details=True), left_out=before(query))
     return forms.RankingPage(
         pools=pool_names(ledger),
-        pool=ledger.pool(asked["pool"]).name,
-        at=asked["at"],
-        active=asked["active"],
-        min_games=asked["min_games"],
+        pool=ledger.pool(query["pool"]).name,
+        at=query["at"],
+        active=query["active"],
+        min_games=query["min_games"],
         rows=rows,
         paging=paging,
     )
 
 
-def all_schemes(ledger: Ledger, _: Asked) -> forms.SchemesPage:
+def all_schemes(ledger: Ledger, _: Query) -> forms.SchemesPage:
     """Return which scheme rates each pool since when, with every setting and its publisher."""
     facts = {each.scheme: each for each in get_handlers.all_schemes(ledger, {})}
     eras = [_era(era, facts.get(era.scheme)) for era in pools.eras(ledger)]
@@ -115,7 +115,7 @@ def _era(era: pools.EraRow, facts: SchemeFacts | None) -> forms.EraShown:
     return forms.EraShown(era=era, facts=facts, settings=settings)
 
 
-def check(ledger: Ledger, _: Asked) -> forms.CheckPage:
+def check(ledger: Ledger, _: Query) -> forms.CheckPage:
     """Return how a stranger recomputes the ratings: the last checkpoint, the key, receipts, the complete log."""
     try:
         last, cosigned = ledger.checkpoints.last(), ledger.checkpoints.cosigned()
@@ -130,8 +130,8 @@ def check(ledger: Ledger, _: Asked) -> forms.CheckPage:
     )
 
 
-def programs(_: Ledger, __: Asked) -> forms.ApiPage:
-    """Every address for programs, with its parameters."""
+def programs(_: Ledger, __: Query) -> forms.ApiPage:
+    """Return every address for programs, with its parameters."""
     addresses = [
         forms.ApiAddress(
             path=f"{route.prefix}{route.path}",

@@ -40,7 +40,7 @@ def _path_of(public_url: str) -> str:
 
 
 def _quoted(part: str) -> str:
-    """A part of an address."""
+    """Return a part of an address."""
     return part if _AS_IT_IS.fullmatch(part) else quote(part, safe=_PLAIN)
 
 
@@ -68,7 +68,7 @@ class Site:
 
     @classmethod
     def of(cls, serving: Serving) -> Site:
-        """The site that settings describe."""
+        """Return the site that settings describe."""
         return cls(
             log=serving.log,
             verifier=serving.verifier,
@@ -95,42 +95,42 @@ class Site:
         host = parts.hostname or ""
         return "" if host in {"localhost", "::1"} or host.startswith("127.") else f"{parts.netloc}{parts.path}"
 
-    def to(self, path: str, *parts: object, **asked: object) -> str:
-        """The address of a page of the site, for a link within it.
+    def to(self, path: str, *parts: object, **query: object) -> str:
+        """Return the address of a page of the site, for a link within it.
 
         Args:
             path: the path, with ``{}`` for each of the parts.
             parts: of the path; each is one part, even with slashes in it.
-            asked: the query by name; what is None or empty is left out.
+            query: the query by name; what is None or empty is left out.
         """
         if path == GAME and not is_path(str(parts[0])):
             return self.to("/search", q=parts[0])  # which leads to the number of its entry
         words = [_quoted(str(part)) for part in parts]
-        return f"{self.prefix}{path.format(*words)}{self.asking(asked) if asked else ''}"
+        return f"{self.prefix}{path.format(*words)}{self.asking(query) if query else ''}"
 
     @staticmethod
-    def asking(asked: dict[str, object]) -> str:
+    def asking(query: dict[str, object]) -> str:
         """Return the query with its question mark; empty if there is none."""
         words = [
             (name.rstrip("_"), str(value))
-            for name, value in asked.items()
+            for name, value in query.items()
             if value is not None and value is not False and value != ""
         ]
         return f"?{urlencode(words)}" if words else ""
 
     def whole(self, path: str) -> str:
-        """A whole address, for who reads it elsewhere; *path* is as ``to`` makes it."""
+        """Return a whole address, for who reads it elsewhere; *path* is as ``to`` makes it."""
         return f"{self.public_url.removesuffix(self.prefix)}{path}"
 
     def lasting(self, path: str) -> str:
         """Return the permanent identifier of a page: its full address or, if none is configured, a tag (RFC 4151)."""
         return self.whole(path) if self.public_url else f"tag:localhost,2026:{path}"
 
-    def tournament(self, name: str, **asked: object) -> str:
-        """The address of a tournament; one whose name no path can have goes by the list of tournaments."""
+    def tournament(self, name: str, **query: object) -> str:
+        """Return the address of a tournament; one whose name no path can have goes by the list of tournaments."""
         if not is_path(name):
             return self.to("/tournaments", part=name)
-        return self.to("/tournaments/{}", name, **asked)
+        return self.to("/tournaments/{}", name, **query)
 
     def report(self, about: str) -> str | None:
         """Return where to report a mistake: an address of mail with its subject, or of a page; None: nowhere."""

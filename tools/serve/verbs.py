@@ -58,7 +58,7 @@ def told_game(asking: Asking, args: Args) -> Submission:
 
 
 def receipt(recorded: Receipt) -> dict[str, Any]:
-    """A receipt as it is sent."""
+    """Return a receipt as it is sent."""
     return {
         "position": recorded.position,
         "key": recorded.key,
@@ -104,7 +104,7 @@ VERBS: Mapping[str, WriterVerb] = {
 
 
 def verb_of(name: object) -> WriterVerb:
-    """The verb of that name.
+    """Return the verb of that name.
 
     Raises:
         MalformedError: there is none.

@@ -138,7 +138,7 @@ class Witness:
     context: ssl.SSLContext | None = None
 
     def cosignature(self, made: Checkpoint, older: int, growth: Callable[[int], str]) -> str:
-        """The line by which it signs a checkpoint.
+        """Return the line by which it signs a checkpoint.
 
         Args:
             made: the checkpoint.
@@ -186,7 +186,7 @@ class Witness:
 
 @contextmanager
 def _connection(scheme: str, host: str, port: int | None, context: ssl.SSLContext | None) -> Iterator[HTTPConnection]:
-    """A connection that ends in time, however slowly the other end speaks."""
+    """Yield a connection that ends in time, however slowly the other end speaks."""
     if scheme == "https":
         # As of today, its certificate and its name are verified by default.
         connection: HTTPConnection = HTTPSConnection(

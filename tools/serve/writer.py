@@ -64,7 +64,7 @@ class Opened:
         self._inode = 0
 
     def ledger(self) -> Ledger:
-        """The ledger.
+        """Return the ledger.
 
         Raises:
             LedgerError: it cannot be opened, or is not there.
@@ -273,7 +273,7 @@ class Folding:
 
 
 def _witnessing(serving: Serving) -> Witnessing | None:
-    """The thread that has checkpoints cosigned; None where there is no witness."""
+    """Return the thread that has checkpoints cosigned; None where there is no witness."""
     if serving.witness is None or serving.witness_key is None:
         return None
     opened = Opened(serving.path)

@@ -59,7 +59,7 @@ class MessageTooLongError(Exception):
 
 
 def message(value: Mapping[str, Any]) -> bytes:
-    """A message as it is sent.
+    """Return a message as it is sent.
 
     Raises:
         TooLongError: it is longer than ``LARGEST``.
@@ -71,7 +71,7 @@ def message(value: Mapping[str, Any]) -> bytes:
 
 
 async def next_message(stream: asyncio.StreamReader) -> tuple[dict[str, Any], int] | None:
-    """The next message and its bytes; None where the other end has closed.
+    """Return the next message and its bytes; None where the other end has closed.
 
     Raises:
         TooLongError: it says to be longer than ``LARGEST``.
@@ -91,7 +91,7 @@ async def next_message(stream: asyncio.StreamReader) -> tuple[dict[str, Any], in
 
 
 def problem_of(content: Mapping[str, Any]) -> Problem:
-    """A problem as it came over the wire."""
+    """Return a problem as it came over the wire."""
     return Problem(**{**content, "errors": [Fault(**fault) for fault in content["errors"]]})
 
 

@@ -22,10 +22,9 @@ from ledger.book.timeline import BEGINNING, Era, EraState, LaterList, Pool
 from ledger.book.whole_tournaments import Edition
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
-from ledger.ratings import engine, views_file
+from ledger.ratings import engine
 from ledger.ratings.later_lists import LaterLists
 from ledger.ratings.rated_games import OWN_DAY, Games, first_games, rateable
-from ledger.runtime import sqlite
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE, Newcomer, Rhythm, Scheme
@@ -164,23 +163,22 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGa
     """Return the games of a pool that count, up to an instant."""
     blocks: list[list[Any]] = []
     codes: dict[str | None, int] = {None: 0}
-    with sqlite.storage_errors("the views", views_file.REBUILD):
-        cursor = connection.execute(_GAMES, (pool, until_ms))
-        while rows := cursor.fetchmany(BLOCK):
-            white, black, score, ended_ms, tournament, white_rating, black_rating = zip(*rows, strict=True)
-            # numbers instead of texts: a million names would be a million objects
-            tournament_codes = [codes.setdefault(name, len(codes)) for name in tournament]
-            blocks.append(
-                [
-                    MANY.small(white),
-                    MANY.small(black),
-                    MANY.floats(score),
-                    MANY.ints(ended_ms),
-                    MANY.small(tournament_codes),
-                    MANY.floats(white_rating),
-                    MANY.floats(black_rating),
-                ]
-            )
+    cursor = connection.execute(_GAMES, (pool, until_ms))
+    while rows := cursor.fetchmany(BLOCK):
+        white, black, score, ended_ms, tournament, white_rating, black_rating = zip(*rows, strict=True)
+        # numbers instead of texts: a million names would be a million objects
+        tournament_codes = [codes.setdefault(name, len(codes)) for name in tournament]
+        blocks.append(
+            [
+                MANY.small(white),
+                MANY.small(black),
+                MANY.floats(score),
+                MANY.ints(ended_ms),
+                MANY.small(tournament_codes),
+                MANY.floats(white_rating),
+                MANY.floats(black_rating),
+            ]
+        )
     if not blocks:
         none = MANY.small([])
         return ComparedGames(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))

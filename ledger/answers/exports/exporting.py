@@ -196,7 +196,7 @@ def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinkin
 def write_sqlite(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
     """Write the tables of one SQLite file with keys and foreign keys; instants are ISO 8601 text."""
     connection = sqlite.connect(path)
-    with closing(connection), sqlite.storage_errors(path):
+    with closing(connection):
         database = sqlite_utils.Database(connection)
         tables = {part.dataset.name: {column.name for column in part.columns} for part in parts}
         for part in parts:
