@@ -81,7 +81,7 @@ def exported(what: str, fmt: str, **asked: Any) -> Question:
 
 
 QUESTIONS: dict[str, Question] = {
-    "alike": searching.similar_players,
+    "similar_players": searching.similar_players,
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
     "proposal": lambda ledger: corrections.proposal(ledger, 1),
