@@ -51,7 +51,7 @@ from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import Lazy, sqlite_utils
-from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers, whole
+from ledger.runtime.ledger_files import atomic_file, journal_file, refuse_half_restored, refuse_leftovers, sidecar
 from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
@@ -124,13 +124,13 @@ class Ledger(OpenLedger):
         # What can be refused is refused before the first file is made: nothing is left behind then.
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         judge.check(event, Evidence(Context.JOURNAL, 0))
-        codec.seal_actor(actor)
+        codec.actor_json(actor)
         at_hand(projectors)
         refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         refuse_leftovers(path)
-        path, people = journal_file(path), beside(path, "people")
+        path, people = journal_file(path), sidecar(path, "people")
         secret = None
         if secret_of is not None:
             with closing(open_names(journal_file(secret_of))) as other:
@@ -143,7 +143,7 @@ class Ledger(OpenLedger):
             SettingsFile(path).put(**words)
             return cls.open(path, clock=clock, projectors=projectors)
         if not people.exists():
-            with whole(people) as making:
+            with atomic_file(people) as making:
                 SqlitePeople.create(making, secret).close()
         elif not SqlitePeople.is_empty(people):
             # An empty one is of a making that was stopped before the journal appeared: that is gone on with.
@@ -153,7 +153,7 @@ class Ledger(OpenLedger):
                 empty.take_secret(secret)
         # the journal appears last, with its scheme: before that there is no ledger
         with (
-            whole(path) as making,
+            atomic_file(path) as making,
             cls._over(making, SqliteJournal.create(making), SqlitePeople(people), (), clock) as made,
         ):
             made.append(event, actor=actor)
@@ -241,13 +241,13 @@ class Ledger(OpenLedger):
         refused: dict[int, Refused] = {}
         recorders: dict[tuple[str | None, str], str] = {}  # a name is proven once; what is refused is noted each time
         for place, game in enumerate(games):
-            shown = (game.token, game.actor)
+            person = (game.token, game.actor)
             try:
-                recorders[shown] = recorders.get(shown) or self.recorder_named(*shown)
+                recorders[person] = recorders.get(person) or self.recorder_named(*person)
             except (RejectedError, MalformedError) as error:
                 refused[place] = error
                 continue
-            named[place] = game._replace(actor=recorders[shown])
+            named[place] = game._replace(actor=recorders[person])
         outcomes: dict[int, Receipt | Refused] = {**refused}
         if named:
             outcomes |= zip(named, self._record_each([*named.values()]), strict=True)
@@ -266,9 +266,9 @@ class Ledger(OpenLedger):
             if isinstance(event, SchemeAdopted) and not self.journal.find([event.key]):
                 stated = schemes.in_full(event)
             elif isinstance(event, RoundWithoutGame):
-                beside = rounds.setdefault(event.place, [])
-                stated = self.current_facts.recorded_round_now(event, beside)
-                beside.append(stated)
+                earlier = rounds.setdefault(event.place, [])
+                stated = self.current_facts.recorded_round_now(event, earlier)
+                earlier.append(stated)
             batch.append(stated)
         return batch
 

@@ -1,4 +1,4 @@
-"""What a game would bring: the scheme's own kernel asked for a win, a draw and a loss. Nothing is written.
+"""The effects of a game: the scheme's own kernel for a win, a draw and a loss. Nothing is written.
 
 A game that the scheme would not rate brings nothing: it is said why.
 """
@@ -34,7 +34,7 @@ NOTHING = ResultEffect(rating=None, change=None)
 
 @attrs.frozen(kw_only=True, slots=False)
 class Prediction:
-    """What a win, a draw and a loss against an opponent would bring a player."""
+    """The effects of a win, a draw and a loss against an opponent on a player."""
 
     player: str = documented("what the player is called")
     opponent: str = documented("what the opponent is called")
@@ -55,13 +55,13 @@ class Prediction:
 def predict(
     ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
 ) -> Prediction:
-    """What a win, a draw and a loss would bring the player, unrounded; in a list scheme, as its only game.
+    """Return the effects of a win, a draw and a loss on the player, unrounded; in a list scheme, as its only game.
 
     The scheme is the one in force then, and so are the ratings of both players: games of a period that is not over do
     not count yet. A rating is None, and so is a change to or from it, where the scheme lists no such player.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         opponent: whom they would play.
         pool: name of the pool; the first one by default.

@@ -168,7 +168,7 @@ class Position:
         return [square for square in range(home, home + 8) if self.squares[square] == rook]
 
     def is_attacked(self, square: int, *, by_white: bool) -> bool:
-        """True where a piece of that side attacks the square."""
+        """Return whether a piece of that side attacks the square."""
         squares = self.squares
         pawn, knight, bishop, rook, queen, king = "PNBRQK" if by_white else "pnbrqk"
         for rays, sliders in ((STRAIGHT[square], (rook, queen)), (ASLANT[square], (bishop, queen))):
@@ -188,11 +188,11 @@ class Position:
         return any(squares[place] == king for place in KING[square])
 
     def is_check(self) -> bool:
-        """True if the side to move is in check."""
+        """Return whether the side to move is in check."""
         return self.is_attacked(self.kings[self.white], by_white=not self.white)
 
     def is_safe(self, origin: int, target: int, captured: int) -> bool:
-        """True where the own king is not attacked once a piece has gone from *origin* to *target*.
+        """Return whether the own king is not attacked once a piece has gone from *origin* to *target*.
 
         Args:
             origin: the square of the piece.
@@ -254,8 +254,8 @@ class Written(NamedTuple):
 
     Attributes:
         piece: ``PNBRQK``; ``P`` without a letter.
-        file: that the piece comes from, 0 to 7; None where the move does not say.
-        rank: that it comes from, 0 to 7; None where the move does not say.
+        file: that the piece comes from, 0 to 7; None if the move does not say.
+        rank: that it comes from, 0 to 7; None if the move does not say.
         target: the square that it goes to.
         promotion: what a pawn becomes, ``QRBN``, or "".
     """

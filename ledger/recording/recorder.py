@@ -197,7 +197,7 @@ class Recorder:
 def _fault_of(game: Submission) -> MalformedError | None:
     """Return the fault of an actor, or of moves to be stored that are not those of the game."""
     try:
-        codec.seal_actor(game.actor)
+        codec.actor_json(game.actor)
     except MalformedError as error:
         return error
     if game.movetext is None or not isinstance(game.event, GameRecorded):

@@ -83,7 +83,7 @@ class StatementRefusedError(Exception):
 
 
 class LostError(Exception):
-    """The connection is gone; what was asked may have been done or not."""
+    """The connection is gone; the request may have been done or not."""
 
 
 class SilentError(LostError):
@@ -207,7 +207,7 @@ class ServerSession:
         return postgres.explained(place, error.code, error.text)
 
     def try_to_ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
-        """As ``ask``, once.
+        """Act as ``ask``, once.
 
         Raises:
             RefusedError: the server refused one of them; those after it were not done.

@@ -46,7 +46,7 @@ _OF_THE_SYSTEM = {"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_REA
 
 @attrs.frozen
 class Falsehood:
-    """One thing in a file that is not what was sealed.
+    """One thing in a file that contradicts its commitment.
 
     Attributes:
         table: its table, or ``journal file``, ``people schema`` and the like for what belongs to none.
@@ -167,7 +167,7 @@ def translated(path: str, remedy: str = RESTORE) -> Iterator[None]:
 
 
 def primary_code(error: Exception) -> str:
-    """SQLite's name of an error without its details, ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``."""
+    """Return SQLite's name of an error without its details, ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``."""
     return "_".join(str(getattr(error, "sqlite_errorname", "")).split("_")[:2])
 
 

@@ -74,7 +74,7 @@ class TokensSoFar:
     _approver: bool = False
 
     def take(self, position: int, entry: dict[str, Any]) -> str:
-        """Take an entry; what is wrong with it, if anything."""
+        """Take an entry; return its fault, if it has one."""
         facts, actor = entry["facts"], entry.get("actor")
         if entry.get("kind") == "token-issued/1":
             why = self._issue(position, actor, facts)
@@ -198,7 +198,7 @@ class _State:
         return recorded_at if position > self.clock else ""
 
     def _recorded_at(self, condition: str, *values: object) -> tuple[int, str]:
-        """Position of an entry, and when it was recorded; 0 and nothing where that cannot be read."""
+        """Return the position of an entry, and when it was recorded; 0 and nothing if that cannot be read."""
         query = f"SELECT position, body FROM journal WHERE {condition}"
         try:
             row = self.journal.connection.execute(query, values).fetchone()
@@ -266,7 +266,7 @@ def _bounds(start: str) -> tuple[str, str]:
 
 
 def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str:
-    """Take an entry; what is wrong with it by four eyes, if anything."""
+    """Take an entry; return its fault by four eyes, if it has one."""
     facts: dict[str, Any] = entry["facts"]
     if key.startswith(KEYS):
         return state.tokens.take(position, entry)

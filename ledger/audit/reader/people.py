@@ -67,7 +67,7 @@ class _Pending(NamedTuple):
 
 
 def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdict:
-    """Compare every registered player's row with what the journal sealed.
+    """Compare every registered player's row with the journal's commitments.
 
     Args:
         journal: the journal, or a snapshot of it.
@@ -131,7 +131,7 @@ def _registrations(journal: str | Snapshot, false: list[tuple[int, Falsehood]]) 
 
 
 def _register(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
-    """Take a registration; what is wrong with it, if anything."""
+    """Take a registration; return its fault, if it has one."""
     player = facts.get("player")
     if type(player) is not int:
         return f"registers player {excerpt(player)}, which is no number: no name can be compared"
@@ -142,7 +142,7 @@ def _register(registered: dict[int, _Sealed], position: int, key: object, facts:
 
 
 def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
-    """Take a renaming; what is wrong with it, if anything."""
+    """Take a renaming; return its fault, if it has one."""
     player = facts.get("player")
     if type(player) is not int or player not in registered:
         return f"renames player {excerpt(player)}, whom no entry before it registered"
@@ -235,7 +235,7 @@ def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None
 
     Args:
         row: the row.
-        sealed: what the journal sealed of the player; None where that is nothing.
+        sealed: what the journal sealed of the player; None if that is nothing.
         pending: the name that is to be given to the player, and its salt.
     """
     identity, name, salt, joined_at = row
@@ -273,7 +273,7 @@ def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None
 
 
 def commitment_of(identity: str, name: str, salt: bytes) -> str | None:
-    """As published; None for a pair that could be cut at another place, which no importer makes."""
+    """Return the published commitment; None for a pair that could be cut elsewhere, which no importer makes."""
     if "\x00" in identity:
         return None
     # A name alone could be tried by anybody against a bare hash: the salt is 16 random bytes, and goes with the name.
@@ -322,7 +322,7 @@ class ErasuresVerdict(Finding):
 
 
 def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> ErasuresVerdict:
-    """Hold the erasures that the journal recorded against who is known by name.
+    """Compare the recorded erasures with the players known by name.
 
     Args:
         journal: the journal, or a snapshot of it.
@@ -476,7 +476,7 @@ class _Row(NamedTuple):
 
 
 def verify_reasons(journal: str | Snapshot, people: str | Snapshot) -> ReasonsVerdict:
-    """Compare every reason with what the journal sealed.
+    """Compare every reason with the journal's commitments.
 
     Args:
         journal: the journal, or a snapshot of it.
@@ -617,7 +617,7 @@ class PeopleVerdict(Finding):
 
 
 def verify_people(journal: str | Snapshot, people: str | Snapshot) -> PeopleVerdict:
-    """Compare the people file with what the journal sealed.
+    """Compare the people file with the journal's commitments.
 
     Args:
         journal: the journal, or a snapshot of it.

@@ -127,7 +127,7 @@ def went_to(file: Snapshot) -> str | None:
 
 
 def marks(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Application id and layout of a file."""
+    """Return the application id and layout of a file."""
     (mark,) = connection.execute("PRAGMA application_id").fetchone()
     (layout,) = connection.execute("PRAGMA user_version").fetchone()
     return mark, layout
@@ -136,7 +136,7 @@ def marks(connection: sqlite3.Connection) -> tuple[int, int]:
 def page_falsehoods(
     connection: sqlite3.Connection, word: str, remedy: str, check: str = "integrity", table: str = ""
 ) -> list[Falsehood]:
-    """Damage to pages, values that are not of their column's type, indices that do not agree with their tables.
+    """Yield damage to pages, values of another type than their column's, indices that contradict their tables.
 
     SQLite leaves out CHECK constraints in a file that is opened read-only: what they say is compared elsewhere.
 
@@ -194,15 +194,15 @@ def object_falsehoods(
     *,
     left_out: Collection[str] = (),
 ) -> list[Falsehood]:
-    """Tables, indices, triggers and views that are missing, changed, or do not belong to a file.
+    """Return tables, indices, triggers and views that are missing, changed, or do not belong to a file.
 
     Args:
         connection: the file.
         should: the layout that it should have.
         word: its name in a falsehood.
         remedy: what to do if it has another one.
-        grown: tables whose columns may stand in any order.
-        left_out: tables of which nothing is said.
+        grown: tables whose columns may be in any order.
+        left_out: tables that are not compared.
     """
     try:
         present = objects(connection, grown)
