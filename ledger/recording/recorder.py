@@ -121,7 +121,7 @@ class Recorder:
                 what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
                 raise MalformedError([f"{excerpt(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
         # Before the lock, for which others wait: an actor that no entry may hold is refused at once.
-        codec.seal_actor(actor)
+        codec.actor_json(actor)
         with self._writing([event.key for event in batch]) as writer:
             accepted = _accepted(batch, writer)
             # under the lock: after a long wait an earlier reading would be behind the last entry
