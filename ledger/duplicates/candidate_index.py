@@ -1,6 +1,6 @@
-"""The recorded games that the games of an import may repeat: those that an index names, each read by itself.
+"""The recorded games that the games of an import may repeat: an index names them, and each is read by itself.
 
-``candidate_index_columns`` reads the whole journal and gives the same answers; a test holds both equal.
+``candidate_index_columns`` reads the whole journal and gives the same answers; a test compares both.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from ledger.players.people import People
 from ledger.players.persons import Person
 
 _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1","position":', b',"kind":"game-supplemented/1","position":'
-_END = -100  # they stand in the last bytes of a body
+_END = -100  # these are in the last bytes of a body
 _SUPPLEMENTS = ("supplement:", "supplement;")  # the keys of all supplements lie between these
 
 
-class Asked(NamedTuple):
-    """A row, the entry of its key (0 where it is new), the entries that its game may be, and those told otherwise."""
+class Comparison(NamedTuple):
+    """A row, the entry of its key (0 if new), the entries that it may repeat, and those that differ in day or name."""
 
     row: int
     own: int
@@ -44,11 +44,11 @@ class Asked(NamedTuple):
     others: list[int]
 
 
-class Sought(NamedTuple):
-    """What games are told with, to find known ones that were recorded so.
+class GameLookup(NamedTuple):
+    """The values of reported games by which recorded ones are looked up.
 
     Attributes:
-        days: White, Black and a day, or a month or year where less is known.
+        days: White, Black and a day, or a month or year if that is all.
         meetings: White, Black, tournament and round.
         moves: numbers of movetexts, as ``words.moves_number`` makes them.
     """
@@ -59,13 +59,13 @@ class Sought(NamedTuple):
 
 
 class GameIndex(Protocol):
-    """Derived from a journal up to some entry: which of its games to look at."""
+    """An index, derived from a journal up to some entry, that names the games to compare."""
 
     def reached(self) -> int | None:
-        """The entry up to which it knows the journal; None where there is no index."""
+        """Return the entry up to which the journal is indexed; None if there is no index."""
 
-    def entries(self, sought: Sought) -> tuple[int, set[int]] | None:
-        """The entries that recorded games as they are sought, and maybe others; with what ``reached`` says.
+    def entries(self, lookup: GameLookup) -> tuple[int, set[int]] | None:
+        """Return the value of ``reached``, and the entries of games with these values and maybe of others.
 
         Of one movetext the first ``MOST_LOOKED_AT`` are enough.
         """
@@ -77,7 +77,7 @@ def has_games(body: bytes) -> bool:
 
 
 def unreadable(error: Exception) -> CorruptError:
-    """Return the error for an entry that was damaged since it was sealed."""
+    """Return the error for an entry that was damaged since it was recorded."""
     return CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'")
 
 
@@ -94,11 +94,11 @@ class Candidates(ABC):
         """
         self._people = people
         self._names = names
-        self._met: dict[str, tuple[int, int]] = {}  # by identity, the number of the player and of those alike
+        self._numbers: dict[str, tuple[int, int]] = {}  # by identity, the player's number and the lowest of that name
         self.claimed = claimed
 
     @abstractmethod
-    def look(self, games: ReportedGames) -> Iterator[Asked]:
+    def look(self, games: ReportedGames) -> Iterator[Comparison]:
         """Yield the rows whose key is not known, but whose players and day are.
 
         So are rows whose key was made of facts, where the players met more than once that day, as far as the journal or
@@ -107,14 +107,17 @@ class Candidates(ABC):
 
     def number(self, identity: str) -> int:
         """Return the number of a player who was asked about; ``NOBODY`` if there is none."""
-        return self._met[identity][0]
+        return self._numbers[identity][0]
 
     def sides(self, ids: tuple[str, str], numbers: tuple[int, int]) -> Sides:
         """Return who of two players, White and Black, is who in a game between two numbers."""
-        (white, black), (known_white, known_black) = ids, map(self._names.lowest, numbers)
-        own_white, own_black = self._met[white][1], self._met[black][1]
+        (white, black), (recorded_white, recorded_black) = ids, map(self._names.lowest, numbers)
+        own_white, own_black = self._numbers[white][1], self._numbers[black][1]
         return Sides(
-            own_white == known_white, own_black == known_black, own_white == known_black, own_black == known_white
+            own_white == recorded_white,
+            own_black == recorded_black,
+            own_white == recorded_black,
+            own_black == recorded_white,
         )
 
     def name(self, number: int) -> str:
@@ -124,10 +127,10 @@ class Candidates(ABC):
 
     def _meet(self, named: Mapping[str, str]) -> None:
         """Look up the players of the next games, by identity and name."""
-        fresh = [identity for identity in named if identity not in self._met]
+        fresh = [identity for identity in named if identity not in self._numbers]
         persons = self._people.by_identity(fresh) if fresh else {}
         for identity in fresh:
-            self._met[identity] = self._names.of_person(persons.get(identity), named[identity])
+            self._numbers[identity] = self._names.of_person(persons.get(identity), named[identity])
 
     def _refuse_strays(self, lowest: int, highest: int) -> None:
         # A supplement names its game by the entry: one that was sealed past the rules may name any, which ``claimed``
@@ -162,7 +165,7 @@ class CandidateIndex(Candidates):
     def every(cls, journal: Journal, people: People, claimed: bytearray) -> CandidateIndex:
         """Return the games of the first entries of a journal, as many as can be claimed."""
         bodies = (body for block in journal.read(0, len(claimed) - 1) for body in block)
-        return cls(bodies, people, SameNames.of_everybody(people), claimed)
+        return cls(bodies, people, SameNames.of_all(people), claimed)
 
     @classmethod
     def of_games(
@@ -179,14 +182,16 @@ class CandidateIndex(Candidates):
             index: which entries to read, of those up to some position; later ones are all read.
         """
         size = len(claimed) - 1
-        called = games.players()
-        persons = people.by_identity(list(called))
-        names = SameNames.of_some(people, persons, called)
-        answer = index.entries(_sought(games, called, persons, names))
+        reported_names = games.players()
+        persons = people.by_identity(list(reported_names))
+        names = SameNames.of_some(people, persons, reported_names)
+        answer = index.entries(_lookup(games, reported_names, persons, names))
         if answer is None:
             return None
-        reached, positions = answer
-        later = [body for bodies in journal.read(reached, size) for body in bodies] if reached < size else []
+        indexed_up_to, positions = answer
+        later = (
+            [body for bodies in journal.read(indexed_up_to, size) for body in bodies] if indexed_up_to < size else []
+        )
         # Those of their own keys, too: a row whose key is known is never held back, so that it must be known here.
         positions.update(entry.position for entry in find([f"game:{key}" for key in games.column("key")]).values())
         try:
@@ -223,34 +228,34 @@ class CandidateIndex(Candidates):
             if meeting is not None:
                 self._meetings[meeting].append(position)
 
-    def look(self, games: ReportedGames) -> Iterator[Asked]:
+    def look(self, games: ReportedGames) -> Iterator[Comparison]:
         """Yield the rows to compare, as of ``Candidates``."""
         self._meet(games.players())
         rows = list(games.rows())
-        pairs = [(self._met[row["white_id"]][1], self._met[row["black_id"]][1]) for row in rows]
+        pairs = [(self._numbers[row["white_id"]][1], self._numbers[row["black_id"]][1]) for row in rows]
         days = [days_of(row["ended_at"], row["started_at"]) for row in rows]
-        met = Counter((pair, ended) for pair, (ended, *_) in zip(pairs, days, strict=True))
-        asked: list[Asked] = []
+        meetings = Counter((pair, ended) for pair, (ended, *_) in zip(pairs, days, strict=True))
+        comparisons: list[Comparison] = []
         for place, (row, pair, of_row) in enumerate(zip(rows, pairs, days, strict=True)):
             own = self._own.get(row["key"], 0)
-            alike = [entry for day in of_row for entry in self._days.get((*pair, day), ())]
-            crowded = len(alike) > 1 or met[pair, of_row[0]] > 1
-            is_asked = bool(alike) and (not own or (is_made(row["key"]) and crowded))
-            if not is_asked:
+            same_day = [entry for day in of_row for entry in self._days.get((*pair, day), ())]
+            crowded = len(same_day) > 1 or meetings[pair, of_row[0]] > 1
+            is_compared = bool(same_day) and (not own or (is_made(row["key"]) and crowded))
+            if not is_compared:
                 # Entry 0 is none: what is marked there, by rows that have no entry of their own, claims no game.
                 self.claimed[own] = 1
-            others = set() if own else self._told_otherwise(row, pair)
+            others = set() if own else self._by_moves_or_meeting(row, pair)
             # A game under its own key is that game, whatever others have its moves or its place in a round.
-            if is_asked or others:
-                asked.append(Asked(place, own, sorted(set(alike)), sorted(others.difference(alike))))
-        return iter(asked)
+            if is_compared or others:
+                comparisons.append(Comparison(place, own, sorted(set(same_day)), sorted(others.difference(same_day))))
+        return iter(comparisons)
 
-    def _told_otherwise(self, row: Mapping[str, Any], pair: tuple[int, int]) -> set[int]:
+    def _by_moves_or_meeting(self, row: Mapping[str, Any], pair: tuple[int, int]) -> set[int]:
         """Return the games of the same moves, and those of the same event, round and players."""
         moves = self._moves.get(long_text(row["half_moves"], row["text"]) or "", [])
         meeting = _meeting(pair, row["tournament"], row["round"])
-        met = [] if meeting is None else self._meetings.get(meeting, [])
-        return {*moves[:MOST_LOOKED_AT], *met[:MOST_LOOKED_AT]}
+        meetings = [] if meeting is None else self._meetings.get(meeting, [])
+        return {*moves[:MOST_LOOKED_AT], *meetings[:MOST_LOOKED_AT]}
 
 
 def _meeting(pair: tuple[int, int], tournament: str | None, round_: str | None) -> tuple[int, int, str, str] | None:
@@ -260,9 +265,11 @@ def _meeting(pair: tuple[int, int], tournament: str | None, round_: str | None) 
     return min(pair), max(pair), tournament, round_
 
 
-def _sought(games: ReportedGames, called: Mapping[str, str], persons: Mapping[str, Person], names: SameNames) -> Sought:
+def _lookup(
+    games: ReportedGames, reported_names: Mapping[str, str], persons: Mapping[str, Person], names: SameNames
+) -> GameLookup:
     """Return what games are told with, under all numbers that their players may have."""
-    numbers = {identity: names.numbers(persons.get(identity), name) for identity, name in called.items()}
+    numbers = {identity: names.numbers(persons.get(identity), name) for identity, name in reported_names.items()}
     days: dict[tuple[int, int, str], None] = {}
     meetings: dict[tuple[int, int, str, str], None] = {}
     moves: set[int] = set()
@@ -275,7 +282,7 @@ def _sought(games: ReportedGames, called: Mapping[str, str], persons: Mapping[st
             days.update(((*pair, day), None) for day in days_of(row["ended_at"], row["started_at"]))
             if tournament is not None and round_ is not None:
                 meetings.update(((*both, tournament, round_), None) for both in (pair, pair[::-1]))
-    return Sought(list(days), list(meetings), list(moves))
+    return GameLookup(list(days), list(meetings), list(moves))
 
 
 def _with_their_supplements(journal: Journal, find: Find, positions: Sequence[int]) -> dict[int, bytes]:

@@ -1,6 +1,6 @@
 """All recorded games as whole columns, for an import of many games: some 50 bytes each.
 
-What is alike is that of ``candidate_index``, in expressions over columns.
+The rules are those of ``candidate_index``, in expressions over columns.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ledger.duplicates.candidate_index import Asked, Candidates, has_games, unreadable
+from ledger.duplicates.candidate_index import Candidates, Comparison, has_games, unreadable
 from ledger.duplicates.game_keys import MADE
 from ledger.duplicates.namesakes import SameNames
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.duplicates.similar_games import (
     DAY_LETTERS,
     Index,
-    _meeting_so_far,
-    _meetings,
+    full_meetings,
     meeting,
     moves_digest,
+    partial_meeting,
+    report_moves,
     spans,
-    told_moves,
 )
 from ledger.journal import Journal
 from ledger.players.people import People
@@ -43,14 +43,14 @@ class CandidateColumns(Candidates):
         super().__init__(people, names, claimed)
         try:
             games = [part for part in map(self._indexed, blocks) if len(part)]
-        except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was sealed
+        except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was recorded
             raise unreadable(error) from error
         schema = {"position": pl.Int64, "pair": pl.UInt64, "place": pl.UInt64, "key": pl.UInt64}
-        self._of_moves, self._of_meetings = Index(games, "moves"), Index(_meetings(games), "meeting")
+        self._of_moves, self._of_meetings = Index(games, "moves"), Index(full_meetings(games), "meeting")
         every = pl.concat(self._with_supplements(games)) if games else pl.DataFrame(schema=schema)
         if len(every):
             self._refuse_strays(*every.select(low=pl.col("position").min(), high=pl.col("position").max()).row(0))
-        order = every.filter(pl.col("place").is_not_null()).sort("place", "position")  # a supplement may tell no day
+        order = every.filter(pl.col("place").is_not_null()).sort("place", "position")  # a supplement may have no day
         self._places, self._positions = order["place"].to_numpy(), order["position"].to_numpy()
         own = every.filter(pl.col("key").is_not_null()).sort("key")
         self._keys, self._own = own["key"].to_numpy(), own["position"].to_numpy()
@@ -58,50 +58,50 @@ class CandidateColumns(Candidates):
     @classmethod
     def every(cls, journal: Journal, people: People, claimed: bytearray) -> CandidateColumns:
         """Return the games of the first entries of a journal, as many as can be claimed."""
-        return cls(journal.read(0, len(claimed) - 1), people, SameNames.of_everybody(people), claimed)
+        return cls(journal.read(0, len(claimed) - 1), people, SameNames.of_all(people), claimed)
 
-    def look(self, games: ReportedGames) -> Iterator[Asked]:
+    def look(self, games: ReportedGames) -> Iterator[Comparison]:
         """Yield the rows to compare, as of ``Candidates``."""
         self._meet(games.players())
         frame = games.frame()
-        tellings = frame.select(
-            *(self._alike(frame, side) for side in SIDES),
+        reports = frame.select(
+            *(self._lowest_numbers(frame, side) for side in SIDES),
             *_days(),
             pl.col("key").hash().alias("key"),
         ).with_columns(pair=_pair())
-        # by row the entry that recorded its key, 0 where there is none
+        # by row the entry that recorded its key, 0 if there is none
         own = np.zeros(len(frame), np.int64)
         if len(self._keys):
-            keys = tellings["key"].to_numpy()
+            keys = reports["key"].to_numpy()
             place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
             own = np.where(self._keys[place] == keys, self._own[place], 0)
         # By row the games of the same moves, and those of the same event, round and players; which rows have any.
         others: list[tuple[Callable[[int], list[int]], Any]] = []
         if len(self._of_moves) and frame["text"].null_count() < len(frame):
-            others.append(self._of_moves.entries(told_moves(frame)))
+            others.append(self._of_moves.entries(report_moves(frame)))
         if len(self._of_meetings) and frame["round"].null_count() < len(frame):
-            met = tellings.select("white", "black").with_columns(frame["tournament"], frame["round"])
-            others.append(self._of_meetings.entries(met.select(meeting()).to_series()))
+            meetings = reports.select("white", "black").with_columns(frame["tournament"], frame["round"])
+            others.append(self._of_meetings.entries(meetings.select(meeting()).to_series()))
         # For each row the first and one after the last of the games between its players on that day.
         have_numbers = (pl.col("white") >= 0) & (pl.col("black") >= 0)
-        places = tellings.select(pl.when(have_numbers).then(_place(day)).alias(day) for day in ("ended", "started"))
+        places = reports.select(pl.when(have_numbers).then(_place(day)).alias(day) for day in ("ended", "started"))
         of_days = [spans(self._places, column) for column in places]
-        alike = sum(last - first for first, last in of_days)
+        same_day = sum(last - first for first, last in of_days)
         made = frame["key"].str.contains(f"^{MADE}$").to_numpy()
-        crowded = tellings.select(_place("ended")).to_series().is_duplicated().to_numpy()
-        is_asked = (alike > 0) & ((own == 0) | (made & ((alike > 1) | crowded)))
-        # Entry 0 is none: what is marked there, by rows that have no entry of their own, claims no game.
-        np.frombuffer(self.claimed, np.bool_)[own[~is_asked]] = True
-        for _, asked in others:
-            # A game under its own key is that game, whatever others have its moves or its place in a round.
-            is_asked |= asked & (own == 0)
-        for row in np.flatnonzero(is_asked).tolist():
+        crowded = reports.select(_place("ended")).to_series().is_duplicated().to_numpy()
+        is_compared = (same_day > 0) & ((own == 0) | (made & ((same_day > 1) | crowded)))
+        # Entry 0 does not exist: rows without an entry of their own mark it and claim no game.
+        np.frombuffer(self.claimed, np.bool_)[own[~is_compared]] = True
+        for _, has_any in others:
+            # A game under its own key is that game, even if others have its moves or its place in a round.
+            is_compared |= has_any & (own == 0)
+        for row in np.flatnonzero(is_compared).tolist():
             here = {entry for first, last in of_days for entry in self._positions[first[row] : last[row]].tolist()}
             further = {entry for entries, _ in others for entry in entries(row)} - here
-            yield Asked(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
+            yield Comparison(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
 
     def _indexed(self, bodies: list[bytes]) -> DataFrame:
-        """A block of entries: the players and days of its games."""
+        """Return the players and days of the games of a block of entries."""
         games = [body for body in bodies if has_games(body)]
         if not games:
             return pl.DataFrame()
@@ -115,10 +115,10 @@ class CandidateColumns(Candidates):
         position = pl.coalesce("entry", "position").alias("position")
         columns = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
         pair = pl.when(pl.col("white").is_not_null()).then(_pair()).alias("pair")
-        return columns.select("position", "key", "ended", "started", pair, "moves", *_meeting_so_far())
+        return columns.select("position", "key", "ended", "started", pair, "moves", *partial_meeting())
 
     def _with_supplements(self, parts: list[DataFrame]) -> Iterator[DataFrame]:
-        """Each game by its day and, where that is another, by the day of its beginning."""
+        """Yield each game by the day of its end and, if that is another one, by the day of its beginning."""
         games = pl.concat(part.drop("moves", "meeting", "lacks") for part in parts)
         if games["pair"].null_count():  # a supplement names no players
             pairs = games.filter(pl.col("pair").is_not_null()).select("position", pl.col("pair").alias("of_game"))
@@ -130,14 +130,14 @@ class CandidateColumns(Candidates):
         started = games.with_columns(_place("started"), key=pl.lit(None, pl.UInt64))
         yield started.filter(pl.col("place").is_not_null()).select(columns)
 
-    def _alike(self, frame: DataFrame, side: str) -> Series:
-        """Return the players of one side, each by the lowest number of those alike."""
-        values: list[Any] = [self._met[identity][1] for identity in frame[f"{side}_id"].to_list()]
+    def _lowest_numbers(self, frame: DataFrame, side: str) -> Series:
+        """Return the players of one side, each by the lowest number of those of the same name."""
+        values: list[Any] = [self._numbers[identity][1] for identity in frame[f"{side}_id"].to_list()]
         return pl.Series(side, values, dtype=pl.Int64)
 
 
 def _days() -> list[Expr]:
-    """The day of the end; that of the beginning where it is another."""
+    """Return the day of the end, and that of the beginning if it is another one."""
     ended, started = (pl.col(name).str.slice(0, DAY_LETTERS) for name in ("ended_at", "started_at"))
     return [ended.alias("ended"), pl.when(started != ended).then(started).alias("started")]
 
@@ -147,5 +147,5 @@ def _pair() -> Expr:
 
 
 def _place(day: str) -> Expr:
-    """Players and day as a number; null where the day is."""
+    """Return players and day as a number; null if the day is."""
     return pl.when(pl.col(day).is_not_null()).then(pl.col("pair") ^ pl.col(day).hash()).alias("place")

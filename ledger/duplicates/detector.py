@@ -1,8 +1,8 @@
-"""Games of an import under new keys that look like games that are known: the same, probably the same, or others.
+"""Games of an import under new keys that resemble recorded games: the same, probably the same, or other ones.
 
-A key says which game it is where a source gave it: of two keys from one source, or of two servers, each is another
-game. A key that was made of a game's facts says nothing against another telling: such a game is the known one where
-players and day agree and nothing contradicts. Whatever else looks alike is held back, for whoever imports to decide.
+A key identifies its game if a source gave it: two keys from one source, or from two servers, name two games. A key that
+was made of a game's facts distinguishes nothing: such a game is the recorded one if players and day agree and nothing
+contradicts. All other similar games are held back, and the importer decides.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from ledger.duplicates.candidate_index import Asked, CandidateIndex, Candidates, GameIndex
+from ledger.duplicates.candidate_index import CandidateIndex, Candidates, Comparison, GameIndex
 from ledger.duplicates.candidate_index_columns import CandidateColumns
 from ledger.duplicates.candidates import KnownGame, load_games
 from ledger.duplicates.game_keys import MADE, is_made
@@ -29,11 +29,11 @@ from ledger.journal import Find, Journal, Stored
 from ledger.players.people import People
 
 Block = TypeVar("Block", bound=ReportedGames)
-SERVERS = ("chesscom", "fics", "lichess")  # whose identifiers are of one game each, for ever
+SERVERS = ("chesscom", "fics", "lichess")  # each of their identifiers names one game, for ever
 _OF_SERVER = re.compile(f"(?!{MADE}$)(?:{'|'.join(SERVERS)}):", re.ASCII)
 _SECOND = 20  # characters of an instant that is known to the second
-# To look a game up costs about as much as to read so many entries: where a file has more games than this part of the
-# journal, the whole is read. Measured at 1 million entries: 5 µs to read one, 100 µs for a game of 1,000.
+# To look a game up costs about as much as to read so many entries: if a file has more games than this part of the
+# journal, the whole journal is read. Measured at 1 million entries: 5 µs to read one, 100 µs for a game of 1,000.
 _READ_FOR_ONE = 20
 # Games and entries that are compared as rows if the whole journal is read: they take 20 ms, and to load Polars 200.
 _AS_ROWS = 2_000
@@ -53,10 +53,10 @@ _OF_A_GAME = (
 )
 
 
-class Alike(NamedTuple):
-    """A game that is held back: line of the file, its key, key and entry of the game that it probably is, told how.
+class ProbableDuplicate(NamedTuple):
+    """A game that is held back: its line and key, key and entry of the game that it probably is, and how they differ.
 
-    The key is empty where that game has a side who was erased: two keys that are the same would tell the name.
+    The key is empty if that game has an erased side: two equal keys would disclose the name.
     """
 
     line: int
@@ -71,7 +71,7 @@ class Alike(NamedTuple):
 
 
 def may_be_one(key: str, other: str) -> bool:
-    """False for two keys that cannot be of one game, whatever else is known."""
+    """Return whether two keys can be of one game; false decides, whatever else the games have in common."""
     if is_made(key) or is_made(other):
         return True
     source, other_source = _source(key), _source(other)
@@ -83,64 +83,66 @@ def _source(key: str) -> str:
 
 
 class DuplicateDetector:
-    """What the games of one file are to those that the journal held before it."""
+    """Matches the games of one file with those that the journal held before it."""
 
     def __init__(self, journal: Journal, people: People, index: GameIndex | None = None) -> None:
-        """Nothing is read before the first question.
+        """Take the journal; it is read at the first question.
 
         Args:
-            journal: the games that are known.
+            journal: the recorded games.
             people: who the players are.
-            index: what finds a few of these games without reading all; None: all are read.
+            index: finds a few of these games without reading all; None: all are read.
         """
         self._journal = journal
         self._people = people
         self._index = index
         self._size = 0  # of the journal when the import began
         self._before: str | None = None  # what it held then
-        self._known: Candidates | None = None
-        self._is_whole = False  # whether that knows all games, or those alone that the games of one block may be
+        self._candidates: Candidates | None = None
+        self._is_whole = False  # whether that has all games, or only the candidates for the games of one block
         self._read = 0  # entries that could have been read for what was looked up so far
         self._claimed = bytearray()  # by entry, 1 if the file has reported that game
 
-    def split_off_duplicates(self, games: Block, find: Find, size: int) -> tuple[Block, list[Alike]]:
-        """Return the games without those that are held back; known ones bear the keys that they are known by.
+    def split_off_duplicates(self, games: Block, find: Find, size: int) -> tuple[Block, list[ProbableDuplicate]]:
+        """Return the games without those that are held back; recorded ones get the keys of their records.
 
         Args:
             games: in the fields of ``SourceGame``, and ``pool``.
-            find: what looks up keys in the journal.
+            find: looks up keys in the journal.
             size: entries of the journal so far.
         """
         if self._before is None:
-            # Once: games of the file itself are never held against each other, for two that a pair played alike on one
-            # day are two.
+            # Once: games of one file never match each other, for a pair may play two similar games on one day.
             self._before = _before(self._journal)
             self._size = size
             self._claimed = bytearray(size + 1)
-        # Two identifiers of servers are never of one game: where both sides have nothing else, no entry need be read.
-        if self._known is None and (
+        # Two identifiers of servers are never of one game: if both sides have nothing else, no entry need be read.
+        if self._candidates is None and (
             self._before == "nothing" or (self._before == "servers" and all(map(_OF_SERVER.match, games.column("key"))))
         ):
             return games, []
         if not self._is_whole:
-            self._known = self._few(games, find)
-        if self._known is None:
+            self._candidates = self._few(games, find)
+        if self._candidates is None:
             index = CandidateIndex if len(games) + self._size <= _AS_ROWS else CandidateColumns
-            self._known = index.every(self._journal, self._people, self._claimed)
+            self._candidates = index.every(self._journal, self._people, self._claimed)
             self._is_whole = True
-        rows = list(self._known.look(games))
+        rows = list(self._candidates.look(games))
         if not rows:
             return games, []
-        repeats: list[tuple[int, Alike]] = []
+        repeats: list[tuple[int, ProbableDuplicate]] = []
         renamed: dict[int, str] = {}
-        tellings = [(asked, _Telling(games.row(asked.row), self._known)) for asked in rows]
-        tellings.sort(key=lambda pair: (-pair[1].said, pair[0].row))  # who says most finds the very game
-        for asked, telling in tellings:
-            game = self._match(telling, asked, find)
+        reports = [(comparison, _Report(games.row(comparison.row), self._candidates)) for comparison in rows]
+        # the report with most fields takes its game first
+        reports.sort(key=lambda pair: (-pair[1].field_count, pair[0].row))
+        for comparison, report in reports:
+            game = self._match(report, comparison, find)
             if game is not None and game.is_same:
-                renamed[asked.row] = game.key
+                renamed[comparison.row] = game.key
             elif game is not None:
-                repeats.append((asked.row, Alike(telling.line, telling.key, game.key, game.entry, game.how)))
+                repeats.append(
+                    (comparison.row, ProbableDuplicate(report.line, report.key, game.key, game.entry, game.how))
+                )
         if renamed:
             keys = games.column("key")
             for row, key in renamed.items():
@@ -149,66 +151,66 @@ class DuplicateDetector:
         if repeats:
             away = {row for row, _ in repeats}
             games = games.keep([row not in away for row in range(len(games))])
-        return games, [alike for _, alike in sorted(repeats)]
+        return games, [duplicate for _, duplicate in sorted(repeats)]
 
     def _few(self, games: ReportedGames, find: Find) -> CandidateIndex | None:
         """Return the games that those of a block may be; None if it is cheaper, or the only way, to read all."""
-        reached = None if self._index is None else self._index.reached()
-        if self._index is None or reached is None:
+        indexed_up_to = None if self._index is None else self._index.reached()
+        if self._index is None or indexed_up_to is None:
             return None
         # Entries behind the index are read again for each block, and so they count each time.
-        self._read += _READ_FOR_ONE * len(games) + max(self._size - reached, 0)
+        self._read += _READ_FOR_ONE * len(games) + max(self._size - indexed_up_to, 0)
         if self._read > self._size:
             return None
         return CandidateIndex.of_games(games, self._journal, find, self._people, self._claimed, self._index)
 
-    def _match(self, telling: _Telling, asked: Asked, find: Find) -> _Candidate | None:
-        """The known game that a telling is of, or looks like; no other telling of the file is of it then."""
-        assert self._known is not None
+    def _match(self, report: _Report, comparison: Comparison, find: Find) -> _Candidate | None:
+        """Claim and return the recorded game that a report repeats or resembles; no other row of the file gets it."""
+        assert self._candidates is not None
         best: _Candidate | None = None
-        for entry in asked.entries:
-            if self._known.claimed[entry]:
+        for entry in comparison.entries:
+            if self._candidates.claimed[entry]:
                 continue
             key, game = self._game(entry, find)
-            if not may_be_one(telling.key, key):
+            if not may_be_one(report.key, key):
                 continue
-            agreeing = telling.agreeing(game.facts) if is_made(telling.key) else 0
+            agreeing = report.agreeing(game.facts) if is_made(report.key) else 0
             if agreeing:
-                # Doubled, so that the entry of its own key wins among those that agree alike, and never against one
-                # that agrees better: another file may tell the games of a day in another order.
-                candidate = _Candidate(key, entry, 2 * agreeing + (entry == asked.own), is_same=True)
-            elif not asked.own and telling.looks_like(game.facts):
-                # A telling whose key is known is of that game or contradicts it, which ``match_repeats`` says.
-                candidate = _Candidate(key, entry, 0, is_same=False, how=telling.how(key, game.facts))
+                # Doubled, so that the entry of its own key wins among those that agree equally well, and never against
+                # one that agrees better: another file may list the games of a day in another order.
+                candidate = _Candidate(key, entry, 2 * agreeing + (entry == comparison.own), is_same=True)
+            elif not comparison.own and report.looks_like(game.facts):
+                # A report whose key is recorded repeats that game or contradicts it, which ``match_repeats`` decides.
+                candidate = _Candidate(key, entry, 0, is_same=False, how=report.how(key, game.facts))
             else:
                 continue
             if best is None or candidate.agreeing > best.agreeing:
                 best = candidate
-        best = best or self._told_otherwise(telling, asked, find)
+        best = best or self._match_with_contradiction(report, comparison, find)
         if best is not None:
-            self._known.claimed[best.entry] = True
+            self._candidates.claimed[best.entry] = True
         return best
 
-    def _told_otherwise(self, telling: _Telling, asked: Asked, find: Find) -> _Candidate | None:
-        """The first known game that a telling looks like but for its day, its colours or a name."""
-        assert self._known is not None
-        for entry in asked.others:
-            if self._known.claimed[entry]:
+    def _match_with_contradiction(self, report: _Report, comparison: Comparison, find: Find) -> _Candidate | None:
+        """Return the first recorded game that a report resembles but for its day, its colours or a name."""
+        assert self._candidates is not None
+        for entry in comparison.others:
+            if self._candidates.claimed[entry]:
                 continue
             key, game = self._game(entry, find)
-            if not may_be_one(telling.key, key):
+            if not may_be_one(report.key, key):
                 continue
             numbers = game.facts["white"], game.facts["black"]
-            sides = self._known.sides(telling.ids, numbers)
-            names = partial(self._names, telling, numbers)
-            how = contradictions(telling.facts, game.facts, sides, names)
+            sides = self._candidates.sides(report.ids, numbers)
+            names = partial(self._names, report, numbers)
+            how = contradictions(report.facts, game.facts, sides, names)
             if how:
                 return _Candidate(key, entry, 0, is_same=False, how=how)
         return None
 
-    def _names(self, telling: _Telling, numbers: tuple[int, int]) -> list[tuple[str, str]]:
-        assert self._known is not None
-        return [(name, self._known.name(number)) for name, number in zip(telling.names, numbers, strict=True)]
+    def _names(self, report: _Report, numbers: tuple[int, int]) -> list[tuple[str, str]]:
+        assert self._candidates is not None
+        return [(name, self._candidates.name(number)) for name, number in zip(report.names, numbers, strict=True)]
 
     def _game(self, entry: int, find: Find) -> tuple[str, KnownGame]:
         ((body,),) = self._journal.read(entry - 1, entry)
@@ -221,7 +223,7 @@ class DuplicateDetector:
 
 
 class _Candidate(NamedTuple):
-    """A known game: how well it agrees with a telling, and whether the telling is surely of it."""
+    """A recorded game: how well it agrees with a report, and whether the report certainly repeats it."""
 
     key: str
     entry: int
@@ -230,8 +232,8 @@ class _Candidate(NamedTuple):
     how: str = UNDER_ANOTHER_KEY
 
 
-class _Telling:
-    """A game as a file tells it."""
+class _Report:
+    """A game as a file reports it."""
 
     def __init__(self, row: Mapping[str, Any], games: Candidates) -> None:
         self.line: int = row["line"]
@@ -242,62 +244,62 @@ class _Telling:
             self.facts[side] = games.number(row[f"{side}_id"])
         if row["text"] is not None:
             self.facts["text"] = sha256(row["text"].encode()).hexdigest()
-        self.said = len(self.facts)
+        self.field_count = len(self.facts)
 
     def agreeing(self, facts: Mapping[str, Any]) -> int:
-        """How many fields say the same; 0 where one says something else."""
+        """Return how many fields agree; 0 if one contradicts."""
         if NOBODY in {self.facts["white"], self.facts["black"]} or compared(facts, self.facts).conflict is not None:
             return 0
         return sum(facts.get(name) == value for name, value in self.facts.items())
 
     def looks_like(self, facts: Mapping[str, Any]) -> bool:
-        """True where nothing that two sources would write alike says another thing."""
+        """Return whether no field contradicts that two sources would write in the same way."""
         return looks_like(self.facts, facts)
 
     def how(self, key: str, facts: Mapping[str, Any]) -> str:
-        """How it tells the game that it looks like; of keys that nobody gave it is said what makes them differ."""
+        """Return how it differs from the game that it resembles; of made keys, the field that makes them differ."""
         conflict = compared(facts, self.facts).conflict if is_made(self.key) and is_made(key) else None
         if conflict is None:
             return UNDER_ANOTHER_KEY
         return f"with another {'identity' if conflict in SIDES else conflict}"
 
 
-def looks_like(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
-    """True where nothing that two sources would write alike says another thing; players are not compared.
+def looks_like(report: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+    """Return whether no field contradicts that two sources would write in the same way; players are not compared.
 
     Args:
-        telling: the facts of a telling.
-        facts: those of a known game of that day.
+        report: the facts of a report.
+        facts: those of a recorded game of that day.
     """
-    return not any(_contradictions(telling, facts))
+    return not any(_contradictions(report, facts))
 
 
-def _contradictions(telling: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[bool]:
-    yield telling["outcome"] != facts["outcome"]
-    moves, known_moves = telling.get("half_moves"), facts.get("half_moves")
-    same_moves = moves is not None and moves == known_moves
-    yield None not in {moves, known_moves} and not same_moves
-    began, known_began = telling.get("started_at"), facts.get("started_at")
-    if began is not None and known_began is not None:
-        yield is_before(began, known_began) or is_before(known_began, began)
-    round_, known_round = telling.get("round"), facts.get("round")
-    if round_ is not None and known_round is not None:
-        # One source tells 2.1, with the board or the game of the round behind the dot, where another tells 2.
-        yield round_.partition(".")[0] != known_round.partition(".")[0]
-    events = telling.get("tournament"), facts.get("tournament")
-    end, known_end = telling["ended_at"], facts["ended_at"]
+def _contradictions(report: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[bool]:
+    yield report["outcome"] != facts["outcome"]
+    moves, recorded_moves = report.get("half_moves"), facts.get("half_moves")
+    same_moves = moves is not None and moves == recorded_moves
+    yield None not in {moves, recorded_moves} and not same_moves
+    start, recorded_start = report.get("started_at"), facts.get("started_at")
+    if start is not None and recorded_start is not None:
+        yield is_before(start, recorded_start) or is_before(recorded_start, start)
+    round_, recorded_round = report.get("round"), facts.get("round")
+    if round_ is not None and recorded_round is not None:
+        # One source writes 2.1, with the board or the game of the round behind the dot, another writes 2.
+        yield round_.partition(".")[0] != recorded_round.partition(".")[0]
+    events = report.get("tournament"), facts.get("tournament")
+    end, recorded_end = report["ended_at"], facts["ended_at"]
     if len(end) < DAY_LETTERS:
-        # Within a month or a year a pair meets at several events; of one day two names may be of one: "Club", "The
+        # Within a month or a year a pair meets at several events; on one day two names may be of one: "Club", "The
         # club".
         yield None not in events and events[0] != events[1]
-    if min(len(end), len(known_end)) >= _SECOND and end != known_end:
+    if min(len(end), len(recorded_end)) >= _SECOND and end != recorded_end:
         # Sources see a game end at different seconds: the same number of moves, or one second of its beginning,
         # outweighs that.
-        yield not (same_moves or (began is not None and began == known_began and len(began) >= _SECOND))
+        yield not (same_moves or (start is not None and start == recorded_start and len(start) >= _SECOND))
 
 
 def _before(journal: Journal) -> str:
-    """What games a journal holds: ``nothing``, those of ``servers`` alone, or ``others`` too."""
+    """Return which games a journal holds: ``nothing``, those of ``servers`` alone, or ``others`` too."""
     if not _holds(journal, "game:", "game;"):
         return "nothing"
     # what lies between the keys of one server and those of the next, in order of their names: games of other sources

@@ -1,10 +1,10 @@
 """Keys of games whose source gave none: keyed hashes of their facts, under the secret of the ledger.
 
-An importer hashes what every report of a game has (day, event, round, players). Against such a plain hash anybody can
-try names, in a journal that is published, copied or stolen: so it is never stored. The journal holds its HMAC-SHA256
-under a secret that the people file holds. The same facts give the same key again, in this ledger and in every other
-that was made with its secret, so that the order of games that nothing else distinguishes stays, too. Earlier releases
-recorded plain hashes: those keys stay, and their games are known by them.
+An importer hashes what every report of a game has (day, event, round, players). A plain hash is never stored: in a
+journal that is published, copied or stolen, names can be tried against it. The journal holds its HMAC-SHA256 under a
+secret that the people file holds. The same facts give the same key again, in this ledger and in every other that was
+made with its secret. So the order of games that nothing else distinguishes is stable, too. Earlier releases recorded
+plain hashes: those keys stay in use.
 
 Two games may have one key, such as two that a pair played on one day: further ones get the next free key. ``repeats``
 judges whether a report is of another game.
@@ -21,12 +21,9 @@ from ledger.duplicates.reported_games import ReportedGames
 from ledger.facts.source_games import PLAIN_KEY, SourceGame, plain_key
 from ledger.journal import Find, Journal, Stored
 
-# The game that somebody means: by its key, its number in the journal, its server's id, or its web address. Keys are
-# looked up in the index of the journal; no entry is read but the one that is meant.
-
 Block = TypeVar("Block", bound=ReportedGames)
 MOST_OF_ONE_KEY = 64  # games of one made key
-# A letter that is no hexadecimal digit, in place of the first one, tells keyed hashes from the plain ones of old.
+# A letter that is no hexadecimal digit, in place of the first one, distinguishes keyed hashes from plain ones.
 KEYED = r"[A-Za-z0-9._-]{1,32}:k[0-9a-f]{23}"
 MADE = r"[A-Za-z0-9._-]{1,32}:[0-9a-fk][0-9a-f]{23}"
 _MADE = re.compile(MADE, re.ASCII)
@@ -36,9 +33,9 @@ _PLAIN = re.compile(PLAIN_KEY, re.ASCII)
 
 
 def keyed(secret: bytes, plain: Iterable[str]) -> list[str]:
-    """The keys that are made of plain ones: 92 bits of their HMAC-SHA256 (RFC 2104) behind the same source.
+    """Return the keyed forms of plain keys: 92 bits of their HMAC-SHA256 (RFC 2104) behind the same source.
 
-    Its two halves are begun once and copied for each key: 1.3 µs, where ``hmac.digest`` takes 3.3.
+    Its two halves are begun once and copied for each key: 1.3 µs; ``hmac.digest`` takes 3.3.
     """
     # RFC 2104, section 2: a key shorter than a block is filled up with zeros; the secret has 32 bytes, so none is
     # hashed first.
@@ -54,7 +51,7 @@ def keyed(secret: bytes, plain: Iterable[str]) -> list[str]:
 
 
 def numbered_key(made: str, number: int) -> str:
-    """What the key of the *number*-th game is made from, from 2 on, of those to whose facts *made* belongs."""
+    """Return the plain key of the *number*-th game (from 2 on) with the facts of which *made* is the first key."""
     source = made.partition(":")[0]
     return plain_key(source, f"{made} {number}")
 
@@ -65,41 +62,41 @@ def is_made(key: str) -> bool:
 
 
 def is_plain(key: str) -> bool:
-    """True for a key against which names can be tried: an earlier release made it of facts, without a secret."""
+    """Return whether names can be tried against a key: an earlier release made it of facts, without a secret."""
     return _PLAIN.fullmatch(key) is not None
 
 
 class MadeKeys:
-    """The keys of one ledger that are made of facts."""
+    """The keys that one ledger makes of facts."""
 
     def __init__(self, journal: Journal, secret: Callable[[], bytes]) -> None:
-        """Nothing is read before the first key is made.
+        """Take the journal; it is read when the first key is made.
 
         Args:
             journal: it may hold plain keys of earlier releases.
-            secret: the ledger's.
+            secret: returns that of the ledger.
         """
         self._journal = journal
         self._secret = secret
         self._of_old: dict[str, bool] = {}  # by source, whether the journal may hold plain keys
 
     def keys(self, plain: Iterable[str], find: Find) -> list[str]:
-        """The keys of games by what they are made from: those that the journal has, else keyed ones."""
-        every = list(plain)
-        keys = keyed(self._secret(), every)
-        sources = {key[: key.index(":")] for key in every}
-        stand = find([f"game:{key}" for key in every]) if any(map(self._may_be_of_old, sources)) else {}
-        if not stand:
+        """Return the keys of games by their plain ones: these if the journal has them, else keyed ones."""
+        plain_keys = list(plain)
+        keys = keyed(self._secret(), plain_keys)
+        sources = {key[: key.index(":")] for key in plain_keys}
+        stored = find([f"game:{key}" for key in plain_keys]) if any(map(self._may_be_of_old, sources)) else {}
+        if not stored:
             return keys
-        # A game of old keeps its plain key: under the keyed one it would be recorded a second time.
-        return [old if f"game:{old}" in stand else key for old, key in zip(every, keys, strict=True)]
+        # A game of an earlier release keeps its plain key: under the keyed one it would be recorded a second time.
+        return [old if f"game:{old}" in stored else key for old, key in zip(plain_keys, keys, strict=True)]
 
     def key_of(self, game: SourceGame) -> str:
-        """The key by which the ledger knows a game that an importer read, if it is the only one of its facts."""
+        """Return the ledger's key of a game that an importer read, if it is the only one of its facts."""
         return self.keys([game.key], self._journal.find)[0] if game.is_made else game.key
 
     def with_keys(self, games: Block, find: Find) -> Block:
-        """Return games with the keys that they are recorded under; what these are made from is field ``plain``.
+        """Return games with the keys that they are recorded under, and the plain keys in field ``plain``.
 
         If a source gave the key, ``plain`` is null.
 
@@ -120,19 +117,19 @@ class MadeKeys:
     def with_next_keys(self, games: Block, number: int, find: Find) -> Block:
         """Return games, in the fields of events, with the *number*-th key of their made ones.
 
-        Whoever finds a key to be another game's asks for the next number, so that a file that comes again ends at the
-        same key and tells nothing new.
+        If a key is another game's, the caller asks for the next number, so that a repeated file ends at the same keys
+        and adds nothing.
         """
         plain = [made or key for made, key in zip(games.column("plain"), games.column("game"), strict=True)]
         keys = self.keys([numbered_key(made, number) for made in plain], find)
         return games.with_column("plain", plain).with_column("game", keys)
 
     def further(self, made: str, find: Find) -> Iterator[Stored]:
-        """The second game of some facts, and those after it, in the order in which they were recorded.
+        """Yield the second game of some facts, and those after it, in the order in which they were recorded.
 
         Args:
-            made: what the key of the first is made from.
-            find: what looks up keys in the journal.
+            made: the plain key of the first.
+            find: looks up keys in the journal.
         """
         for number in range(2, MOST_OF_ONE_KEY + 1):
             (key,) = self.keys([numbered_key(made, number)], find)
@@ -142,7 +139,7 @@ class MadeKeys:
             yield from stored.values()
 
     def _may_be_of_old(self, source: str) -> bool:
-        """Whether keys of a source stand in the journal that begin as plain ones do: one look-up a source."""
+        """Return whether the journal has keys of a source that begin as plain ones do: one look-up a source."""
         if source not in self._of_old:
             # Plain keys go on with a hexadecimal digit; keyed ones with "k", which lies behind.
             first = next(iter(self._journal.keys(f"game:{source}:0", f"game:{source}:g")), None)

@@ -1,6 +1,6 @@
-"""Games of an import whose key is known already, here or in the journal: what each of them adds, or contradicts.
+"""Games of an import whose key is already in the file or in the journal: what each of them adds or contradicts.
 
-The most are told again word for word, which texts show; only the others are read. Nothing is written here.
+Most repeats are equal byte for byte; only the others are parsed. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ ERASED = "{!r} was recorded with a player who was erased since, and stays as it 
 
 
 class Corrected(NamedTuple):
-    """A game as it stands after its corrections.
+    """A game after its corrections.
 
     Attributes:
         facts: in the fields of ``game-recorded/1`` as plain values, without the key; players as persons.
-        person: the number by which a player is known after all merges.
+        person: returns the number of a player after all merges.
     """
 
     facts: Mapping[str, Any]
     person: Callable[[int], int]
 
 
-CorrectedGames = Callable[[str], Corrected | None]  # by key of a game; None where it stands as recorded
+CorrectedGames = Callable[[str], Corrected | None]  # by key of a game; None if it is as recorded
 
 
 class Difference(NamedTuple):
-    """A known game of which a file says something else than stands.
+    """A recorded game that a file contradicts in its current state.
 
     Attributes:
         line: of the file.
@@ -54,32 +54,32 @@ class Difference(NamedTuple):
     message: str
 
 
-class ToldEntries:
-    """The entries of games that a file has told so far, without contradicting them: a byte for each entry."""
+class ReportedEntries:
+    """The entries of games that a file has reported so far, without contradicting them: a byte for each entry."""
 
     def __init__(self) -> None:
-        """Nothing is told yet."""
+        """Start without entries."""
         self._flags = bytearray()
 
     def add(self, first: int, count: int = 1) -> None:
-        """So many entries from one on were told."""
+        """Mark so many entries from one on as reported."""
         self._flags.extend(bytes(max(first + count - len(self._flags), 0)))
         self._flags[first : first + count] = b"\1" * count
 
     def __contains__(self, entry: int) -> bool:
-        """Whether an entry was told."""
+        """Return whether an entry was reported."""
         return entry < len(self._flags) and self._flags[entry] == 1
 
 
 class RepeatMatches(NamedTuple):
-    """What the games of a block are to those that are known.
+    """The games of a block matched with recorded ones.
 
     Attributes:
-        known: the rows whose key is known (Boolean), in the journal or by an earlier row.
-        supplements: what rows add to games that are known: row and event, in the order of the rows.
-        faults: what may not be told of them: line of the file and message.
-        differences: what contradicts them as they stand.
-        others: rows of other games, to which the key does not belong that was made for them, with line and message.
+        known: the rows whose key is in the journal or in an earlier row (Boolean).
+        supplements: what rows add to recorded games: row and event, in the order of the rows.
+        faults: rows that are refused: line of the file and message.
+        differences: rows that contradict the current state.
+        others: rows of other games, whose made key belongs to a recorded game, with line and message.
     """
 
     known: list[bool]
@@ -95,22 +95,22 @@ def match_repeats(
     first: int,
     pools: Container[str],
     now_ms: int,
-    tellings: ToldEntries,
+    reported: ReportedEntries,
     corrected_games: CorrectedGames,
     is_nameless: Callable[[int], bool],
 ) -> RepeatMatches:
-    """Find the rows that tell a known game again.
+    """Find the rows that repeat a recorded game.
 
     Args:
-        find: what looks up keys in the journal.
+        find: looks up keys in the journal.
         games: in the fields of ``GameRecorded``; each makes an event.
-        first: position of the next entry: there each pool that is new with these games adopts its scheme, one entry
-            after another, and the rows that are new follow.
+        first: position of the next entry: from there on each new pool of these games adopts its scheme, and the new
+            rows follow.
         pools: those that adopted one before.
-        now_ms: the time to record under, milliseconds since 1970.
-        tellings: what the file told before these games; what they tell joins it.
-        corrected_games: how a game stands after its corrections.
-        is_nameless: whether a player was erased: that a game is told with another number there, says no number.
+        now_ms: the recording time, milliseconds since 1970.
+        reported: the entries that the file reported before these games; theirs are added.
+        corrected_games: returns a game after its corrections.
+        is_nameless: whether a player was erased: messages about such a side name no number.
     """
     stored = find([f"game:{name}" for name in games.column("game")])
     texts = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
@@ -118,145 +118,137 @@ def match_repeats(
     new_pools: set[str] = set()
     flags: list[bool] = []
     different: list[tuple[int, str, dict[str, Any], int]] = []
-    # As text: two tellings that are the same to the byte need not be read, and most are.
-    for row, (name, telling_text, line, pool, is_numbered) in enumerate(games.reports()):
-        is_known = name in texts
-        flags.append(is_known)
-        if not is_known:
-            texts[name] = telling_text
+    # As text: two reports that are equal byte for byte need not be parsed, and most are.
+    for row, (name, report_text, line, pool, is_numbered) in enumerate(games.reports()):
+        is_repeat = name in texts
+        flags.append(is_repeat)
+        if not is_repeat:
+            texts[name] = report_text
             fresh[name] = len(fresh)
             if pool not in pools:
                 new_pools.add(pool)
-        elif texts[name] != telling_text:
-            different.append((row, name, _telling(telling_text, is_numbered=is_numbered), line))
+        elif texts[name] != report_text:
+            different.append((row, name, _report(report_text, is_numbered=is_numbered), line))
         elif name not in fresh:
-            tellings.add(stored[f"game:{name}"].position)
-    tellings.add(first + len(new_pools), len(fresh))
+            reported.add(stored[f"game:{name}"].position)
+    reported.add(first + len(new_pools), len(fresh))
     names = {name for _, name, _, _ in different}
     recorded_games = load_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
         recorded_games[name] = KnownGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
-    again = RepeatMatches(flags, [], [], [], [])
+    matches = RepeatMatches(flags, [], [], [], [])
     conflicts: list[_Conflict] = []
-    for row, name, telling, line in different:
+    for row, name, report, line in different:
         try:
-            supplement = supplement_for(recorded_games[name], name, telling, now_ms, corrected_games)
+            supplement = supplement_for(recorded_games[name], name, report, now_ms, corrected_games)
         except ConflictError as error:
-            conflicts.append(_Conflict(row, line, name, recorded_games[name], telling, str(error)))
+            conflicts.append(_Conflict(row, line, name, recorded_games[name], report, str(error)))
             continue
         except RejectedError as error:
-            again.faults.append((line, str(error)))
+            matches.faults.append((line, str(error)))
             continue
-        tellings.add(recorded_games[name].entry)
+        reported.add(recorded_games[name].entry)
         if supplement is not None:
-            again.supplements.append((row, supplement))
-    # Last: a row that contradicts a game which the file tells, too, is a second game of those facts and no false
-    # telling of the first one.
+            matches.supplements.append((row, supplement))
+    # Last: a row that contradicts a game which the file reports, too, is a second game of those facts and no false
+    # report of the first one.
     for conflict in conflicts:
-        _judge(again, conflict, tellings, corrected_games, is_nameless)
-    return again
+        _classify(matches, conflict, reported, corrected_games, is_nameless)
+    return matches
 
 
 class _Conflict(NamedTuple):
-    """A row that contradicts a known game, under the key of that game."""
+    """A row that contradicts a recorded game, under the key of that game."""
 
     row: int
     line: int
     game: str
     known: KnownGame
-    telling: dict[str, Any]
+    report: dict[str, Any]
     words: str
 
 
-def _judge(
-    again: RepeatMatches,
+def _classify(
+    matches: RepeatMatches,
     conflict: _Conflict,
-    tellings: ToldEntries,
+    reported: ReportedEntries,
     corrected_games: CorrectedGames,
     is_nameless: Callable[[int], bool],
 ) -> None:
-    """Whether a row that contradicts a known game is of another one, or says something false of it."""
-    row, line, game, game_before, telling, words = conflict
+    """Sort a row that contradicts a recorded game: it is another game, a fault or a difference."""
+    row, line, game, game_before, report, words = conflict
     recorded = game_before.facts
-    is_erased = any(is_nameless(recorded[side]) and recorded[side] != telling[side] for side in SIDES)
+    is_erased = any(is_nameless(recorded[side]) and recorded[side] != report[side] for side in SIDES)
     if is_erased:
         words = ERASED.format(game)
-    if is_made(game) and (is_erased or game_before.entry in tellings or _is_another(recorded, telling)):
-        again.others.append((row, line, words))
+    if is_made(game) and (is_erased or game_before.entry in reported or _is_another(recorded, report)):
+        matches.others.append((row, line, words))
     elif is_erased:
-        again.faults.append((line, words))
+        matches.faults.append((line, words))
     else:
-        fields = _contradicted(game_before, game, telling, corrected_games)
-        again.differences.append(Difference(line, game, fields, words))
+        fields = _contradicted(game_before, game, report, corrected_games)
+        matches.differences.append(Difference(line, game, fields, words))
 
 
-def _is_another(recorded: Mapping[str, Any], telling: Mapping[str, Any]) -> bool:
-    """Whether a telling that contradicts a known game is of another one: its moves, or their number, are others."""
+def _is_another(recorded: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
+    """Return whether a contradicting report is of another game: its moves, or their number, differ."""
     for name in ("text", "half_moves"):
-        if None not in {recorded.get(name), telling.get(name)}:
-            return bool(recorded[name] != telling[name])
+        if None not in {recorded.get(name), report.get(name)}:
+            return bool(recorded[name] != report[name])
     return False
 
 
 def supplement_for(
-    known_game: KnownGame,
+    recorded_game: KnownGame,
     game: str,
-    telling: dict[str, Any],
+    report: dict[str, Any],
     now_ms: int,
     corrected_games: CorrectedGames,
 ) -> GameSupplemented | None:
-    """The supplement that tells what a telling adds to what is known of a game; None where it adds nothing.
+    """Return the supplement with the facts that a report adds to a recorded game; None if it adds none.
 
-    A game may be told again as it was recorded, or as it stands after its corrections.
+    A report may repeat a game as it was recorded, or as it is after its corrections.
 
     Raises:
-        RejectedError: it contradicts what is known, or makes it what no game may be.
+        RejectedError: it contradicts the recorded facts, or together they are not a valid game.
     """
     try:
-        added = rules.check_repeat(GameRecorded, f"game:{game}", known_game.facts, telling)
+        added = rules.check_repeat(GameRecorded, f"game:{game}", recorded_game.facts, report)
     except ConflictError:
-        stands = corrected_games(game)
-        if stands is None:
+        current = corrected_games(game)
+        if current is None:
             raise
-        persons = {side: stands.person(telling[side]) for side in ("white", "black")}
-        conflict, added = compared(stands.facts, {**telling, **persons}, game)
+        persons = {side: current.person(report[side]) for side in ("white", "black")}
+        conflict, added = compared(current.facts, {**report, **persons}, game)
         if conflict is not None:
             raise
-        added = {field: value for field, value in added.items() if known_game.facts.get(field) is None}
-    if not _ENDING.isdisjoint(added) and (stands := corrected_games(game)) is not None:
-        added = _fitting(added, known_game.facts, stands.facts)
+        added = {field: value for field, value in added.items() if recorded_game.facts.get(field) is None}
+    if not _ENDING.isdisjoint(added) and (current := corrected_games(game)) is not None:
+        added = _fitting(added, recorded_game.facts, current.facts)
     if not added:
         return None
-    rules.check_supplemented(known_game.with_facts(game, added), now_ms)
-    return known_game.supplement(game, added)
+    rules.check_supplemented(recorded_game.with_facts(game, added), now_ms)
+    return recorded_game.supplement(game, added)
 
 
 def _contradicted(
-    known_game: KnownGame, game: str, telling: dict[str, Any], corrected_games: CorrectedGames
+    recorded_game: KnownGame, game: str, report: dict[str, Any], corrected_games: CorrectedGames
 ) -> dict[str, Any]:
-    """What a telling says of the fields in which it contradicts a game as it stands."""
-    stands = corrected_games(game)
-    if stands is None:
-        return contradictions(known_game.facts, telling, game)
-    persons = {side: stands.person(telling[side]) for side in ("white", "black")}
-    return contradictions(stands.facts, {**telling, **persons}, game)
+    """Return the reported fields that contradict the current state of a game."""
+    current = corrected_games(game)
+    if current is None:
+        return contradictions(recorded_game.facts, report, game)
+    persons = {side: current.person(report[side]) for side in ("white", "black")}
+    return contradictions(current.facts, {**report, **persons}, game)
 
 
-def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:
-    """What a telling adds, without an ending or a number of half-moves that the correction of a game rules out.
-
-    The telling fits the game as it was recorded; of the game as it stands somebody else has said what it is.
-
-    Args:
-        added: what it adds to what was recorded.
-        recorded: facts of the game before all corrections.
-        stands: facts of the game after them.
-    """
+def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the added facts without an ending or a number of half-moves that a correction rules out."""
     fitting = dict(added)
     # The ending first: without it the number of half-moves may fit.
     for field in ("termination", "half_moves"):
-        new = {name: value for name, value in fitting.items() if stands.get(name) == recorded.get(name)}
-        after = {**stands, **new}
+        new = {name: value for name, value in fitting.items() if current.get(name) == recorded.get(name)}
+        after = {**current, **new}
         drawn_by_time = "termination" in new and becomes_drawn_by_time(
             recorded["outcome"], after["outcome"], after["termination"]
         )
@@ -274,12 +266,12 @@ def _facts_text(stored: Stored) -> str:
         raise rules.unreadable(stored.position, error) from error
 
 
-def _telling(facts_text: str, *, is_numbered: bool) -> dict[str, Any]:
-    """Return what a row tells of a known game: its place in the file is nothing, unless the file numbers its games."""
-    telling = _plain(facts_text)
+def _report(facts_text: str, *, is_numbered: bool) -> dict[str, Any]:
+    """Return the facts of a row; its place in the file counts only if the file numbers its games."""
+    report = _plain(facts_text)
     if not is_numbered:
-        telling.pop("sequence", None)
-    return telling
+        report.pop("sequence", None)
+    return report
 
 
 def _plain(facts_text: str) -> dict[str, Any]:

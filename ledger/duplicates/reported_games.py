@@ -1,4 +1,4 @@
-"""What duplicate detection asks of the games of a file, whether these are rows or columns."""
+"""The games of a file as duplicate detection reads them, whether these are rows or columns."""
 
 from __future__ import annotations
 

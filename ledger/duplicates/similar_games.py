@@ -18,18 +18,18 @@ from ledger.runtime.nearest import nearest
 if TYPE_CHECKING:
     from polars import DataFrame, Expr
 
-DAY_LETTERS = 10  # characters of an instant that name its day, or less where less is known
+DAY_LETTERS = 10  # characters of an instant that name its day; a month or a year has fewer
 
 LONG = 30  # half-moves from which the same moves are the same game; two players have shorter ones by heart
-# Each is read from the journal: of moves that many have played after each other, all would be read for one telling.
-MOST_LOOKED_AT = 32  # games that are looked at for one telling
-_NUMBER = r"\d"  # what a round has that is one
+# Each is read from the journal: of moves that many have played after each other, all would be read for one report.
+MOST_LOOKED_AT = 32  # games that are compared with one report
+_NUMBER = r"\d"  # in the name of every round
 DIGEST = 16  # characters of a SHA-256 that are indexed
 _MIRRORED = {"white": "black", "black": "white", "draw": "draw"}
 
 
 class Sides(NamedTuple):
-    """Who in a telling is who in a known game: its White that one's White or Black, its Black likewise."""
+    """The sides of a report that are those of a recorded game, in the same or in the other colours."""
 
     white: bool
     black: bool
@@ -51,10 +51,10 @@ class Index:
         return len(self._places)
 
     def entries(self, places: Any) -> tuple[Callable[[int], list[int]], Any]:
-        """What gives, by row, the entries of its games; and which rows have any (Boolean array).
+        """Return a function from row to the entries of its games, and a Boolean array of the rows that have any.
 
         Args:
-            places: a series of numbers, null where a row asks for none.
+            places: a series of numbers, null for a row without a number.
         """
         first, last = spans(self._places, places)
         return lambda row: self._positions[
@@ -63,26 +63,26 @@ class Index:
 
 
 def spans(ascending: Any, places: Any) -> tuple[Any, Any]:
-    """For each of some numbers the first place, and one after the last, where it stands among sorted ones.
+    """Return for each number its first place among sorted ones, and the place after its last.
 
     Args:
         ascending: an array, ascending.
-        places: a series, null where nothing is looked for.
+        places: a series, null for rows that are not looked up.
     """
     if not len(ascending) or places.null_count() == len(places):
         nothing = np.zeros(len(places), np.int64)
         return nothing, nothing
     hashes = places.fill_null(0).to_numpy()
     first = np.searchsorted(ascending, hashes, "left")
-    is_there = (ascending[np.minimum(first, len(ascending) - 1)] == hashes) & places.is_not_null().to_numpy()
+    is_present = (ascending[np.minimum(first, len(ascending) - 1)] == hashes) & places.is_not_null().to_numpy()
     last = first.copy()
-    # few are found: nearly all are looked up once
-    last[is_there] = np.searchsorted(ascending, hashes[is_there], "right")
+    # few are present: nearly all are looked up once
+    last[is_present] = np.searchsorted(ascending, hashes[is_present], "right")
     return first, last
 
 
 def moves_digest() -> Expr:
-    """The number of a movetext by its SHA-256, column ``text``."""
+    """Return the number of a movetext by its SHA-256, column ``text``."""
     # Polars promises no stable hashes from one version to the next: none of these numbers outlives the process.
     return pl.col("text").str.slice(0, DIGEST).hash().alias("moves")
 
@@ -105,29 +105,29 @@ def days_of(ended_at: str | None, started_at: str | None) -> list[str]:
     return list(dict.fromkeys(days))
 
 
-def told_moves(frame: DataFrame) -> Any:
-    """The numbers of the movetexts of a frame's games, as of ``moves_digest``; null for short games."""
+def report_moves(frame: DataFrame) -> Any:
+    """Return the numbers of the movetexts of a frame's games, as of ``moves_digest``; null for short games."""
     columns = (frame[name].to_list() for name in ("half_moves", "text"))
     digests = pl.Series("text", list(map(long_text, *columns)), dtype=pl.String)
     return pl.DataFrame({"text": digests}).select(moves_digest()).to_series()
 
 
-# what a game lacks of event, round and players
+# bits for what a game lacks: event, round and players
 _NO_EVENT, _NO_ROUND, _NO_PLAYERS = 1, 2, 4
 
 
 def meeting() -> Expr:
-    """A number for event, round and players, in columns ``white``, ``black``, ``tournament`` and ``round``.
+    """Return a number for event, round and players, in columns ``white``, ``black``, ``tournament`` and ``round``.
 
-    Null where one of them is not known, or the round is no round.
+    Null if one of them is missing, or the round is no round.
     """
-    number, lacks = _meeting_so_far()
+    number, lacks = partial_meeting()
     return pl.when(lacks == 0).then(number).alias("meeting")
 
 
-def _meeting_so_far() -> tuple[Expr, Expr]:
-    """What is known of that number, and what is not: a supplement may tell the rest."""
-    # the lower number first, so that a game that is told with swapped colours comes to the same
+def partial_meeting() -> tuple[Expr, Expr]:
+    """Return the known part of that number and the bits of what is missing: a supplement may add the rest."""
+    # the lower number first, so that a game that is reported with swapped colours gets the same number
     pair = pl.min_horizontal("white", "black") * 2**32 + pl.max_horizontal("white", "black")
     parts = (
         (_NO_EVENT, pl.col("tournament").is_not_null(), pl.col("tournament")),
@@ -135,16 +135,16 @@ def _meeting_so_far() -> tuple[Expr, Expr]:
         (_NO_PLAYERS, pl.min_horizontal("white", "black") >= 0, pair),
     )
     number, lacks = pl.lit(0, pl.UInt64), pl.lit(0, pl.UInt8)
-    for bit, is_known, part in parts:
-        number ^= pl.when(is_known).then(part.hash()).otherwise(pl.lit(0, pl.UInt64))
-        lacks |= pl.when(is_known).then(pl.lit(0, pl.UInt8)).otherwise(pl.lit(bit, pl.UInt8))
+    for bit, is_present, part in parts:
+        number ^= pl.when(is_present).then(part.hash()).otherwise(pl.lit(0, pl.UInt64))
+        lacks |= pl.when(is_present).then(pl.lit(0, pl.UInt8)).otherwise(pl.lit(bit, pl.UInt8))
     return number.alias("meeting"), lacks.alias("lacks")
 
 
-def _meetings(parts: Sequence[DataFrame]) -> list[DataFrame]:
-    """The positions of games, with their numbers of ``meeting`` as all that was told of them makes these."""
-    whole = [part.filter(pl.col("lacks") == 0).select("position", "meeting") for part in parts]
-    # Of a supplement, which names no players, what it tells of event and round.
+def full_meetings(parts: Sequence[DataFrame]) -> list[DataFrame]:
+    """Return the positions of games with their ``meeting`` numbers, from all recorded facts."""
+    complete = [part.filter(pl.col("lacks") == 0).select("position", "meeting") for part in parts]
+    # Supplements name no players: only event and round.
     supplements = [
         part.filter(pl.col("lacks").is_between(_NO_PLAYERS, _NO_PLAYERS | _NO_EVENT | _NO_ROUND, "left")).select(
             "position", "meeting", "lacks"
@@ -153,12 +153,12 @@ def _meetings(parts: Sequence[DataFrame]) -> list[DataFrame]:
     ]
     later = pl.concat(supplements) if supplements else pl.DataFrame()
     if not len(later):
-        return whole
+        return complete
     games = pl.concat(
         part.filter(pl.col("lacks").is_between(1, _NO_PLAYERS, "left")).select("position", "meeting", "lacks")
         for part in parts
     )
-    # A field is filled once: at most one supplement of a game tells each of the two.
+    # A field is filled once: at most one supplement of a game has each of the two.
     for lacks in (_NO_PLAYERS, _NO_PLAYERS | _NO_EVENT, _NO_PLAYERS | _NO_ROUND):
         of_these = later.filter(pl.col("lacks") == lacks).unique("position")
         games = games.join(of_these.select("position", more="meeting"), on="position", how="left").select(
@@ -166,44 +166,44 @@ def _meetings(parts: Sequence[DataFrame]) -> list[DataFrame]:
             pl.col("meeting") ^ pl.col("more").fill_null(0),
             pl.when(pl.col("more").is_null()).then("lacks").otherwise(pl.col("lacks") & lacks).alias("lacks"),
         )
-    return [*whole, games.filter(pl.col("lacks") == 0).select("position", "meeting")]
+    return [*complete, games.filter(pl.col("lacks") == 0).select("position", "meeting")]
 
 
 def contradictions(
-    telling: Mapping[str, Any], game: Mapping[str, Any], sides: Sides, names: Callable[[], Sequence[tuple[str, str]]]
+    report: Mapping[str, Any], game: Mapping[str, Any], sides: Sides, names: Callable[[], Sequence[tuple[str, str]]]
 ) -> str:
-    """What a telling says otherwise than the known game that it looks like; empty where it looks like another game.
+    """Return how a report contradicts the recorded game that it resembles; empty if it is another game.
 
     Args:
-        telling: the facts of the telling.
-        game: those of the known game.
-        sides: who is who.
-        names: the names of both Whites and of both Blacks, asked only where one of the players is another.
+        report: the facts of the report.
+        game: those of the recorded game.
+        sides: which sides are the same players.
+        names: returns the names of both Whites and of both Blacks; called only if one of the players differs.
     """
-    moves = telling.get("text")
-    same_moves = moves is not None and moves == game.get("text") and telling.get("half_moves", 0) >= LONG
+    moves = report.get("text")
+    same_moves = moves is not None and moves == game.get("text") and report.get("half_moves", 0) >= LONG
     for name in ("half_moves", "text", "pool"):  # a blank contradicts nothing
-        if None not in {telling.get(name), game.get(name)} and telling.get(name) != game.get(name):
+        if None not in {report.get(name), game.get(name)} and report.get(name) != game.get(name):
             return ""
-    same_event = telling.get("tournament") is not None and telling.get("tournament") == game.get("tournament")
-    same_round = same_event and telling.get("round") is not None and telling.get("round") == game.get("round")
-    days = telling["ended_at"][:DAY_LETTERS], game["ended_at"][:DAY_LETTERS]
-    same_outcome = telling["outcome"] == game["outcome"]
+    same_event = report.get("tournament") is not None and report.get("tournament") == game.get("tournament")
+    same_round = same_event and report.get("round") is not None and report.get("round") == game.get("round")
+    days = report["ended_at"][:DAY_LETTERS], game["ended_at"][:DAY_LETTERS]
+    same_outcome = report["outcome"] == game["outcome"]
     if sides.white and sides.black:
         is_next = (
             same_round
-            and len(days[0]) == len(days[1]) == DAY_LETTERS  # else one of them is not known to the day
+            and len(days[0]) == len(days[1]) == DAY_LETTERS  # else one of them has no day
             and abs((date.fromisoformat(days[0]) - date.fromisoformat(days[1])).days) == 1
         )
         return "with another day" if same_outcome and days[0] != days[1] and (same_moves or is_next) else ""
     if days[0] != days[1] or not (same_moves or len(days[0]) == DAY_LETTERS):
         return ""
     if sides.white_as_black and sides.black_as_white:
-        same_winner = game["outcome"] == _MIRRORED[telling["outcome"]]
+        same_winner = game["outcome"] == _MIRRORED[report["outcome"]]
         is_same = (same_winner and same_round) or (same_moves and (same_winner or same_outcome))
         return "with the colours swapped" if is_same else ""
     if (sides.white or sides.black) and same_moves and same_event and same_outcome:
-        # Of the side that differs: those of the Blacks where White is the same.
+        # Of the side that differs: those of the Blacks if White is the same.
         other = names()[int(sides.white)]
         return "with another name" if nearest(other[0], [other[1]]) else ""
     return ""

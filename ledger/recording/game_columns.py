@@ -1,4 +1,4 @@
-"""Many games of an import as columns of a frame; what is alike is that of ``game_rows``.
+"""Many games of an import as columns of a frame; the rules are those of ``game_rows``.
 
 Columns only say which games to look at; the event class and the rules judge these one by one.
 """
@@ -155,7 +155,7 @@ def _judged(games: DataFrame) -> list[Judged]:
 
 
 def suspects(games: DataFrame, now_ms: int) -> Series:
-    """Which games ``judge.check`` may refuse (Boolean): all that it refuses, and perhaps others.
+    """Return which games ``judge.check`` may refuse (Boolean): all that it refuses, and perhaps others.
 
     Pools and players that are not known are not looked for: an import makes them known before.
 
@@ -183,9 +183,9 @@ def blocks_of(frames: Iterable[DataFrame]) -> Iterator[GameColumns]:
 def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
     """Yield the frames of one file with a ``sequence`` for games that nothing else orders within their day.
 
-    Those are the games of which the file tells the day alone, and further games of one instant under made keys, which
+    Those are the games of which the file has only the day, and further games of one instant under made keys, which
     depend on the ledger's secret. Their places in the file serve, so that a file gives equal ratings in all ledgers;
-    ``is_numbered`` tells which games the file itself numbers.
+    ``is_numbered`` marks the games that the file itself numbers.
     """
     tally = Tally()
     for games in frames:

@@ -1,6 +1,6 @@
 """Many players at once into the journal: their numbers, and an entry for each whom the journal does not have.
 
-Which players, and what is told of them, the caller says: an import of games, or of a list of players.
+The caller names the players and their data: an import of games, or of a list of players.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _FEW = 200  # new players who are registered as rows: to load Polars takes as lo
 
 
 class PlayersOfFile(NamedTuple):
-    """What players of a file came to.
+    """The players of a file after their registration.
 
     Attributes:
         persons: the person behind each identity.
-        new: who was registered, in the order of the numbers.
-        kept_names: how many were renamed and are called otherwise by the file: they keep the name that they have.
+        new: newly registered players, in the order of the numbers.
+        kept_names: number of renamed players whom the file calls by another name: they keep the present one.
     """
 
     persons: dict[str, Person]
@@ -51,12 +51,12 @@ def register(
 
     Args:
         writer: the open transaction.
-        names: where the numbers come from.
+        names: gives the numbers.
         named: identity -> name to show.
-        stamp: when it is recorded, which is when new players join.
-        actor: who records.
-        further: what is told beside the name, in columns ``identity``, ``birth_year`` and ``standing``; without it new
-            players are full members of whom nothing else is known.
+        stamp: recording time, at which new players join.
+        actor: the recorder.
+        further: data next to the name, in columns ``identity``, ``birth_year`` and ``standing``; without it new players
+            are full members without further data.
 
     Raises:
         StorageError: the people file and the journal do not belong together.
@@ -104,7 +104,7 @@ def _append_persons(writer: Writer, persons: Sequence[Person], stamp: str, actor
 
 
 def append_rows(writer: Writer, rows: DataFrame, kind: type[Event], stamp: str, actor: str) -> int:
-    """Append an event of one kind for each row, whose columns are its fields; how many there are."""
+    """Append an event of one kind for each row, whose columns are its fields; return their number."""
     if not len(rows):
         return 0
     bodies = codec_columns.player_bodies(rows, kind, writer.size + 1, stamp, actor)

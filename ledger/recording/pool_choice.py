@@ -11,7 +11,7 @@ BY_SPEED = "by-speed"
 
 @attrs.frozen(kw_only=True)
 class PoolChoice:
-    """Which pool an imported game goes to.
+    """The rule that assigns a pool to an imported game.
 
     Attributes:
         pool: the pool of standard chess; ``by-speed`` cuts by variant and speed class, as Lichess does.

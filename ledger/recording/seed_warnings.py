@@ -45,7 +45,7 @@ GROUP BY side.key ORDER BY side.key
 
 
 class RecordedSide(NamedTuple):
-    """One side of a game that was recorded: of which line or place, in which pool, who, and when the game ended."""
+    """One side of a recorded game: its line or place, pool, player, and the end of the game."""
 
     place: int
     pool: str
@@ -54,26 +54,26 @@ class RecordedSide(NamedTuple):
 
 
 class SeedWarnings:
-    """What is told of the games that one process records."""
+    """The warnings about the games that one process records."""
 
     def __init__(self, views: Views) -> None:
-        """Ask these views, where there are any; which are told of what was recorded is their business."""
+        """Take the views; they need not exist, and catch up by themselves."""
         self._views = views
-        self._told: set[tuple[str, int]] = set()  # each player is named once a pool
+        self._reported: set[tuple[str, int]] = set()  # each player is named once a pool
 
     def of_games(self, games: GameRows | GameColumns) -> list[FileFault]:
         """Return a note for each player concerned, of games that are events."""
         connection = self._connection()
         if connection is None:
             return []
-        # The earliest game of each alone: where that one takes no list away, no later one of the player does.
+        # Only the earliest game of each: if that one takes no list away, no later one of the player does.
         sides = games.earliest_sides()
         names = {side.player: repr(side.name) for side in sides}
         recorded = (RecordedSide(side.line, side.pool, side.player, side.ended_ms) for side in sides)
         return self._seeds_taken_away(connection, recorded, names.__getitem__)
 
     def of_events(self, events: Sequence[Event | None]) -> dict[int, str]:
-        """Of events that were recorded, by place: what is told of it."""
+        """Return the warnings about recorded events, by place."""
         connection = self._connection() if GameRecorded in set(map(type, events)) else None
         if connection is None:
             return {}
@@ -89,14 +89,14 @@ class SeedWarnings:
         return notes
 
     def noted(self, recorded: RecordedEvents) -> list[Receipt]:
-        """The receipts of events that were recorded, with what is told of each."""
+        """Return the receipts of recorded events with the warnings as their notes."""
         receipts = recorded.receipts
         for place, note in self.of_events(recorded.events).items():
             receipts[place] = receipts[place]._replace(note=note)
         return receipts
 
     def _connection(self) -> sqlite3.Connection | None:
-        """The views, if they know a seed; what is wrong with them is told by whoever derives from them."""
+        """Return the views if they have a seed; the code that derives from them reports damage."""
         try:
             connection = self._views.connection if self._views.path.exists() else None
             if connection is not None and queries.first_row(connection, _SEEDS, ()) == {"found": 1}:
@@ -106,18 +106,18 @@ class SeedWarnings:
         return None
 
     def _seeds_taken_away(
-        self, connection: sqlite3.Connection, sides: Iterable[RecordedSide], called: Callable[[int], str]
+        self, connection: sqlite3.Connection, sides: Iterable[RecordedSide], name_of: Callable[[int], str]
     ) -> list[FileFault]:
-        """For each side that takes a seed away: its place, and the words."""
+        """Return place and message of each side that takes a seed away."""
         faults = []
         for row in queries.dictionaries(connection, _EARLY, (json.dumps(list(sides)),)):
             pool = next(pool for pool in stored_pools(connection) if pool.pool == row["number"])
             key = (pool.name, row["player"])
-            if key not in self._told and not seed_effect(pool, row["ended_ms"], row["since_ms"]).takes:
-                self._told.add(key)
+            if key not in self._reported and not seed_effect(pool, row["ended_ms"], row["since_ms"]).takes:
+                self._reported.add(key)
                 ended = instant_text(row["ended_ms"], Precision.DAY)
                 message = (
-                    f"this game ended on {ended}, before {row['since']}, from when {called(row['player'])} has the "
+                    f"this game ended on {ended}, before {row['since']}, from when {name_of(row['player'])} has the "
                     f"rating {row['rating']:g} of a list in pool {pool.name!r}: it is rated with what applied before "
                     "the list; check the year of the game"
                 )

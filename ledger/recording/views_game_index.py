@@ -1,6 +1,6 @@
-"""The views as an index of recorded games: by players and day, by round, by moves.
+"""The views as an index of recorded games: by players and day, by round and by moves.
 
-Without the views, or if anything is wrong with them, the journal is read. The book has each game in its current state;
+Without the views, or if they are damaged, the journal is read. The book has each game in its current state;
 corrected games and the numbers of merged players are kept as they were submitted, too. The entries that are named here
 are read and judged elsewhere: too many of them do no harm, too few would.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import attrs
 import orjson
 
-from ledger.duplicates.candidate_index import Sought
+from ledger.duplicates.candidate_index import GameLookup
 from ledger.duplicates.similar_games import MOST_LOOKED_AT
 from ledger.errors import LedgerError, MalformedError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -41,26 +41,26 @@ _BY_MEETING = (
     "value ->> 3 AS round FROM json_each(?))"
 ) + _TOLD_SO.format(where="g.tournament = s.tournament AND g.round = s.round")
 _HIGHEST = "SELECT coalesce(max(player), 0) FROM players"
-_PLAYER, _END = b',"kind":"player-registered/1","position":', -100  # it stands in the last bytes of a body
+_PLAYER, _END = b',"kind":"player-registered/1","position":', -100  # it is in the last bytes of a body
 _FEW = 2_000  # entries after those that the views know that are read
 _BY_MOVES = f"SELECT position FROM movetexts WHERE moves = ? ORDER BY position LIMIT {MOST_LOOKED_AT}"
 
 
 @attrs.frozen
 class ViewsGameIndex:
-    """The ``GameIndex`` of one ledger: its views, as far as they are; whatever is wrong with these, there is none."""
+    """The ``GameIndex`` of one ledger: its views up to their last entry; there is no index if these are damaged."""
 
     views: Views
 
     def reached(self) -> int | None:
-        """The entry up to which the views know the journal; None where they cannot be asked."""
+        """Return the last entry of the journal that the views contain; None if they cannot be read."""
         try:
             return views_file.position(self.views.connection) if self.views.path.exists() else None
         except LedgerError:
             return None
 
     def highest_registered(self) -> int | None:
-        """The highest number of a player whom the journal registered; None where only the whole journal tells."""
+        """Return the highest number of a registered player; None if only the whole journal has it."""
         reached, journal = self.reached(), self.views.journal
         if reached is None or journal.size() - reached > _FEW:
             return None
@@ -69,8 +69,8 @@ class ViewsGameIndex:
             later = [body for bodies in journal.read(reached) for body in bodies if body.find(_PLAYER, _END) >= 0]
             return max([highest, *(int(orjson.loads(body)["facts"]["player"]) for body in later)])
 
-    def entries(self, sought: Sought) -> tuple[int, set[int]] | None:
-        """The entries of games that were told so, maybe of others, and up to which entry; as of ``GameIndex``."""
+    def entries(self, lookup: GameLookup) -> tuple[int, set[int]] | None:
+        """Return the last entry that the views contain, and the entries of matching games and maybe others."""
         try:
             if not self.views.path.exists():
                 return None
@@ -80,11 +80,11 @@ class ViewsGameIndex:
                 connection.execute("BEGIN")
                 try:
                     reached, entries = views_file.position(connection), set[int]()
-                    for query, rows in ((_BY_DAY, list(_days(sought))), (_BY_MEETING, sought.meetings)):
+                    for query, rows in ((_BY_DAY, list(_days(lookup))), (_BY_MEETING, lookup.meetings)):
                         if rows:
                             answer = connection.execute(query, (json.dumps(rows),))
                             entries.update(position for (position,) in answer)
-                    for moves in sought.moves:
+                    for moves in lookup.moves:
                         entries.update(position for (position,) in connection.execute(_BY_MOVES, (moves,)))
                     return reached, entries
                 finally:
@@ -93,12 +93,12 @@ class ViewsGameIndex:
             return None
 
 
-def _days(sought: Sought) -> Iterable[tuple[int, int, int, int, str]]:
-    """White, Black, the first and the last end that a game of that day may have in the book, and the day."""
-    for white, black, day in sought.days:
+def _days(lookup: GameLookup) -> Iterable[tuple[int, int, int, int, str]]:
+    """Yield White, Black, the first and the last end that a game of that day may have in the book, and the day."""
+    for white, black, day in lookup.days:
         try:
-            # A supplement may have made the end more exact, or earlier by some hours where it was reckoned; or the day
+            # A supplement may have made the end more exact, or earlier by some hours if it was computed; or the day
             # is that of the beginning, and the end may be any later one or be known to the year alone.
             yield white, black, instant_ms(day[:4]) - DAY_MS, instant_end_ms(day) + DAY_MS, day
-        except MalformedError:  # no game of the journal has that day; it is told where the game is judged
+        except MalformedError:  # no game of the journal has that day; the fault is reported when the game is judged
             continue

@@ -32,7 +32,7 @@ def sorted_out(ledger: Ledger, file: list[pl.DataFrame], *, by_index: bool) -> l
     for frame in file:
         kept, held = job.split_off_duplicates(GameColumns(frame), ledger.journal.find, size)
         found += [list(kept.rows()), held]
-        assert job._known is None or job._is_whole is not by_index
+        assert job._candidates is None or job._is_whole is not by_index
     return [*found, list(job._claimed)]
 
 
