@@ -774,7 +774,7 @@ class Ledger(OpenLedger):
     def log(self, game: str) -> list[JournalEntry]:
         """Every journal entry about one game, in order: recorded, supplemented, proposed, decided.
 
-        The game is found as ``game_found`` finds it. A proposal or decision has the words of its reason beside it.
+        The game is found as ``find_game`` finds it. A proposal or decision has the words of its reason beside it.
         Which proposals concern a game says ``GameLog``.
 
         Raises:

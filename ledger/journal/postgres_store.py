@@ -702,8 +702,8 @@ class PostgresWriter(StoredWriter):
             self._copy(kinds, keys, bodies, leaves)
         else:
             row: list[Value] = [self.size + 1, next(iter(kinds)), keys[0], bodies[0], leaves[0]]
-            # Asked under the lock, and free: no process takes it before the commit, so the row goes with it and an entry
-            # costs two round trips. ``...`` is a key that was not asked.
+            # Asked under the lock, and free: no process takes it before the commit, so the row goes with it and an
+            # entry costs two round trips. ``...`` is a key that was not asked.
             if self._looked_up.get(keys[0], ...) is None:
                 self._waiting.append((ServerStatement(self._statements.insert, row), 1, "journal"))
             else:

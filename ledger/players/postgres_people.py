@@ -370,7 +370,7 @@ class PostgresPeople(People):
         return [identity for (identity,) in self._database.rows(query)]
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
-        """Return those of these players that exist, in order of the numbers."""
+        """Return the known ones of these players, in order of the numbers."""
         persons = self._persons("player = ANY(%(players)s) ORDER BY player", players=bigints(players))
         return {person.player: person for person in persons}
 
