@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from ledger.duplicates.candidate_index import CandidateIndex, Candidates, Comparison, GameIndex
+from ledger.duplicates.candidate_index import CandidateIndex, Candidates, GameComparison, GameIndex
 from ledger.duplicates.candidate_index_columns import CandidateColumns
 from ledger.duplicates.candidates import KnownGame, load_games
 from ledger.duplicates.game_keys import MADE, is_made
@@ -164,7 +164,7 @@ class DuplicateDetector:
             return None
         return CandidateIndex.of_games(games, self._journal, find, self._people, self._claimed, self._index)
 
-    def _match(self, report: _Report, comparison: Comparison, find: Find) -> _Candidate | None:
+    def _match(self, report: _Report, comparison: GameComparison, find: Find) -> _Candidate | None:
         """Claim and return the recorded game that a report repeats or resembles; no other row of the file gets it."""
         assert self._candidates is not None
         best: _Candidate | None = None
@@ -191,7 +191,7 @@ class DuplicateDetector:
             self._candidates.claimed[best.entry] = True
         return best
 
-    def _match_with_contradiction(self, report: _Report, comparison: Comparison, find: Find) -> _Candidate | None:
+    def _match_with_contradiction(self, report: _Report, comparison: GameComparison, find: Find) -> _Candidate | None:
         """Return the first recorded game that a report resembles but for its day, its colours or a name."""
         assert self._candidates is not None
         for entry in comparison.others:
