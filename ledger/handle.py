@@ -36,7 +36,7 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.players import erasing, renaming
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import SealedNames, player_found
+from ledger.players.sealed_names import VerifiedNames, find_player
 from ledger.players.stores import open_stores, token_store_of
 from ledger.ratings import queries
 from ledger.ratings.fact_projector import ReadModel
@@ -48,7 +48,7 @@ from ledger.recording.recorder import Gate, RecordedEvents, Recorder, Refused, S
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.runtime.calls import checked_methods
-from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored
+from ledger.runtime.ledger_files import journal_file, refuse_half_restored, sidecar
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.owners import Owner
@@ -99,7 +99,7 @@ class OpenLedger:
         """
         self.path, self._owner = Path(path), Owner()
         self._journal, self._views, self.clock = journal, views, clock
-        self.names = SealedNames(journal, people, ViewsGameIndex(views).highest_registered)
+        self.names = VerifiedNames(journal, people, ViewsGameIndex(views).highest_registered)
         self.current_facts = CurrentFacts(journal, views)
         self.checkpoints = Checkpoints(path, journal)
         self.token_store, self._files = token_store, files
@@ -156,7 +156,7 @@ class OpenLedger:
         projectors: Sequence[ReadModel] | InstalledProjectors,
         clock: Callable[[], datetime],
     ) -> Self:
-        views = Views(beside(path, "views"), projectors, journal)
+        views = Views(sidecar(path, "views"), projectors, journal)
         return cls(path, journal, people, views, clock, token_store_of(path, journal))
 
     def __enter__(self) -> Self:
@@ -339,7 +339,7 @@ class OpenLedger:
 
     def player_as_told(self, player: str) -> Person:
         """Return the same under the given number, before merges."""
-        return player_found(self.journal, self.names, player)
+        return find_player(self.journal, self.names, player)
 
     def unseen(self, what: str, seen: int | None, size: int, *, despite_games: bool) -> str | None:
         """Return why something that was decided at fewer entries may not be recorded; None: it may.

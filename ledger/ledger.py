@@ -23,7 +23,7 @@ from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNa
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered, RoundWithoutGame, SchemeAdopted
-from ledger.facts.source_games import SourceGame, SourceRound, frame_schema, shown
+from ledger.facts.source_games import SourceGame, SourceRound, excerpt, frame_schema
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.handle import DEFAULT_ACTOR, OpenLedger, utc_now
 from ledger.journal import listing
@@ -51,7 +51,7 @@ from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import Lazy, sqlite_utils
-from ledger.runtime.ledger_files import beside, journal_file, refuse_half_restored, refuse_leftovers, whole
+from ledger.runtime.ledger_files import atomic_file, journal_file, refuse_half_restored, refuse_leftovers, sidecar
 from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
@@ -124,13 +124,13 @@ class Ledger(OpenLedger):
         # All checks come before the first file is made: a refusal then leaves no file.
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         judge.check(event, Evidence(Context.JOURNAL, 0))
-        codec.seal_actor(actor)
+        codec.actor_json(actor)
         at_hand(projectors)
         refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
         refuse_leftovers(path)
-        path, people = journal_file(path), beside(path, "people")
+        path, people = journal_file(path), sidecar(path, "people")
         secret = None
         if secret_of is not None:
             with closing(open_names(journal_file(secret_of))) as other:
@@ -143,7 +143,7 @@ class Ledger(OpenLedger):
             SettingsFile(path).put(**words)
             return cls.open(path, clock=clock, projectors=projectors)
         if not people.exists():
-            with whole(people) as making:
+            with atomic_file(people) as making:
                 SqlitePeople.create(making, secret).close()
         elif not SqlitePeople.is_empty(people):
             # An empty one is from an ``init`` that was stopped before the journal appeared: this continues it.
@@ -153,7 +153,7 @@ class Ledger(OpenLedger):
                 empty.take_secret(secret)
         # the journal appears last, with its scheme: before that there is no ledger
         with (
-            whole(path) as making,
+            atomic_file(path) as making,
             cls._over(making, SqliteJournal.create(making), SqlitePeople(people), (), clock) as made,
         ):
             made.append(event, actor=actor)
@@ -221,7 +221,7 @@ class Ledger(OpenLedger):
         submissions = list(submissions)
         if strangers := [submission for submission in submissions if not isinstance(submission, Submission)]:
             raise MalformedError(
-                [f"{shown(thing)} is no Telling(event, actor)" for thing in strangers[:STRANGERS_NAMED]]
+                [f"{excerpt(thing)} is no Telling(event, actor)" for thing in strangers[:STRANGERS_NAMED]]
             )
         outcomes: list[Receipt | Refused] = []
         for is_game, run in groupby(submissions, lambda submission: type(submission.event) is GameRecorded):
@@ -241,13 +241,13 @@ class Ledger(OpenLedger):
         refused: dict[int, Refused] = {}
         recorders: dict[tuple[str | None, str], str] = {}  # a name is authenticated once; each refusal is noted
         for place, game in enumerate(games):
-            shown = (game.token, game.actor)
+            person = (game.token, game.actor)
             try:
-                recorders[shown] = recorders.get(shown) or self.recorder_named(*shown)
+                recorders[person] = recorders.get(person) or self.recorder_named(*person)
             except (RejectedError, MalformedError) as error:
                 refused[place] = error
                 continue
-            named[place] = game._replace(actor=recorders[shown])
+            named[place] = game._replace(actor=recorders[person])
         outcomes: dict[int, Receipt | Refused] = {**refused}
         if named:
             outcomes |= zip(named, self._record_each([*named.values()]), strict=True)
@@ -321,7 +321,7 @@ class Ledger(OpenLedger):
         pairs = list(players)
         if strangers := [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]:
             raise MalformedError(
-                [f"{shown(thing)} is no pair of identity and name" for thing in strangers[:STRANGERS_NAMED]]
+                [f"{excerpt(thing)} is no pair of identity and name" for thing in strangers[:STRANGERS_NAMED]]
             )
         new_players = [NewPlayer(identity, name, standing) for identity, name in pairs]
         return [person.player for person in self.registry.add_many(new_players, actor=actor, token=token)]
@@ -806,7 +806,7 @@ def _game_frame(frame: DataFrame) -> DataFrame:
     if missing:
         advice = "import_file(path) reads files; a reader gives Polars frames in the columns of frame_schema()"
         what = f"has no {', '.join(sorted(missing))}" if len(missing) < len(columns) else "is no frame of games"
-        raise MalformedError([f"{shown(frame)} {what}; {advice}"])
+        raise MalformedError([f"{excerpt(frame)} {what}; {advice}"])
     return frame
 
 

@@ -1,7 +1,7 @@
-"""What is told of tournaments beside their games: whether it makes games rated together, and which games lie outside.
+"""Announcements of tournaments: whether they make games rated together, and which games lie outside.
 
-Also which tournaments that a file reports with their days the ledger was not told of yet. What may be told at all,
-``book.rules_by_facts`` says. Read from the journal; nothing is recorded here.
+The module also finds the tournaments that a file reports with days and that the ledger does not know yet.
+``book.rules_by_facts`` defines the possible announcements. Everything is read from the journal; nothing is recorded.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ KEPT = 10  # games whose lines are named
 
 
 def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
-    """By name of a tournament, what was told of its editions in a pool."""
-    tellings: dict[str, Announced] = {}
+    """Return, by name of a tournament, the announcements of its editions in a pool."""
+    announced_by_name: dict[str, Announced] = {}
     # In the order of keys ';' follows ':', so that these two enclose every opening of the pool.
     for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
         if isinstance(event, TournamentOpened):
-            telling = tellings.get(event.tournament, NOTHING)
-            tellings[event.tournament] = telling.opened_for(instant_ms(event.starts_at), _end(event))
+            announced = announced_by_name.get(event.tournament, NOTHING)
+            announced_by_name[event.tournament] = announced.opened_for(instant_ms(event.starts_at), _end(event))
     for event in _entries(journal, f"tournament:{pool}:", f"tournament:{pool};"):
         if isinstance(event, TournamentClosed):
-            telling = tellings.get(event.tournament, NOTHING)
-            tellings[event.tournament] = telling.closed_at(instant_end_ms(event.ended_at))
-    return tellings
+            announced = announced_by_name.get(event.tournament, NOTHING)
+            announced_by_name[event.tournament] = announced.closed_at(instant_end_ms(event.ended_at))
+    return announced_by_name
 
 
 def _entries(journal: Journal, first: str, last: str) -> Iterator[object]:
@@ -62,10 +62,10 @@ def _end(event: TournamentOpened) -> int:
 
 
 def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: Sequence[int]) -> str | None:
-    """Why what is told of a tournament's days makes no game of it rated together; None where it does, or may.
+    """Return why a tournament's announced days make none of its games rated together; None if they do, or may.
 
     Args:
-        pool: the pool, with what is told.
+        pool: the pool, with its announcements.
         event: the announcement or the closing.
         ends: of a closing, when the games of the tournament ended, milliseconds, ascending.
     """
@@ -97,42 +97,42 @@ def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: 
 
 
 def is_outside(end: int, announced: Announced) -> bool:
-    """Whether a game that ended then lies in no edition that was told, though it was most likely meant to."""
+    """Return whether a game that ended then lies in no announced edition, though it was most likely meant to."""
     opened = announced.editions()
     if any(edition.first_ms <= end <= edition.last_ms for edition in opened):
         return False
     closing = first_from(end, announced.closed)
     if closing is not None and not any(end < edition.first_ms <= closing for edition in opened):
-        # an edition that was told by its closing alone
+        # an edition that was announced by its closing alone
         return False
     return bool(opened) or any(over < end <= over + SOON * DAY_MS for over in announced.closed)
 
 
 @attrs.define
 class OutsideGames:
-    """Games of an import that lie in no edition of their tournament that was told.
+    """Games of an import that lie in no announced edition of their tournament.
 
     Attributes:
-        known: by pool and tournament, what was told.
+        announced: by pool and tournament, the announcements.
         games: line and words of the first of them.
         count: how many there are.
     """
 
-    known: Mapping[str, Announced]
+    announced: Mapping[str, Announced]
     games: list[tuple[int, str]] = attrs.Factory(list)
     count: int = 0
 
     def passing(self, frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
-        """The frames as they are, looked at on their way."""
+        """Yield the frames unchanged, after a look at them."""
         for frame in frames:
-            if self.known:
+            if self.announced:
                 of_these = frame.select("line", "tournament", "ended_at").filter(
-                    pl.col("tournament").is_in(list(self.known))
+                    pl.col("tournament").is_in(list(self.announced))
                 )
                 ends = instant_ms_column(of_these["ended_at"]).to_list()
                 rows = of_these.iter_rows()
                 for (line, name, ended_at), end in zip(rows, ends, strict=True):
-                    if end is not None and is_outside(end, self.known[name]):
+                    if end is not None and is_outside(end, self.announced[name]):
                         self.count += 1
                         if len(self.games) < KEPT:
                             self.games.append((line, f"ended on {ended_at[:10]}, outside what is told of {name!r}"))
@@ -141,12 +141,12 @@ class OutsideGames:
 
 @checked
 def outside_games(ledger: OpenLedger, pool: str) -> OutsideGames:
-    """What looks at the games of an import into a pool."""
+    """Return the observer of the games of an import into a pool."""
     return OutsideGames(announced_in(ledger.journal, pool))
 
 
 class Opening(NamedTuple):
-    """A tournament to announce: line of the file, the event, and why that is refused, None where it is not."""
+    """A tournament to announce: line of the file, the event, and why that is refused, None if it is not."""
 
     line: int
     event: TournamentOpened
@@ -154,7 +154,7 @@ class Opening(NamedTuple):
 
 
 def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: str) -> Iterator[Opening]:
-    """The tournaments of a file that the ledger was not told of with these days.
+    """Return the tournaments of a file that the ledger does not know with these days.
 
     Args:
         ledger: where they would be announced.
@@ -183,7 +183,7 @@ def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: s
 
 
 def _refusal(ledger: OpenLedger, event: TournamentOpened) -> str | None:
-    """Why an announcement would be refused; None where it would be recorded, or where its pool is none yet."""
+    """Return why an announcement would be refused; None if it would be recorded, or if its pool does not exist yet."""
     stored = ledger.journal.find([event.key]).get(event.key)
     try:
         # The judge is asked about new facts alone: what has a known key repeats that fact, or contradicts it.

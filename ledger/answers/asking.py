@@ -1,9 +1,9 @@
-"""How a ledger is asked, and how people and days are shown: what every answer uses.
+"""The common base of answers: how they read a ledger, and how they show people and days.
 
-Every answer is of one moment. It puts many statements to the views, and others record games and approve corrections
-between any two of them. Whatever asks the views on behalf of a caller is therefore marked as ``of_one_moment``, the
-helpers of answers too: one within another costs next to nothing. A test holds that no function of this room is
-forgotten.
+Every answer is of one read snapshot. It puts many statements to the views, and others record games and approve
+corrections between any two of them. Every function that reads the views for a caller is therefore marked as
+``of_one_moment``, the helpers of answers too: one within another costs next to nothing. A test checks that no
+function of this package is forgotten.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ EVERY_ROW = 2**62  # SQLite takes it for a limit, and so does a slice
 
 
 def of_one_moment(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[Concatenate[OpenLedger, P], T]:
-    """A question whose answer is of level views and of one position of the journal, as ``Ledger.moment`` says.
+    """Decorate a question that is answered from up-to-date views and one journal position, as in ``Ledger.moment``.
 
     What it gives is read by then: it is no iterator over rows that are still to come.
     """
 
     @wraps(answer)
-    def asked(ledger: OpenLedger, /, *arguments: P.args, **named: P.kwargs) -> T:
+    def consistent(ledger: OpenLedger, /, *arguments: P.args, **named: P.kwargs) -> T:
         # one within another was given what an answer made
         if not isinstance(ledger, OpenLedger) or not ledger.views.is_read:
             (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)
         with ledger.moment():
             return answer(ledger, *arguments, **named)
 
-    return asked
+    return consistent
 
 
 def rows_up_to(limit: int | None) -> int:
-    """How many rows a limit asks for: with 0, as on the command line, and with None all of them.
+    """Return how many rows a limit means: with 0, as on the command line, and with None all of them.
 
     Raises:
         MalformedError: it is below 0.
@@ -60,17 +60,17 @@ def rows_up_to(limit: int | None) -> int:
 
 
 def average(value: float | None) -> str:
-    """An average of ratings or a performance to the nearest point, one half up (FIDE C.07, 10); ``-`` for None."""
+    """Return an average of ratings or a performance to the nearest point, half up (FIDE C.07, 10); ``-`` for None."""
     return "-" if value is None else f"{floor(value + 0.5)}"
 
 
 def day(ms: int) -> str:
-    """The day of an instant, ``YYYY-MM-DD``."""
+    """Return the day of an instant, ``YYYY-MM-DD``."""
     return instant_text(ms, Precision.DAY)
 
 
 def in_force_from(rated_ms: int | None) -> str | None:
-    """The day on which a value comes into force; None where nothing has closed its period yet."""
+    """Return the day on which a value comes into force; None if nothing has closed its period yet."""
     return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
 
 
@@ -82,29 +82,29 @@ class Naming(StrEnum):
     NUMBERS = "numbers"
 
 
-PERSONAL = frozenset({"birth_year"})  # what is told of a player and helps to tell who it is, beside the name
-# What the program itself writes for who recorded something, where nobody was named. Any other word may be a person's.
+PERSONAL = frozenset({"birth_year"})  # facts about a player that help to identify the person, besides the name
+# The program's own words for the recorder, if no person was named. Any other word may be a person's.
 OWN_WORDS = frozenset({"admin", "by-hand", "import", "ledger", "registry"})
 
 
 class _Strangers(NamedTuple):
-    """What strangers are shown: players so, and the journal's entries as they stand or not."""
+    """The view of strangers: the form of players, and whether they see the journal's entries unchanged."""
 
     rule: Naming
     entries: bool
 
 
-# Answers are made of many others: what all of them say of a person goes through this one place, whoever asks.
+# Answers are made of many others: everything about a person goes through this one place, for every reader.
 _strangers: ContextVar[_Strangers | None] = ContextVar("strangers", default=None)
 
 
 @contextmanager
 def for_strangers(rule: Naming, *, entries: bool = False) -> Iterator[None]:
-    """Every answer that is made within the block is for strangers: players are shown so, nothing else personal is.
+    """Show every answer within the block to strangers: players in that form, no other personal data.
 
     Args:
-        rule: as what players are shown.
-        entries: whether the entries of the journal are shown as they stand, with who recorded them.
+        rule: the form in which players are shown.
+        entries: whether the entries of the journal are shown unchanged, with their recorders.
     """
     # A context's own and no variable of the module: a server answers several at once, each for an audience of its own.
     before = _strangers.set(_Strangers(rule, entries))
@@ -115,29 +115,29 @@ def for_strangers(rule: Naming, *, entries: bool = False) -> Iterator[None]:
 
 
 def naming_now() -> Naming:
-    """As what players are shown here."""
+    """Return the present rule by which players are shown."""
     strangers = _strangers.get()
     return Naming.FULL if strangers is None else strangers.rule
 
 
 def is_kept_back(field: str) -> bool:
-    """Whether a field is not shown here, because it is personal."""
+    """Return whether a field is not shown here, because it is personal."""
     return field in PERSONAL and _strangers.get() is not None
 
 
 def is_recorder_shown(actor: str) -> bool:
-    """Whether the word for who recorded an entry may be seen here: it is the program's own, or entries are shown."""
+    """Return whether the recorder of an entry may be seen here: it is the program's own word, or entries are shown."""
     strangers = _strangers.get()
     return strangers is None or strangers.entries or actor in OWN_WORDS
 
 
-def shown(person: Person) -> str:
-    """What a person is called; an erased one keeps the number only."""
+def display_name(person: Person) -> str:
+    """Return the shown name of a person; an erased one keeps the number only."""
     return called_so(person.player, person.name)
 
 
 def called_so(player: int, name: str | None) -> str:
-    """What a player of this name is called; None: it was erased."""
+    """Return the shown name of a player of this name; None: it was erased."""
     if name is None or not name:
         return f"{ERASED} {player}"
     match naming_now():
@@ -152,17 +152,17 @@ def called_so(player: int, name: str | None) -> str:
 
 
 def nameless(player: int) -> str:
-    """What a player is called whose name is not shown."""
+    """Return the label of a player whose name is not shown."""
     return f"Player {player}"
 
 
 def identity_shown(identity: str | None) -> str | None:
-    """An identity, which may have the name in it; None where names are not shown in full."""
+    """Return an identity, which may have the name in it; None if names are not shown in full."""
     return identity if naming_now() is Naming.FULL else None
 
 
-def told_apart(called: Mapping[int, str]) -> dict[int, str]:
-    """Names by player number, with the number beside each that several of these players bear.
+def distinct_names(called: Mapping[int, str]) -> dict[int, str]:
+    """Return names by player number, each with the number if several of these players have it.
 
     For texts, and for tables in which no column has the numbers.
     """
@@ -171,6 +171,6 @@ def told_apart(called: Mapping[int, str]) -> dict[int, str]:
 
 
 def names(ledger: OpenLedger, players: set[int]) -> dict[int, str]:
-    """``shown`` by player number; who is missing from the people file was not erased, and is not called so."""
+    """Return ``display_name`` by player number; a player without a row in the people file was not erased."""
     people = ledger.people.by_number(sorted(players))
-    return {player: shown(people[player]) if player in people else missing(player) for player in players}
+    return {player: display_name(people[player]) if player in people else missing(player) for player in players}

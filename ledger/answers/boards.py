@@ -35,7 +35,7 @@ class FinalBoard(NamedTuple):
 
     Attributes:
         game: its key.
-        title: ``Ann - Bob 1-0, 2024-05-01``, with the facts as they stand now.
+        title: ``Ann - Bob 1-0, 2024-05-01``, with its current facts.
         moves: the moves of the main line in algebraic notation.
         position: after the last of them.
     """
@@ -47,7 +47,7 @@ class FinalBoard(NamedTuple):
 
     @property
     def answer(self) -> FinalPosition:
-        """The same as an answer."""
+        """The position as an answer."""
         return FinalPosition(
             game=self.game,
             title=self.title,
@@ -58,7 +58,7 @@ class FinalBoard(NamedTuple):
 
 
 class KeptGame(NamedTuple):
-    """A game of the journal: its key, its position, and the movetext that its source or a later one told, if any."""
+    """A game of the journal: its key, its position, and the movetext of its source or a later one, if any."""
 
     key: str
     position: int
@@ -67,14 +67,14 @@ class KeptGame(NamedTuple):
 
 @checked
 def kept_game(ledger: OpenLedger, game: str) -> KeptGame:
-    """A game by its key, the id that its server gave it, or its web address.
+    """Return a game by its key, the id that its server gave it, or its web address.
 
     Raises:
         UnknownNameError: no such game, or several.
     """
     entries = listing.about(ledger.journal_of_moment, game)
     texts = (entry.facts.get("text") for entry in entries)
-    # One entry at most has a text: a supplement fills what was blank, and contradicts nothing.
+    # At most one entry has a text: a supplement fills blank fields, and contradicts nothing.
     text = next((text for text in texts if text is not None), None)
     movetext = None if text is None else ledger.movetext(text)
     return KeptGame(entries[0].key.removeprefix("game:"), entries[0].position, movetext)
@@ -82,15 +82,15 @@ def kept_game(ledger: OpenLedger, game: str) -> KeptGame:
 
 @of_one_moment
 def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard:
-    """The position that a game ended in.
+    """Return the position that a game ended in.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         game: its key, the id that its server gave it, or its web address.
         start: the position that it began with, as FEN: the ledger keeps moves, not where they begin.
 
     Raises:
-        UnknownNameError: no such game, or no moves of it were told.
+        UnknownNameError: no such game, or its moves are unknown.
         MalformedError: *start* is no FEN, or a move cannot be played from there.
     """
     key, entry, text = kept_game(ledger, game)

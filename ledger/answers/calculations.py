@@ -15,7 +15,7 @@ from ledger import schemes
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.handle import utc_now
@@ -32,7 +32,7 @@ _SCORES: Mapping[float | str, float] = {score: score for score in RESULTS} | {
 }
 MOST_GAMES = 1_000
 _ENOUGH = (10, 20, 30, 50, 60, 100, 200, 1_000)  # games of a player taken for established, the fewest that will do
-_SHOWN = ("games", "rd", "volatility", "h", "events")  # what a rating is told with
+_SHOWN = ("games", "rd", "volatility", "h", "events")  # the companions of a rating
 # Values with which it shows whether a scheme asks for a fact at all.
 _PROBES: Mapping[str, tuple[float, ...]] = {
     "games": (0, 1, 5, 29, 100),
@@ -54,7 +54,7 @@ _CALLED = {
 
 @attrs.frozen(kw_only=True)
 class CalculationFacts:
-    """What is known of a player; None where nobody says.
+    """The known facts about a player; None for unknown ones.
 
     Attributes:
         rating: in what the scheme counts in.
@@ -88,7 +88,7 @@ class FormulaTerm:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ExplainedRating:
-    """How one rating came about."""
+    """The derivation of one rating."""
 
     rule: str = documented("the formula in the scheme's own symbols")
     terms: list[FormulaTerm] = documented("every symbol with its unrounded number")
@@ -114,7 +114,7 @@ class CalculatedGame:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ResultEffect:
-    """What a result would bring."""
+    """The effect of a result."""
 
     rating: float | None = documented("the rating after it, points; null: the scheme lists no such player")
     change: float | None = documented("the change to it, points")
@@ -122,7 +122,7 @@ class ResultEffect:
 
 @attrs.frozen(kw_only=True, slots=False)
 class OutcomesForetold:
-    """What each result would bring against the only opponent."""
+    """The effect of each result against the only opponent."""
 
     expected_score: float = documented("the score that is expected of the player, 0 to 1")
     outcomes: dict[str, ResultEffect] = documented("by win, draw and loss")
@@ -130,7 +130,7 @@ class OutcomesForetold:
 
 @attrs.frozen(kw_only=True, slots=False)
 class GamesCalculated:
-    """What games with their results bring."""
+    """The effects of games with their results."""
 
     rating_after: float | None = documented("the rating after them, points; null: the scheme lists no such player")
     change: float | None = documented("from the rating before to that, points")
@@ -141,7 +141,7 @@ class GamesCalculated:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Calculation:
-    """What games do to a rating under a scheme."""
+    """The effects of games on a rating under a scheme."""
 
     scheme: str = documented("name of the scheme")
     title: str = documented("the same for people")
@@ -149,8 +149,8 @@ class Calculation:
     rated_with: str = documented("what is rated together")
     rating: float = documented("the rating before, in what the scheme counts in")
     assumed: dict[str, float] = documented("by player and opponent 2, ..., rated games that nobody gave")
-    foretold: OutcomesForetold | None = beside()
-    effects: GamesCalculated | None = beside()
+    foretold: OutcomesForetold | None = flattened()
+    effects: GamesCalculated | None = flattened()
 
     @property
     def after(self) -> float | None:
@@ -166,21 +166,21 @@ class _Calculator:
     day: float
 
     def begun(self, player: CalculationFacts) -> tuple[float, ...]:
-        """The state of a player of whom that is known."""
+        """Return the state of a player with these facts."""
         facts = attrs.asdict(player, filter=lambda field, _: field.name not in {"birth_year", "h"})
         state = self.scheme.begin(Newcomer(None, player.birth_year, self.day, Seed(**facts)), self.numbers)
         if player.h is None:
             return state
-        # no list tells H, so no seed does; a player of whom it is known has it in place of the rating
+        # no list states H, so no seed does; a known H of a player replaces the rating
         return tuple(player.h if name == "h" else value for name, value in zip(self.scheme.state, state, strict=True))
 
     def asks_for(self, player: CalculationFacts, fact: str) -> bool:
-        """Whether the scheme begins otherwise by that fact of a player."""
+        """Return whether the scheme begins otherwise by that fact of a player."""
         changes: list[dict[str, Any]] = [{fact: value} for value in (None, *_PROBES[fact])]
         return len({self.begun(attrs.evolve(player, **change)) for change in changes}) > 1
 
     def established(self, player: CalculationFacts) -> CalculationFacts:
-        """The player with a number of games where none was given and without one the rating is provisional."""
+        """Return the player with a number of games if none was given and without one the rating is provisional."""
         if player.games is not None or not self._provisional(player):
             return player
         tries = (attrs.evolve(player, games=float(games)) for games in _ENOUGH)
@@ -191,7 +191,7 @@ class _Calculator:
         return self.scheme.calls_provisional(state, self.numbers) or not self.scheme.lists(state, self.numbers)
 
     def one_by_one(self, own: Any, others: Sequence[Any], scores: Sequence[float]) -> list[ExplainedPlayer]:
-        """The player before and after each game."""
+        """Yield the player before and after each game."""
         sides = []
         for other, score in zip(others, scores, strict=True):
             state = [*flat_of(own), *flat_of(other)]
@@ -204,7 +204,7 @@ class _Calculator:
     def together(
         self, own: Any, others: Sequence[Any], scores: Sequence[float]
     ) -> tuple[ExplainedPlayer, list[MetOpponent]]:
-        """The player before and after the period in which all the games are rated, and the games."""
+        """Return the player before and after the period in which all the games are rated, and the games."""
         count = len(others)
         games = Rateable(
             [0] * count,
@@ -279,7 +279,7 @@ def calculate(
     scores: Sequence[float],
     on: str,
 ) -> Calculation:
-    """What games bring, with the formula and its numbers.
+    """Return the effects of games, with the formula and its numbers.
 
     Args:
         scheme: the scheme.
@@ -293,7 +293,7 @@ def calculate(
         The ``effects`` of the games or, without scores, what is ``foretold``.
 
     Raises:
-        MalformedError: naming every setting that the scheme cannot take, and what is told and of no use to it.
+        MalformedError: naming every setting that the scheme cannot take, and every fact without a use in it.
     """
     meant = scheme.in_full(settings)
     # A scheme with K as a setting keeps none of each player: the player's own takes the place of the setting.
@@ -406,6 +406,6 @@ def _games(
 
 
 def explained(explanation: Explanation) -> ExplainedRating:
-    """What a scheme explains, as answers tell it."""
+    """Return a scheme's explanation in the form of answers."""
     terms = [FormulaTerm(**term._asdict()) for term in explanation.terms]
     return ExplainedRating(**{**explanation._asdict(), "terms": terms, "opponents": list(explanation.opponents)})

@@ -13,7 +13,7 @@ from ledger.correcting.corrections import Corrections, ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.journal import rules
 from ledger.players.persons import missing
@@ -27,7 +27,7 @@ _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
 @attrs.frozen(kw_only=True, slots=False)
 class ProposalInFull:
-    """What is told of one proposal beside its row."""
+    """The details of one proposal besides its row."""
 
     recorded: list[dict[str, Any]] = documented("the changes as they were recorded")
     why_not: str | None = documented("the rule that the decision broke, so that it never acted; null: it broke none")
@@ -35,7 +35,7 @@ class ProposalInFull:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ProposalRow:
-    """A proposal: what is changed, in words, who proposed and decided, when and why."""
+    """A proposal: its change in words, who proposed and decided, when and why."""
 
     proposal: int = documented("its number", minimum=1)
     state: str = documented("open, approved, rejected, withdrawn, undone, or without effect")
@@ -50,50 +50,50 @@ class ProposalRow:
     decided_proven: bool | None = documented("whether a token named who that was")
     decision_reason: str | None = documented("why it was decided so; null: no reason, or erased")
     alike: list[int] = documented("numbers of other open proposals that speak of the same facts, while it is open")
-    in_full: ProposalInFull | None = beside()
+    in_full: ProposalInFull | None = flattened()
 
 
 @of_one_moment
 def proposal_rows(ledger: OpenLedger, proposals: Iterable[ShownProposal]) -> list[ProposalRow]:
-    """Proposals as rows."""
-    return [_row(ledger, shown) for shown in proposals]
+    """Return proposals as rows."""
+    return [_row(ledger, view) for view in proposals]
 
 
 @of_one_moment
 def proposal(ledger: OpenLedger, number: int) -> ProposalRow:
-    """One proposal, with all its changes in words and as they were recorded.
+    """Return one proposal, with all its changes in words and as they were recorded.
 
     Raises:
         UnknownNameError: there is no proposal of this number.
     """
-    shown = Corrections(ledger).proposal(number)
-    recorded = [change.plain() for change in shown.changes]
-    in_full = ProposalInFull(recorded=recorded, why_not=shown.proposal.why_not)
-    return attrs.evolve(_row(ledger, shown), what=described(ledger, shown.changes), in_full=in_full)
+    view = Corrections(ledger).proposal(number)
+    recorded = [change.plain() for change in view.changes]
+    in_full = ProposalInFull(recorded=recorded, why_not=view.proposal.why_not)
+    return attrs.evolve(_row(ledger, view), what=described(ledger, view.changes), in_full=in_full)
 
 
-def _row(ledger: OpenLedger, shown: ShownProposal) -> ProposalRow:
-    proposal = shown.proposal
+def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
+    proposal = view.proposal
     return ProposalRow(
         proposal=proposal.proposal,
-        state=shown.state,
-        changes=len(shown.changes),
-        what=in_short(ledger, shown.changes),
-        reason=shown.reason,
-        proposed_at=shown.proposed_at,
+        state=view.state,
+        changes=len(view.changes),
+        what=in_short(ledger, view.changes),
+        reason=view.reason,
+        proposed_at=view.proposed_at,
         proposed_by=proposal.proposed_by,
         proven=bool(proposal.proposed_proven),
-        decided_at=shown.decided_at,
+        decided_at=view.decided_at,
         decided_by=proposal.decided_by,
         decided_proven=None if proposal.decided_proven is None else bool(proposal.decided_proven),
-        decision_reason=shown.decision_reason,
-        alike=list(shown.alike),
+        decision_reason=view.decision_reason,
+        alike=list(view.alike),
     )
 
 
 @of_one_moment
 def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
-    """Each change in words, with the names of the players."""
+    """Return each change in words, with the names of the players."""
     listed = list(changes)
     players: set[int] = set()
     for change in listed:
@@ -103,13 +103,13 @@ def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
     called = names(ledger, players) if players else {}
     # these say the number already
     bare = {number: {f"{ERASED} {number}", missing(number), nameless(number)} for number in called}
-    shown = {number: name if name in bare[number] else f"{name} ({number})" for number, name in called.items()}
-    return [_words(change, shown) for change in listed]
+    labels = {number: name if name in bare[number] else f"{name} ({number})" for number, name in called.items()}
+    return [_words(change, labels) for change in listed]
 
 
 @of_one_moment
 def in_short(ledger: OpenLedger, changes: Sequence[Change]) -> str:
-    """The first change in words, and how many more there are."""
+    """Return the first change in words, and how many more there are."""
     # The first alone is put in words, for each costs a look for names, and a file makes thousands of changes.
     (first,), more = described(ledger, changes[:1]), len(changes) - 1
     return f"{first} and {more} more" if more else first
@@ -117,7 +117,7 @@ def in_short(ledger: OpenLedger, changes: Sequence[Change]) -> str:
 
 @of_one_moment
 def doubts(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
-    """What may be meant otherwise, in words: late games that are known already."""
+    """Yield possible misunderstandings, in words: late games that are known already."""
     connection = ledger.views.connection
     sentences: list[str] = []
     for change in changes:
@@ -139,14 +139,17 @@ def _words(change: Change, called: dict[int, str]) -> str:
         case Verb.REPLACE:
             expects, facts = change.expects or {}, change.facts or {}
             fields = [name for name in facts if facts[name] != expects[name]] or facts  # a whole result is proposed
-            pairs = ((name, _shown(name, expects[name], called), _shown(name, facts[name], called)) for name in fields)
+            pairs = (
+                (name, _described(name, expects[name], called), _described(name, facts[name], called))
+                for name in fields
+            )
             return f"{change.fact}: {', '.join(f'{name} {before} -> {after}' for name, before, after in pairs)}"
         case Verb.ANNUL | Verb.RESTORE:
             of_game, of_fact = _ANNULLING if change.do is Verb.ANNUL else _RESTORING
             return f"{of_game if str(change.fact).startswith('game:') else of_fact} {change.fact}"
         case Verb.ADD:
             facts = _adopted(change) if change.kind == SchemeAdopted.KIND else change.facts or {}
-            fields = [f"{name} {_shown(name, value, called)}" for name, value in facts.items()]
+            fields = [f"{name} {_described(name, value, called)}" for name, value in facts.items()]
             return f"record {change.fact}: {', '.join(fields)}"
         case Verb.MERGE:
             return f"{player} is {into}"
@@ -163,7 +166,7 @@ def _words(change: Change, called: dict[int, str]) -> str:
 
 
 def _adopted(change: Change) -> Mapping[str, Any]:
-    """What an adoption says, but for settings that the scheme has by itself, and the versions of the program."""
+    """Return the content of an adoption, except a scheme's own defaults, and the versions of the program."""
     facts = {name: value for name, value in (change.facts or {}).items() if name not in rules.VERSIONS}
     if facts["scheme"] in schemes.available():
         plain = schemes.in_full(SchemeAdopted(pool=facts["pool"], scheme=facts["scheme"], settings={})).settings
@@ -171,7 +174,7 @@ def _adopted(change: Change) -> Mapping[str, Any]:
     return facts if facts["settings"] else {name: facts[name] for name in facts if name != "settings"}
 
 
-def _shown(name: str, value: Any, called: dict[int, str]) -> str:
+def _described(name: str, value: Any, called: dict[int, str]) -> str:
     if is_kept_back(name):
         return "(not shown)"
     if value == BLANK:

@@ -1,8 +1,8 @@
 """The metadata by which Datasette (https://datasette.io) serves the views, or an export of them, as they are.
 
-Descriptions of tables and columns with their units, labels, and ready questions; beside them, under ``rating-ledger``,
-units and foreign keys for programs: the views declare none, so that they are quick to write. Datasette's own ``units``
-are those of physics, and stay unused. Nothing is written here, and Datasette is not needed.
+Descriptions of tables and columns with their units, labels, and ready questions. Under ``rating-ledger`` there are
+units and foreign keys for programs: the views declare none, so that they are quick to write. Datasette's own
+``units`` are those of physics, and stay unused. Nothing is written here, and Datasette is not needed.
 """
 
 from __future__ import annotations
@@ -96,10 +96,10 @@ OF_EXPORTS: Mapping[str, ReadyQuestion] = {
 
 @of_one_moment
 def metadata(ledger: OpenLedger, export: str | Path | None = None) -> dict[str, Any]:
-    """What Datasette reads as ``--metadata``, for the views and, where it is given, for an export.
+    """Return the text that Datasette reads as ``--metadata``, for the views and, if it is given, for an export.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         export: a file of SQLite that ``export`` made of it.
 
     Raises:
@@ -153,7 +153,7 @@ def _for_programs(tables: Mapping[str, TableDoc]) -> dict[str, Any]:
 
 
 def _exported(ledger: OpenLedger, path: Path) -> dict[str, TableDoc]:
-    """What the tables of an export say."""
+    """Return the descriptions of the tables of an export."""
     if not path.is_file():
         raise MalformedError([f"{path}: no such file; make it with 'export --format sqlite'"])
     with closing(sqlite.connect(path, read_only=True)) as connection:

@@ -1,4 +1,4 @@
-"""How two rating lists differ, player by player, and why: which entries of the journal moved whom, by how much.
+"""The differences of two rating lists, player by player, with their causes: the entries that moved each player.
 
 Two lists may differ because of what became known between them, and because of what was played between their days. So
 the way from the first to the second has two parts: first the first list's day is asked again after each entry that may
@@ -44,7 +44,7 @@ FEW_GAMES = 10  # late results in a row that are asked one by one; more are aske
 
 @attrs.frozen(kw_only=True, slots=False)
 class DifferenceStep:
-    """What moved a player from one number to the next."""
+    """The cause of a player's step from one number to the next."""
 
     cause: str = documented("what it was, in words")
     before: float | None = documented("the rating before it, points; null: the player was not listed")
@@ -53,7 +53,7 @@ class DifferenceStep:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ListDifference:
-    """What became of a player from one list to another."""
+    """The change of a player from one list to another."""
 
     change: Literal["created", "unchanged", "changed", "removed"] = documented("what became of the row")
     player: int = documented("the player's number in the ledger", minimum=1)
@@ -88,10 +88,10 @@ class RatingList(NamedTuple):
 
 @of_one_moment
 def two_lists(ledger: OpenLedger, first: str, second: str) -> tuple[RatingList, RatingList]:
-    """The lists that two words mean.
+    """Return the lists that two words mean.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         first: ``POOL@INSTANT/EDITION``; ``POOL@INSTANT``, the last edition; ``POOL@INSTANT/now``, what the journal says
             now of that instant; or ``now``, what it says now of the other list's.
         second: the same.
@@ -116,7 +116,7 @@ def _list(ledger: OpenLedger, word: str) -> RatingList:
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
     publication = Publications(ledger).named(word)
-    rows = by_player(in_form(Publications(ledger).rows(publication)))  # a form of earlier days moves nobody
+    rows = by_player(in_form(Publications(ledger).rows(publication)))  # an older form of list moves no player
     return RatingList(publication.name, publication.event.pool, publication.at_ms, publication.event.head, rows)
 
 
@@ -125,19 +125,19 @@ def _list_now(ledger: OpenLedger, pool: str, ms: int) -> RatingList:
     return RatingList(NOW, pool, ms, ledger.views.position(), by_player(rows))
 
 
-# Not of one moment: views of earlier entries are made for it, which takes long, and the log of the views would grow.
+# Not of one read snapshot: views of earlier entries are made for it, which takes long: their log would grow.
 @checked
 def differences(
     ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
 ) -> list[ListDifference]:
-    """What became of each player from one list to another, in the order of the second, who is gone at the end.
+    """Yield each player's change from one list to another, in the order of the second, vanished players at the end.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         first: the list that is compared.
         second: the list that it is compared with; may be of another instant, and of what was known earlier.
-        progress: told what is being done.
-        why: whether it is asked which entries moved whom, for which views of earlier entries are made.
+        progress: receives reports of what is being done.
+        why: whether to include the entries that moved each player, for which views of earlier entries are made.
 
     Returns:
         Who only changed places because others moved is unchanged.
@@ -182,7 +182,7 @@ def _why(
     # By what was known, not by the day: a list of an earlier day may follow from more entries.
     early, late = (first, second) if first.head <= second.head else (second, first)
     steps_of = _steps_between(ledger, early, late, players, progress)
-    # Entries are walked in the order of the journal: where the second list knew less, the way is told backwards.
+    # Entries are walked in the order of the journal: if the second list knew less, the way is reported backwards.
     if early is first:
         return steps_of
     return {
@@ -194,7 +194,7 @@ def _why(
 def _steps_between(
     ledger: OpenLedger, early: RatingList, late: RatingList, players: Set[int], progress: Progress
 ) -> dict[int, list[DifferenceStep]]:
-    """By player, what moved the player on the way from what was known first to what was known later."""
+    """Return, by player, the causes of change between what was known first and what was known later."""
     ratings = {player: early.rows[player].rating if player in early.rows else None for player in players}
     steps_of: dict[int, list[DifferenceStep]] = {player: [] for player in players}
 
@@ -207,20 +207,20 @@ def _steps_between(
     pool = ledger.pool(early.pool)
     causes = list(islice(_causes(ledger.journal, pool, early.at_ms, early.head, late.head), MOST_STEPS))
     if len(causes) == MOST_STEPS:
-        # Each cause costs views brought forward: of the rest only what it did together is told.
+        # Each cause costs views brought forward: of the rest only the sum is reported.
         causes.append((f"entries {causes[-1][1] + 1} to {late.head}", late.head))
     if causes:
         with replay(ledger, early.head, progress) as past:
             for cause, position in causes:
                 took(cause, _ratings(past.after(position), early.pool, players, early.at_ms))
-    # What no step has told is told last, whatever it was: the steps must lead to the number that stands on the list.
+    # A difference without a step comes last, as it is: the steps must lead to the number on the list.
     final = {player: late.rows[player].rating if player in late.rows else None for player in players}
     took("played or passed between the two days" if early.at_ms != late.at_ms else "other entries", final)
     return steps_of
 
 
 def _ratings(views: Views, name: str, players: Set[int], ms: int) -> dict[int, float | None]:
-    # At that time nobody may have opened the pool yet.
+    # At that time the pool may not have been open yet.
     pool = next((pool for pool in stored_pools(views.connection) if pool.name == name), None)
     if pool is None:
         return dict.fromkeys(players)
@@ -232,7 +232,7 @@ Cause = tuple[str, int]  # what may have changed a list, in words, and the last 
 
 
 def _causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Cause]:
-    """What may have changed the list of an instant, each by itself."""
+    """Yield the possible causes of change on the list of an instant, each by itself."""
     for step in steps(journal, head, until):
         if step.proposal is not None:
             yield f"correction {step.proposal}", step.until
@@ -243,7 +243,7 @@ def _causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Ite
 
 
 def _of_games(journal: Journal, step: Step, pool: Pool, ms: int) -> Iterator[Cause]:
-    """Of games in a row those that may have changed the list, and what was added to games that were there."""
+    """Return, of games in a row, those that may have changed the list, and the supplements of recorded games."""
     games: list[tuple[int, GameRecorded]] = []
     for entry in moving(journal, step.after, step.until):
         event = entry.read
@@ -258,7 +258,7 @@ def _of_games(journal: Journal, step: Step, pool: Pool, ms: int) -> Iterator[Cau
 
 
 def _in_a_row(games: Sequence[tuple[int, GameRecorded]], ms: int) -> list[Cause]:
-    """Games that follow each other; one is late where it had ended by the instant of the list."""
+    """Return games that follow each other; one is late if it had ended by the instant of the list."""
     keys = [event.key.removeprefix("game:") for _, event in games]
     late = [instant_ms(event.ended_at) <= ms for _, event in games]
     day = instant_text(ms, Precision.DAY)

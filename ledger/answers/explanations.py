@@ -1,7 +1,7 @@
-"""Why a rating changed: the formula of the scheme that rated the game, with this player's numbers.
+"""The explanation of a rating's change: the formula of the scheme that rated the game, with this player's numbers.
 
-A game that was rated together with others is told with all of the player's games of that batch, from the states that
-the batch began with. Every number comes from the views or the scheme's own kernels.
+A game that was rated together with others is shown with all of the player's games of that batch, from the states
+that the batch began with. Every number comes from the views or the scheme's own kernels.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, day, display_name, names, of_one_moment
 from ledger.answers.calculations import FormulaTerm
 from ledger.answers.marks import AroundGame
 from ledger.book import stored_editions
 from ledger.book.timeline import Era, Pool
 from ledger.book.whole_tournaments import alone
 from ledger.errors import UnknownNameError
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.handle import OpenLedger
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.players.persons import Person
 from ledger.ratings import engine, queries
 from ledger.ratings.engine import Rateable
@@ -54,7 +54,7 @@ class CarriedFrom:
 
 @attrs.frozen(kw_only=True, slots=False)
 class WithinTournament:
-    """What counts of a game whose tournament is rated whole."""
+    """The effect of a game whose tournament is rated whole."""
 
     own_rating: float = documented("the player's rating when the tournament, or the period of a league, began, points")
     tournament_began: str = documented("the day on which it began")
@@ -69,12 +69,12 @@ class ExplainedGame:
     rating: float = documented("the opponent's rating that the formula takes, points")
     colour: Literal["white", "black"] = documented("the player's colour")
     result: Literal["win", "draw", "loss"] = documented("for the player")
-    within: WithinTournament | None = beside()
+    within: WithinTournament | None = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class GameExplanation:
-    """Why a game changed a player's rating by this much: the formula with this game's numbers, and its source."""
+    """The explanation of a game's effect on a player's rating: the formula with this game's numbers, and its source."""
 
     game: str = documented("key of the game")
     player: str = documented("what the player is called")
@@ -88,7 +88,7 @@ class GameExplanation:
     after: float | None = documented("the rating after, points; null: the same")
     change: float | None = documented("from the one to the other, points")
     carried_from: CarriedFrom | None = documented("the rating that these games began from, by an earlier scheme")
-    around: AroundGame = beside()
+    around: AroundGame = flattened()
     rule: str = documented("the formula")
     terms: list[FormulaTerm] = documented("its terms")
     unrounded: float = documented("what the formula gives, points")
@@ -98,7 +98,7 @@ class GameExplanation:
 
 
 class _Explained(NamedTuple):
-    """A player's part in what is to be explained."""
+    """A player's part in an explanation."""
 
     side: ExplainedPlayer
     meetings: tuple[MetOpponent, ...]
@@ -109,7 +109,7 @@ class _Explained(NamedTuple):
 
 @of_one_moment
 def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
-    """Why a game changed a player's rating by this much.
+    """Return the explanation of a game's effect on a player's rating.
 
     Raises:
         UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
@@ -121,7 +121,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     if side_row is None:
         both = names(ledger, {row["white"], row["black"]})
         played = f"{both[row['white']]} and {both[row['black']]} played it"
-        raise UnknownNameError(f"player of game {game!r} named", shown(person), played)
+        raise UnknownNameError(f"player of game {game!r} named", display_name(person), played)
     # A row of the history does not say its place in rating order, which is that of its game.
     side_row["rated_ms"] = row["rated_ms"]
     number = pool.era_at(row["rated_ms"])
@@ -135,7 +135,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     opponents = names(ledger, set(part.opponents))
     return GameExplanation(
         game=game,
-        player=shown(person),
+        player=display_name(person),
         opponent=opponents[side_row["opponent"]],
         result=RESULT[side_row["half_points"]],
         pool=pool.name,
@@ -160,8 +160,8 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
 
 
 def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
-    """The row of a game that counts."""
-    key, stored = game_found(ledger.journal_of_moment, game)
+    """Return the row of a rated game."""
+    key, stored = find_game(ledger.journal_of_moment, game)
     row = queries.first_row(ledger.views.connection, queries.GAME, (stored.position,))
     if row is None:
         raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")
@@ -175,7 +175,7 @@ def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
 def _met(
     place: int, opponent: str, meeting: MetOpponent, era: Era, part: _Explained, ratings: Sequence[float]
 ) -> ExplainedGame:
-    """A game; *ratings* are those of the opponents that the formula took, where it says so itself."""
+    """Return a game; *ratings* are those of the opponents that the formula took, if it says so itself."""
     in_force = era.scheme.in_force if _by_event(era) else None
     rating, within = meeting.opponent.rating, None
     if in_force is not None:
@@ -196,7 +196,7 @@ def _met(
 def _carried_from(
     connection: sqlite3.Connection, pool: Pool, player: int, side_row: dict[str, Any], era: int, games: int
 ) -> CarriedFrom | None:
-    """The rating by an earlier scheme that the player's first games under this one begin from."""
+    """Return the rating by an earlier scheme that the player's first games under this one begin from."""
     # All games of the batch begin from one rating: the row before them lies that many games back at most.
     for n in range(side_row["n"] - 1, max(side_row["n"] - games - 1, 0), -1):
         row = queries.first_row(connection, queries.ROW, (pool.pool, player, n))
@@ -265,7 +265,7 @@ def _starts(ledger: OpenLedger, pool: Pool, games: Sequence[Mapping[str, Any]], 
 
 
 def _by_event(era: Era) -> bool:
-    """Whether tournaments are rated whole, from the ratings in force when they began."""
+    """Return whether tournaments are rated whole, from the ratings in force when they began."""
     return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
 
 

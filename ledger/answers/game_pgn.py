@@ -1,9 +1,9 @@
-"""One game of the ledger as PGN: the facts as they stand now, and the moves that are kept. Nothing is written.
+"""One game of the ledger as PGN: its current facts, and the stored moves. Nothing is written.
 
-The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. For whoever takes the
-game into another ledger ``EndDate`` and ``EndTime`` say when it ended, as chess.com has them, and ``Rated``, which is
-ours, whether it may count. Moves have the clocks that are kept of them; other comments, variations and marks are no
-facts and are left out. What nobody should see in a name is shown as an escape.
+The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. For an import into
+another ledger ``EndDate`` and ``EndTime`` give its end, in the form of chess.com, and ``Rated``, a tag of ours,
+states whether it may be rated. Moves have their stored clocks; other comments, variations and marks are no facts and
+are left out. Invisible characters of a name are shown as escapes.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _ENDINGS = {
 
 @of_one_moment
 def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
-    """A game as PGN, with a line feed at its end.
+    """Return a game as PGN, with a line feed at its end.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         game: its key, the id that its server gave it, or its web address.
         start: the position that it began with, as FEN: the ledger keeps moves, not where they begin.
 
@@ -64,8 +64,8 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
         moves = [f"{move} {clock}" if clock else move for move, clock in clocked]
     result = RESULTS[row["outcome"]]
     quoted = (
-        # PGN 7: a backslash stands before a quotation mark or a backslash within a string.
-        # Made visible first: the escapes of that have backslashes, too.
+        # PGN 7: a backslash precedes a quotation mark or a backslash within a string. Made visible first: the escapes
+        # of that have backslashes, too.
         (name, visible(value).replace("\\", "\\\\").replace('"', '\\"'))
         for name, value in _tags(ledger, key, row, start, has_moves=bool(moves))
     )
@@ -77,7 +77,7 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
 
 @of_one_moment
 def games_pgn(ledger: OpenLedger, games: Iterable[str]) -> dict[str, str]:
-    """By key, those of some games that can be told as PGN: a text that was kept may have something in it but moves."""
+    """Return, by key, those of some games that PGN can hold: a stored text may have more in it than moves."""
     texts: dict[str, str] = {}
     for game in games:
         with suppress(MalformedError):
@@ -103,8 +103,8 @@ def _tags(
     ending = _ENDINGS.get(row["termination"], "normal")
     if ending:
         yield "Termination", ending
-    # A game that is too short to count is so elsewhere, too; of one of a server without moves it would be said to have
-    # none, where only nobody told them.
+    # PGN would say that a game of a server has no moves, if only its moves are unknown; a game that is too short to be
+    # rated would be too short elsewhere, too.
     if not has_moves and (row["half_moves"] is not None or address_of(key)):
         yield "PlyCount", _UNKNOWN if row["half_moves"] is None else str(row["half_moves"])
     yield "Rated", "yes" if row["rated"] else "no"
@@ -116,12 +116,12 @@ def _tags(
 
 
 def _date(instant: str) -> str:
-    """The day of an instant as PGN has it (8.1.1.3); what is not known of it is ??."""
+    """Return the day of an instant as PGN has it (8.1.1.3); unknown parts are ??."""
     return ".".join([*instant[:_DAY].split("-"), "??", "??"][:3])
 
 
 def _instants(started: str | None, ended: str) -> Iterator[tuple[str, str]]:
-    """When a game began, to the second (9.3), and when it ended, where that says more than its date."""
+    """Return when a game began, to the second (9.3), and when it ended, if that says more than its date."""
     # A fraction of a second has no place in a tag: without it the game would have another end than the known one.
     if started is not None and len(started) == _SECOND:
         yield "UTCDate", _date(started)
@@ -134,7 +134,7 @@ def _instants(started: str | None, ended: str) -> Iterator[tuple[str, str]]:
 
 
 def _numbered(moves: Sequence[str], position: Position) -> Iterator[str]:
-    """The moves with their numbers; of Black's where it is the first one, or a clock stands before it (8.2.2.2)."""
+    """Return the moves with their numbers; Black's if the move is the first one, or follows a clock (8.2.2.2)."""
     number, is_white = position.number, position.white
     for place, move in enumerate(moves):
         if is_white:

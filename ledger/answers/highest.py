@@ -15,7 +15,7 @@ from ledger.answers.asking import day, of_one_moment
 from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_in_force, refuse_without
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
@@ -49,23 +49,23 @@ What = Literal["highest", "lowest", "best win", "worst loss"]
 
 @attrs.frozen(kw_only=True, slots=False)
 class Achievement:
-    """What a player has reached, with its game; a highest rating that a player came with has none."""
+    """An achievement of a player, with its game; a highest rating that a player came with has none."""
 
     what: What = documented("what was reached")
     place: int = documented("from 1: of ratings the present scheme first, of games the best first", minimum=1)
     scheme: str = documented("what gave the rating: a scheme or, without a game, the list that it stood on")
     other_system: bool = documented("whether another scheme holds for the player now: the two cannot be compared")
-    reached: PlayersGame = beside()
+    reached: PlayersGame = flattened()
 
 
 @of_one_moment
 def achievements(
     ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None
 ) -> list[Achievement]:
-    """What a player has reached: a row for each highest and lowest rating, each best win and each worst loss.
+    """Return a player's achievements: a row for each highest and lowest rating, each best win and each worst loss.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: only what was in force at the end of this day, month or year; by default now, with the whole of the
@@ -106,7 +106,7 @@ def achievements(
 
 
 class _Made(NamedTuple):
-    """What makes the achievements of a player in a pool; *present* is the scheme that holds now."""
+    """The builder of a player's achievements in a pool; *present* is the scheme that holds now."""
 
     sides: PlayersGames
     pool: Pool
@@ -115,12 +115,12 @@ class _Made(NamedTuple):
     def of_game(
         self, what: What, place: int, n: int, *, rating: float | None = None, reckoned: float | None = None
     ) -> Achievement:
-        """One that was reached in the player's n-th game; *reckoned* is what the formula took for the opponent's."""
-        scheme, shown = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.shown(n)
-        before = shown.opponent_rating_before
+        """Return an achievement of the player's n-th game; *reckoned* is the opponent's rating in the formula."""
+        scheme, game = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.nth_game(n)
+        before = game.opponent_rating_before
         reached = attrs.evolve(
-            shown,
-            rating=shown.rating if rating is None else rating,
+            game,
+            rating=game.rating if rating is None else rating,
             opponent_rating_before=reckoned if before is None else before,
         )
         return Achievement(what=what, place=place, scheme=scheme, other_system=scheme != self.present, reached=reached)
@@ -150,10 +150,10 @@ def _extremes(ledger: OpenLedger, made: _Made, person: Person, n: int) -> Iterat
 
 @of_one_moment
 def lowest(ledger: OpenLedger, pool: Pool, player: int, n: int, present: str) -> Lowest:
-    """The lowest rating of a player's first n games under the *present* scheme, since when, and which scheme it is."""
+    """Return the lowest rating of a player's first n games under the *present* scheme, its start, and that scheme."""
     # The latest era comes first.
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != present:
         return NO_LOWEST
-    since = PlayersGames(ledger, pool, player).shown(row["lowest_n"]).in_force
+    since = PlayersGames(ledger, pool, player).nth_game(row["lowest_n"]).in_force
     return Lowest(lowest=row["lowest"], lowest_date=since, lowest_scheme=present)

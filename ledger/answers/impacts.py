@@ -10,16 +10,16 @@ import attrs
 from ledger.answers.asking import names, of_one_moment
 from ledger.answers.rankings import class_limits, class_of
 from ledger.correcting.previews import Impact, Move
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 
-# What stands in a row twice, before and after.
+# The values of a row that occur twice, before and after.
 FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "listed", "closed")
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class MoveRow:
-    """A player who would stand otherwise in a pool; null where there is neither a rated game nor a list's rating."""
+    """A player whose row in a pool would change; null if there is neither a rated game nor a list's rating."""
 
     pool: str = documented("the pool")
     player: int = documented("the player's number in the ledger", minimum=1)
@@ -59,7 +59,7 @@ class MovedListRow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ImpactSummary:
-    """What the approval of a proposal would move, in numbers."""
+    """The effects of the approval of a proposal, in numbers."""
 
     proposal: int = documented("its number", minimum=1)
     seen: int = documented("the number of entries that it was worked out for")
@@ -72,28 +72,28 @@ class ImpactSummary:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ImpactInFull:
-    """What the approval of a proposal would move: in numbers, on published lists, player by player."""
+    """The effects of the approval of a proposal: in numbers, on published lists, player by player."""
 
-    summary: ImpactSummary = beside()
+    summary: ImpactSummary = flattened()
     lists: list[MovedListRow] = documented("published lists that would say something else, as revised")
     moves: list[MoveRow] = documented("who would stand otherwise: who would come or go first, then the largest moves")
 
 
 @of_one_moment
 def in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
-    """All that would move."""
+    """Return all effects."""
     numbers = {field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)}
     return ImpactInFull(summary=ImpactSummary(**numbers), lists=_lists(ledger, impact), moves=_moves(ledger, impact))
 
 
 def _moves(ledger: OpenLedger, impact: Impact) -> list[MoveRow]:
-    shown = names(ledger, {move.player for move in impact.moves})
+    called = names(ledger, {move.player for move in impact.moves})
     limits = {pool: class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
     return [
         MoveRow(
             pool=move.pool,
             player=move.player,
-            name=shown[move.player],
+            name=called[move.player],
             difference=move.difference,
             **_fields(move, limits[move.pool]),
         )
@@ -102,13 +102,13 @@ def _moves(ledger: OpenLedger, impact: Impact) -> list[MoveRow]:
 
 
 def _lists(ledger: OpenLedger, impact: Impact) -> list[MovedListRow]:
-    shown = names(ledger, {move.largest for move in impact.lists if move.largest is not None})
+    called = names(ledger, {move.largest for move in impact.lists if move.largest is not None})
     return [
         MovedListRow(
             list=move.name,
             players=move.players,
             player=move.largest,
-            name=None if move.largest is None else shown[move.largest],
+            name=None if move.largest is None else called[move.largest],
             before=move.before,
             after=move.after,
         )
@@ -119,7 +119,7 @@ def _lists(ledger: OpenLedger, impact: Impact) -> list[MovedListRow]:
 def _fields(move: Move, limits: Mapping[str, int]) -> dict[str, Any]:
     fields = move.fields(*FIGURES)
     for when, figures in (("before", move.before), ("after", move.after)):
-        # A scheme keeps a rating of whoever it does not list as well, which nobody is shown.
+        # A scheme keeps a rating of unlisted players as well, which is not shown.
         if figures is not None and not figures.listed:
             fields |= dict.fromkeys((f"rating_{when}", f"hera_{when}", f"hera_game_{when}"))
         fields[f"class_{when}"] = class_of(figures.rating, limits) if figures and figures.has_place else None

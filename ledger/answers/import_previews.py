@@ -1,4 +1,4 @@
-"""What an import would record: the same account as the import gives, with the first games as they were understood.
+"""The dry run of an import: the same report as of the import, with the first games as they were understood.
 
 A list of players is looked through by the registry itself; the ratings that it would change are compared here.
 
@@ -29,7 +29,13 @@ from ledger.journal import Find, Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import NumberedPersons, SealedNames, is_renaming, latest_commitments, registration_key
+from ledger.players.sealed_names import (
+    NumberedPersons,
+    VerifiedNames,
+    is_renaming,
+    latest_commitments,
+    registration_key,
+)
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameImport, ImportReport, take_blocks
 from ledger.recording.pool_choice import PoolChoice
@@ -60,7 +66,7 @@ class UnderstoodGame:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ListedRating:
-    """A rating that a list would give to a player who is registered already."""
+    """A rating that a list would give to a registered player."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -75,7 +81,7 @@ def listed_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None =
     """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         report: of ``registry.take_list`` as a dry run.
         pool: name of the pool; the first one by default.
 
@@ -83,14 +89,14 @@ def listed_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None =
         The largest differences first, then those who have no rating yet, by number.
     """
     states, now_ms = ledger.states(ledger.pool(pool)), ledger.now_ms()
-    shown = names(ledger, {player for player, _, _ in report.new_ratings})
+    called = names(ledger, {player for player, _, _ in report.new_ratings})
     rows: list[ListedRating] = []
     for player, since, listed in report.new_ratings:
         before = states.at(player, now_ms if since is None else instant_ms(since)).in_force
         rows.append(
             ListedRating(
                 player=player,
-                name=shown[player],
+                name=called[player],
                 since=since,
                 rating=before,
                 listed=float(listed),
@@ -116,8 +122,8 @@ class _Seen:
                 self.first.append(facts)
 
 
-class _DryNames(SealedNames):
-    """The names of a people file, in which those who are new get the numbers that they would get."""
+class _DryNames(VerifiedNames):
+    """The names of a people file, in which new players get the numbers that they would get."""
 
     def __init__(self, journal: Journal, people: People) -> None:
         super().__init__(journal, people)
@@ -126,7 +132,7 @@ class _DryNames(SealedNames):
         self._free = people.highest() + 1
 
     def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
-        """As of ``SealedNames.number``; nobody is kept."""
+        """Act as ``VerifiedNames.number``, but store no person."""
         people = self.people()
         persons = people.by_identity(list(named))
         on_file = {identity: person for identity, person in persons.items() if person.identity is not None}
@@ -177,11 +183,13 @@ class ImportPreview:
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
     ) -> ImportReport:
-        """What ``Ledger.import_games`` would report; arguments and errors are those of it."""
+        """Return the report of ``Ledger.import_games``, with the same arguments and errors."""
         ledger = self._ledger
         ledger.catch_up_if_corrected()
         first = schemes.in_full(ledger.first_scheme(), stored=True)
-        alike = None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
+        detector = (
+            None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
+        )
         facts = ledger.current_facts
         notes_of = SeedWarnings(ledger.views).of_games
         keys = MadeKeys(self._journal, self._secret)
@@ -192,7 +200,7 @@ class ImportPreview:
             first,
             actor,
             ledger.now_ms,
-            alike,
+            detector,
             notes_of,
             facts.corrected_game,
             keep_differences,
@@ -212,11 +220,11 @@ class ImportPreview:
 
     @property
     def pools(self) -> Counter[str]:
-        """How many games would be recorded in each pool."""
+        """The number of games that would be recorded, by pool."""
         return self._seen.pools
 
     def games(self) -> list[UnderstoodGame]:
-        """The first games that would be recorded, with names for players."""
+        """Return the first games that would be recorded, with names for players."""
         numbers = {facts[side] for facts in self._seen.first for side in ("white", "black")}
         persons = {**self._ledger.people.by_number(numbers), **{new.player: new for new in self.new_players}}
         names = {player: person.name or f"player {player}" for player, person in persons.items()}
@@ -226,5 +234,5 @@ class ImportPreview:
         return [UnderstoodGame(**{**facts, **named}) for facts, named in zip(games, sides, strict=True)]
 
     def close(self) -> None:
-        """Forget what was tried."""
+        """Forget the dry run."""
         self._journal.close()

@@ -1,6 +1,6 @@
-"""What marks a game in an answer: the corrections that made it what it is, and why it does not count.
+"""The marks of a game in an answer: the corrections that changed it, and the reason why it is not rated.
 
-A game is corrected by an approved proposal that names it and that nobody has undone. Games of which it is one of many,
+A game is corrected by an approved proposal that names it and that was not undone. Games of which it is one of many,
 and merges of players, leave no mark: they change no fact of the game.
 """
 
@@ -18,7 +18,7 @@ from ledger.book.reapplied_games import recorded_facts, rows_at
 from ledger.book.tables import FACTS
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.correcting.corrections import Corrections
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.ratings import queries
 
@@ -31,7 +31,7 @@ _FIELDS = {"pool", *FACTS}
 
 @attrs.frozen(kw_only=True, slots=False)
 class PublishedOtherwise:
-    """A published list that told another number of a player than the journal does now; all null: there is none."""
+    """A published list with another number of a player than the journal's current one; all null: there is none."""
 
     published_list: str | None = documented("name of the list")
     published_rating: float | None = documented("the player's rating on it, points; null: not on it")
@@ -43,16 +43,16 @@ NOTHING_PUBLISHED = PublishedOtherwise(published_list=None, published_rating=Non
 
 @attrs.frozen(kw_only=True, slots=False)
 class AroundGame:
-    """What an explanation tells beside the formula: corrections, what was recorded and stands, and a published list."""
+    """The additional parts of an explanation: corrections, recorded and current facts, and a published list."""
 
     corrected: list[int] = documented("the proposals that corrected the game and act")
     recorded: dict[str, Any] | None = documented("as recorded, the fields that stand otherwise by now; null: none does")
     stands: dict[str, Any] | None = documented("the same fields as they stand; a blank one is null")
-    published: PublishedOtherwise = beside()
+    published: PublishedOtherwise = flattened()
 
 
 def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, list[int]]:
-    """By key of a game, the proposals that corrected it and act; only games that are corrected."""
+    """Return, by key of a game, the proposals that corrected it and are in force; only games that are corrected."""
     # Where nothing was ever proposed, one look spares the search for each game.
     if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
         return {}
@@ -64,7 +64,7 @@ def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict
 
 
 def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> dict[int, list[int]]:
-    """By place of a player's rated game, the proposals that corrected it and act; only games that are corrected."""
+    """Return, by place of a player's rated game, the proposals that corrected it and are in force, if there are any."""
     if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
         return {}
     proposals: dict[int, list[int]] = {}
@@ -75,14 +75,14 @@ def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> 
 
 @of_one_moment
 def reasons_of(ledger: OpenLedger, proposals: Iterable[int]) -> dict[int, str | None]:
-    """By proposal, why it was made; None where that was erased."""
+    """Return, by proposal, the reason; None if that was erased."""
     numbers = sorted(set(proposals))
     shown_proposals = Corrections(ledger).proposals(numbers=numbers) if numbers else ()
     return {shown.proposal.proposal: shown.reason for shown in shown_proposals}
 
 
 def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
-    """Why a game does not count, in words: ``too-short``, or ``voided by proposal 3: played by a computer``."""
+    """Return why a game is not rated, in words: ``too-short``, or ``voided by proposal 3: played by a computer``."""
     if voided_by is None:
         return reason
     return f"{reason} by proposal {voided_by}" + (f": {why}" if why else "")
@@ -90,7 +90,7 @@ def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
 
 @of_one_moment
 def not_counted(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
-    """A player's latest games that do not count, newest first: rows of ``games``, each with ``why``."""
+    """Return a player's latest unrated games, newest first: rows of ``games``, each with ``why``."""
     rows = list(queries.dictionaries(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
     reasons = reasons_of(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
     return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
@@ -98,29 +98,29 @@ def not_counted(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[
 
 @of_one_moment
 def around_game(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: str) -> AroundGame:
-    """What an explanation tells beside the formula.
+    """Return the additional parts of an explanation.
 
     The list is the first one that counts the game, where it said another number of the player than it would now.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: the pool.
         side_row: the player's row of the history, with its place in rating order.
         key: of the game.
     """
-    recorded, stands = recorded_and_standing(ledger, side_row["game"]) or (None, None)
+    recorded, current = recorded_and_current(ledger, side_row["game"]) or (None, None)
     player, rated_ms = side_row["player"], side_row["rated_ms"]
     counting = (original for original in originals(ledger, pool, player) if original.publication.at_ms >= rated_ms)
     return AroundGame(
         corrected=corrected_games(ledger.views.connection, [key]).get(key, []),
         recorded=recorded,
-        stands=stands,
+        stands=current,
         published=published(next(counting, None)),
     )
 
 
 def published(original: Original | None) -> PublishedOtherwise:
-    """What a list said of a player, where it said another number than it would now."""
+    """Return a list's number of a player, if it would be another one now."""
     if original is None or not original.is_revised:
         return NOTHING_PUBLISHED
     return PublishedOtherwise(
@@ -132,7 +132,7 @@ def published(original: Original | None) -> PublishedOtherwise:
 
 @of_one_moment
 def published_after(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> dict[int, Original]:
-    """By place of a player's rated game, the last published list that followed from it and would say another number.
+    """Return, by place of a player's rated game, the last published list after it with another number than now.
 
     Lists of instants before *since_ms*, milliseconds since 1970, are left out.
     """
@@ -148,13 +148,13 @@ def published_after(ledger: OpenLedger, pool: Pool, player: int, since_ms: int =
 
 
 @of_one_moment
-def recorded_and_standing(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The fields in which a game stands otherwise than it was recorded: as recorded, and as they stand; None: in none.
+def recorded_and_current(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Return the fields in which a game differs from its recording: as recorded, and current; None: no difference.
 
-    What supplements told counts as recorded. Players are named as they are called; a blank field is None.
+    Supplements count as recorded. Players have their current names; a blank field is None.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         position: of the game's entry.
     """
     connection = ledger.views.connection
@@ -162,13 +162,13 @@ def recorded_and_standing(ledger: OpenLedger, position: int) -> tuple[dict[str, 
     (row,) = rows_at(connection, [position])
     (recorded,) = recorded_facts(connection, [row], pools)
     # SQLite keeps 1 for what is true, and an answer would show that.
-    stands = {**row, "pool": pools[row["pool"]], "rated": bool(row["rated"])}
-    names_of_fields = [name for name in stands if name in _FIELDS and recorded.get(name) != stands[name]]
+    current = {**row, "pool": pools[row["pool"]], "rated": bool(row["rated"])}
+    names_of_fields = [name for name in current if name in _FIELDS and recorded.get(name) != current[name]]
     if not names_of_fields:
         return None
-    called = names(ledger, {facts[side] for facts in (recorded, stands) for side in _SIDES})
+    called = names(ledger, {facts[side] for facts in (recorded, current) for side in _SIDES})
 
     def named(facts: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
         return {name: called[facts[name]] if name in _SIDES else facts.get(name) for name in fields}
 
-    return named(recorded, names_of_fields), named(stands, names_of_fields)
+    return named(recorded, names_of_fields), named(current, names_of_fields)

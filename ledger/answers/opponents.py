@@ -13,14 +13,14 @@ from typing import Any, Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import RESULT, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, display_name, names, of_one_moment
 from ledger.answers.graphs.bars import PAGE
 from ledger.answers.rankings import class_of
 from ledger.answers.read_models import games_until
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
@@ -53,7 +53,7 @@ class PlayedGame(NamedTuple):
 
 @attrs.frozen(kw_only=True, slots=False)
 class ResultCounts:
-    """How some games of a player ended."""
+    """The results of some games of a player."""
 
     played: int = documented("how many games", minimum=0)
     wins: int = documented("games won", minimum=0)
@@ -67,7 +67,7 @@ class ResultCounts:
 class RatingNumbers:
     """Results of some games, and what the player's and the opponents' ratings after them were."""
 
-    results: ResultCounts = beside()
+    results: ResultCounts = flattened()
     max: float | None = documented("the player's highest rating after one of the games, points; null: none to show")
     min: float | None = documented("the lowest, points")
     mean: float | None = documented("the mean, points")
@@ -87,7 +87,7 @@ class OpponentBatch:
     last_n: int = documented("number of its last game", minimum=1)
     first_ended_at: str = documented("when the first game ended, as precisely as it is known")
     last_ended_at: str = documented("when the last game ended")
-    numbers: RatingNumbers = beside()
+    numbers: RatingNumbers = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -95,7 +95,7 @@ class ColourNumbers:
     """The games of a player with one colour, or with both."""
 
     colour: Literal["white", "black", "both"] = documented("the player's colour")
-    numbers: RatingNumbers = beside()
+    numbers: RatingNumbers = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -104,7 +104,7 @@ class StrengthNumbers:
 
     group: Literal["difference", "class"] = documented("by the difference in rating, or by the classes of the policy")
     opponents: str = documented("which opponents; unknown: a rating is missing")
-    numbers: RatingNumbers = beside()
+    numbers: RatingNumbers = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -128,7 +128,7 @@ class ResultsAgainst:
 
     opponent: str = documented("what the opponent is called")
     opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
-    results: ResultCounts = beside()
+    results: ResultCounts = flattened()
     with_white: ResultCounts = documented("the games in which the player had White")
     with_black: ResultCounts = documented("the games in which the player had Black")
     games: list[GameAgainst] = documented("newest first")
@@ -138,10 +138,10 @@ class ResultsAgainst:
 def batches(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[OpponentBatch]:
-    """A player's games in batches of 50, counted from the newest.
+    """Return a player's games in batches of 50, counted from the newest.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: only games that were in force at the end of this day, month or year.
@@ -168,7 +168,7 @@ def batches(
 def by_colour(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[ColourNumbers]:
-    """The same numbers of all games with White, of those with Black, and of both; arguments as for ``batches``."""
+    """Return the same numbers of all games with White, with Black, and with both; arguments as for ``batches``."""
     played = _played(ledger, person, pool, at)
     white, black = ([game for game in played if game.colour == place] for place, _ in enumerate(COLOURS))
     return [
@@ -182,13 +182,12 @@ def by_colour(
 def by_strength(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[StrengthNumbers]:
-    """The same numbers by the opponents' strength; arguments as for ``batches``.
+    """Return the same numbers by the opponents' strength; arguments as for ``batches``.
 
     Returns:
         First the bands of the difference between the opponent's rating and the player's, to the nearest point
-        (``group`` is ``difference``), then the classes of the opponents' ratings by the policy ``classes`` as it holds
-        today or at *at* (``class``). Games in which a rating is missing stand under ``unknown``. Empty bands are left
-        out.
+        (``group`` is ``difference``), then the classes of the opponents' ratings by the policy ``classes`` today or at
+        *at* (``class``). Games in which a rating is missing are under ``unknown``. Empty bands are left out.
     """
     played = _played(ledger, person, pool, at)
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
@@ -210,10 +209,10 @@ def by_strength(
 
 @of_one_moment
 def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
-    """A player's results against one opponent.
+    """Return a player's results against one opponent.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         opponent: the other one.
         pool: name of the pool; the first one by default.
@@ -223,8 +222,10 @@ def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | No
     """
     met = [game for game in _played(ledger, person, pool, None) if game.opponent == opponent.player]
     if not met:
-        hint = f"'games' shows whom {shown(person)} has met"
-        raise UnknownNameError("opponent", shown(opponent), hint, where=f"among the rated games of {shown(person)}")
+        hint = f"'games' shows whom {display_name(person)} has met"
+        raise UnknownNameError(
+            "opponent", display_name(opponent), hint, where=f"among the rated games of {display_name(person)}"
+        )
     white, black = ([game for game in met if game.colour == place] for place, _ in enumerate(COLOURS))
     return ResultsAgainst(
         opponent=names(ledger, {opponent.player})[opponent.player],
@@ -232,11 +233,11 @@ def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | No
         results=_results(met),
         with_white=_results(white),
         with_black=_results(black),
-        games=[_shown(ledger, game) for game in met],
+        games=[_described(ledger, game) for game in met],
     )
 
 
-def _shown(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
+def _described(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
     recorded = _recorded(ledger, game)
     return GameAgainst(
         n=game.n,
@@ -253,14 +254,14 @@ def _shown(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
 
 
 def _recorded(ledger: OpenLedger, game: PlayedGame) -> Row:
-    """A game as it now stands."""
+    """Return the current state of a game."""
     row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
     assert row is not None
     return row
 
 
 def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None) -> Sequence[PlayedGame]:
-    """A player's rated games, newest first, each with the ratings after it as the graph shows them."""
+    """Return a player's rated games, newest first, each with the ratings after it as the graph shows them."""
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     until = games_until(ledger, rated_by, person, at)
     arguments = (rated_by.pool, person.player, until)
@@ -288,7 +289,7 @@ def _grouped(
     name_of: Callable[[PlayedGame], str],
     names: Iterable[str],
 ) -> list[StrengthNumbers]:
-    """The numbers of each group of games that has a game, in the order of *names*."""
+    """Return the numbers of each group of games that has a game, in the order of *names*."""
     groups: dict[str, list[PlayedGame]] = {name: [] for name in (*names, UNKNOWN)}
     for game in played:
         groups[name_of(game)].append(game)
@@ -298,7 +299,7 @@ def _grouped(
 
 
 def _numbers(played: Sequence[PlayedGame]) -> RatingNumbers:
-    """Results, and both blocks of numbers, of some games."""
+    """Return results, and both blocks of numbers, of some games."""
     own = _block([game.rating for game in played if game.rating is not None])
     opposite = _block([game.opponent_rating for game in played if game.opponent_rating is not None])
     return RatingNumbers(
@@ -314,7 +315,7 @@ def _results(played: Sequence[PlayedGame]) -> ResultCounts:
 
 
 def _block(ratings: Sequence[float]) -> dict[str, float | None]:
-    """Maximum, minimum, mean and standard deviation of ratings, points; None where there is none."""
+    """Return maximum, minimum, mean and standard deviation of ratings, points; None if there is none."""
     if not ratings:
         return dict.fromkeys(("max", "min", "mean", "sd"))
     # Sums without loss, and squares of differences: ratings lie close together far from zero.

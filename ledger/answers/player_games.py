@@ -18,7 +18,7 @@ from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
@@ -48,7 +48,7 @@ class Occasion:
         return (instant_ms(self.on), instant_end_ms(self.on)) if self.on else (-MAX_WHOLE, MAX_WHOLE)
 
     def has(self, row: Mapping[str, Any]) -> bool:
-        """Whether a game with ``tournament``, ``round`` and ``ended_at`` is one of them."""
+        """Return whether a game with ``tournament``, ``round`` and ``ended_at`` is one of them."""
         first, last = self.span
         # The full stop behind both keeps round 3 apart from round 31.
         of_round = self.round is None or (row["round"] is not None and f"{row['round']}.".startswith(f"{self.round}."))
@@ -59,7 +59,7 @@ class Occasion:
 
 @attrs.frozen(kw_only=True, slots=False)
 class WhyNot:
-    """Why a game does not count; all null for one that does."""
+    """The reason why a game is not rated; all null for a rated one."""
 
     reason: str | None = documented("a word for it, such as too-short")
     voided_by: int | None = documented("the proposal that voided it")
@@ -92,8 +92,8 @@ class PlayerGame:
     tournament: str | None = documented("name of the tournament")
     round: str | None = documented("the round, as it was recorded")
     corrected: list[int] = documented("the proposals that corrected it and act")
-    published: PublishedOtherwise = beside()
-    why_not: WhyNot | None = beside()
+    published: PublishedOtherwise = flattened()
+    why_not: WhyNot | None = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -107,7 +107,7 @@ class GraphPoint:
     result: Literal["win", "draw", "loss"] = documented("for the player")
     scheme: str = documented("the scheme that rated it")
     corrected: list[int] = documented("the proposals that corrected the game and act")
-    published: PublishedOtherwise = beside()
+    published: PublishedOtherwise = flattened()
 
 
 @of_one_moment
@@ -121,10 +121,10 @@ def games(
     everything: bool = False,
     occasion: Occasion | None = None,
 ) -> list[PlayerGame]:
-    """A player's latest rated games, newest first, with both sides' ratings before and after each, and now.
+    """Return a player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         last: how many; 0 or None: all.
@@ -133,10 +133,10 @@ def games(
         occasion: only games played then and there.
 
     Returns:
-        ``rating`` is that after the game or, where the scheme rates by period or event, after the period or event that
-        the game was rated with. The published list is the last one after the game and before the next that told another
-        number of the player than it would now. Only with *everything* there is ``why_not``; ratings of a game that does
-        not count are None, but for those of now.
+        ``rating`` is that after the game or, if the scheme rates by period or event, after the period or event that the
+        game was rated with. The published list is the last one after the game and before the next that had another
+        number of the player than it would have now. Only with *everything* there is ``why_not``; ratings of a game that
+        does not count are None, but for those of now.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list; with *everything*,
@@ -176,7 +176,7 @@ def _player_games(
     *,
     everything: bool,
 ) -> Iterator[PlayerGame]:
-    """A player's games from their rows: of a game that counts both sides' of the history, else that of the book."""
+    """Return a player's games from their rows: both sides' of the history for a rated game, else the book's."""
     corrected = marks.corrected_games(ledger.views.connection, [row["key"] for row, _ in rows])
     lists = marks.published_after(ledger, pool, player)
     sides = [_side(row, player) if opposite is None else row for row, opposite in rows]
@@ -212,12 +212,12 @@ def _player_games(
 
 
 def _place(row: Row) -> tuple[Any, ...]:
-    """The place of a game in rating order."""
+    """Return the place of a game in rating order."""
     return tuple(row[name] for name in RATING_ORDER)
 
 
 def _side(row: Row, player: int) -> Row:
-    """The player's side of a game that does not count, from its row in the book."""
+    """Return the player's side of an unrated game, from its row in the book."""
     black, half_points = row["white"] != player, row["half_points"]
     # The book keeps White's half points: what White did not get, Black did.
     if black and half_points is not None:
@@ -229,7 +229,7 @@ def _side(row: Row, player: int) -> Row:
 def graph(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, first: int | None = None, offset: int = 0
 ) -> list[GraphPoint]:
-    """A player's rating after each rated game or its period, oldest first, and since when each was in force.
+    """Return a player's rating after each rated game or its period, oldest first, and since when each was in force.
 
     The published list and both its numbers are those of ``games``.
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.asking import day, identity_shown, in_force_from, is_kept_back, of_one_moment, shown
+from ledger.answers.asking import day, display_name, identity_shown, in_force_from, is_kept_back, of_one_moment
 from ledger.answers.highest import NO_LOWEST, Lowest, lowest
-from ledger.answers.publications import OriginalNumbers, beside_now, original
+from ledger.answers.publications import OriginalNumbers, original, with_current
 from ledger.answers.rankings import RankingPlace, place
 from ledger.answers.read_models import keeps, last_row
 from ledger.book.roster import Listed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
@@ -35,12 +35,12 @@ _FIRST_GAME = (
 
 @of_one_moment
 def joined(ledger: OpenLedger, person: Person) -> str:
-    """The day on which a player joined: the one that was registered, or that of the first game where that is earlier.
+    """Return the day on which a player joined: the registered one, or that of the first game if that is earlier.
 
     Who comes in by an import is registered when the file is read, which says nothing of the player.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
     """
     (first_ms,) = ledger.views.connection.execute(_FIRST_GAME, (person.player,)).fetchone()
@@ -51,7 +51,7 @@ def joined(ledger: OpenLedger, person: Person) -> str:
 
 @attrs.frozen(kw_only=True, slots=False)
 class WaitingGames:
-    """What the games led to that were played by then and not yet rated; all null: none waited."""
+    """The effects of games played by then and not yet rated; all null: no such games."""
 
     rating_after_period: float | None = documented("the rating after their period or event, points")
     period_closes: str | None = documented("when that closes; null also where nothing has closed it yet")
@@ -59,7 +59,7 @@ class WaitingGames:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingInForce:
-    """What the pool's last list shows, where a scheme of the pool rates by period or event."""
+    """The rating on the pool's last list, if a scheme of the pool rates by period or event."""
 
     rating_in_force: float | None = documented("the rating without the games of a period that is not over, points")
 
@@ -77,15 +77,15 @@ class Hera:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PlayerResults:
-    """What a player's rated games came to."""
+    """The sums of a player's rated games."""
 
     games: int = documented("rated games in the pool", minimum=0)
     wins: int = documented("games won", minimum=0)
     draws: int = documented("games drawn", minimum=0)
     losses: int = documented("games lost, those on time among them", minimum=0)
     time_losses: int = documented("games lost on time", minimum=0)
-    hera: Hera = beside()
-    lowest: Lowest = beside()
+    hera: Hera = flattened()
+    lowest: Lowest = flattened()
     mean_rating: float | None = documented("mean of the ratings after each game, points; null: there is none")
     rating_sd: float | None = documented("their standard deviation, points")
     last_game: str | None = documented("the day of the last rated game")
@@ -103,16 +103,16 @@ class PlayerSummary:
     scheme: str = documented("the rating scheme now")
     rating_then: float | None = documented("the rating in force then, points; null: none to show")
     then: str = documented("when that was: as asked, or the day of the first rated game")
-    waiting: WaitingGames | None = beside()
+    waiting: WaitingGames | None = flattened()
     rating_now: float | None = documented(
         "the rating now, points; a period that is not over counts as if it closed now"
     )
-    in_force: RatingInForce | None = beside()
+    in_force: RatingInForce | None = flattened()
     provisional: bool = documented("whether the scheme calls the rating now provisional")
     state: dict[str, float] = documented("what the scheme keeps beside the rating, by its own names")
-    place: RankingPlace = beside()
-    results: PlayerResults = beside()
-    published: OriginalNumbers = beside()
+    place: RankingPlace = flattened()
+    results: PlayerResults = flattened()
+    published: OriginalNumbers = flattened()
 
     @property
     def highest(self) -> float | None:
@@ -122,10 +122,10 @@ class PlayerSummary:
 
 @of_one_moment
 def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> PlayerSummary:
-    """One player in one pool: rating then and now, results, HERA and its date, time losses.
+    """Return one player in one pool: rating then and now, results, HERA and its date, time losses.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: "then" is the end of this day, month or year; by default the day of the player's first rated game.
@@ -154,7 +154,7 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     rating_then, waiting = _then(states, person.player, then)
     return PlayerSummary(
         player=person.player,
-        name=shown(person),
+        name=display_name(person),
         identity=identity_shown(person.identity),
         joined=joined(ledger, person),
         pool=rated_by.name,
@@ -173,7 +173,7 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
         },
         place=place(ledger, rated_by, now),
         results=results,
-        published=beside_now(original(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))),
+        published=with_current(original(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))),
     )
 
 
@@ -194,10 +194,10 @@ def _played(
 
 
 def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, PlayerResults]:
-    """The same without a rated game, with the rating of a list; before it the day of that list."""
+    """Return the summary without a rated game, with the rating of a list; before it the day of that list."""
     today = ledger.now_ms()
     seeds = ledger.states(pool).seeds(person.player)
-    # Where every list is of a later day, the first of them tells.
+    # If every list is of a later day, the first of them counts.
     in_force = ([seed for seed in seeds if seed.ms <= today] or seeds[:1])[-1]
     nothing: dict[str, Any] = dict.fromkeys(("games", "wins", "draws", "losses", "time_losses"), 0)
     nothing |= dict.fromkeys(("mean_rating", "rating_sd", "last_game"))
@@ -208,9 +208,9 @@ def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, Pl
 def _spread(
     ledger: OpenLedger, states: PlayerStates, pool: Pool, last: dict[str, Any]
 ) -> tuple[float | None, float | None]:
-    """Mean and standard deviation of the ratings after each game, points; None where no game gave one."""
+    """Return the mean and standard deviation of the ratings after each game, points; None if no game gave one."""
     n, total, squares = last["n"], last["rating_sum"], last["rating_squares"]
-    # Where everybody is listed each game gave a rating, and the sums stand in the player's last row.
+    # If all players are listed, each game gave a rating, and the sums are in the player's last row.
     if not pool.lists_everybody:
         n, total, squares = 0, 0.0, 0.0
         for row in queries.dictionaries(ledger.views.connection, queries.GRAPH, (pool.pool, last["player"], 0, -1)):
@@ -225,7 +225,7 @@ def _spread(
 
 
 def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, WaitingGames | None]:
-    """The rating in force at the end of a day, month or year, and what the period brought that was running then."""
+    """Return the rating in force at the end of a day, month or year, and the effects of the period running then."""
     ms = instant_end_ms(then)
     state = states.at(player, ms)
     if state.era.scheme.rhythm is Rhythm.GAME:
@@ -236,7 +236,7 @@ def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, W
 
 
 def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> Hera:
-    """The highest rating that was ever in force; a seed's, of which list it is."""
+    """Return the highest rating that was ever in force; for a seed's, its list."""
     reached = in_force.row
     if reached is not None and reached["hera_n"]:
         row = _row(ledger, pool, in_force.player, reached["hera_n"])
@@ -247,7 +247,7 @@ def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> Hera:
 
 
 def _hera_of(seed: Listed | None) -> Hera:
-    """The highest rating that a player brought along, and the list that tells it."""
+    """Return the highest rating that a player brought along, and its list."""
     highest = None if seed is None else highest_of(seed.seed)
     if seed is None or highest is None:
         return Hera(hera=None, hera_date=None, hera_scheme=None)
@@ -256,7 +256,7 @@ def _hera_of(seed: Listed | None) -> Hera:
 
 
 def _row(ledger: OpenLedger, pool: Pool, player: int, n: int) -> dict[str, Any]:
-    """The row of a player's n-th rated game."""
+    """Return the row of a player's n-th rated game."""
     row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, player, n))
     assert row is not None
     return row

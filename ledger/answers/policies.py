@@ -1,4 +1,4 @@
-"""What the policies of a ledger say."""
+"""The settings of a ledger's policies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PolicySetting:
 
 @of_one_moment
 def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
-    """Every setting of every policy as it holds at an instant, now by default; four eyes as they hold from now on.
+    """Return every setting of every policy at an instant, now by default; four eyes as they hold from now on.
 
     Raises:
         MalformedError: that is no instant.
@@ -61,6 +61,6 @@ def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
 
 @of_one_moment
 def upset_margins(ledger: OpenLedger) -> Callable[[int], int]:
-    """The margin of upsets in force, in points, by instant, milliseconds since 1970."""
+    """Return the margin of upsets in force, in points, by instant, milliseconds since 1970."""
     policies = stored_policies(ledger.views.connection)
     return lambda ms: int(policies.at(UPSETS, ms)["margin"])

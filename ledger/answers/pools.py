@@ -53,7 +53,7 @@ class EraRow:
 
 @of_one_moment
 def pools(ledger: OpenLedger) -> list[PoolRow]:
-    """Every pool of a ledger."""
+    """Return every pool of a ledger."""
     by_number = {pool.pool: pool for pool in ledger.pools()}
     rows = []
     for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
@@ -77,25 +77,25 @@ def pools(ledger: OpenLedger) -> list[PoolRow]:
 
 @of_one_moment
 def era_in_force(ledger: OpenLedger, pool: Pool) -> Era:
-    """The era of a pool that is in force after all that is recorded or over; the last one if nothing is."""
+    """Return the era of a pool that is in force after all that is recorded or over; the last one if nothing is."""
     until_ms = ledger.states(pool).in_force_ms(ledger.now_ms())
     return pool.eras[-1 if until_ms is None else pool.era_at(until_ms)]
 
 
 def to_adopt(era: Era) -> dict[str, int | bool | str]:
-    """The settings that an adoption must name to go on as an era does: those that it would have otherwise now."""
+    """Return the settings that an adoption must name to continue an era: those that would have other values now."""
     meant, own = era.scheme.meant(era.settings), era.scheme.in_full({})
     return {name: value for name, value in meant.items() if value != own.get(name)}
 
 
 def as_word(value: int | bool | str) -> str:
-    """The value of a setting as ``--set`` takes it."""
+    """Return the value of a setting as ``--set`` takes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @of_one_moment
 def eras(ledger: OpenLedger) -> list[EraRow]:
-    """Every adoption of a scheme, by pool and in order of time."""
+    """Return every adoption of a scheme, by pool and in order of time."""
     return [
         EraRow(
             pool=pool.name,
@@ -112,7 +112,7 @@ def eras(ledger: OpenLedger) -> list[EraRow]:
 
 
 def chosen(era: Era) -> dict[str, int | bool | str]:
-    """The settings of an era that differ from its scheme's defaults, as they were given."""
+    """Return the settings of an era that differ from its scheme's defaults, as they were given."""
     scheme = era.scheme
     values, defaults = era.numbers._asdict(), scheme.numbers_from({})._asdict()
     settings = scheme.meant(era.settings)

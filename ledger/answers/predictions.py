@@ -1,4 +1,4 @@
-"""What a game would bring: the scheme's own kernel asked for a win, a draw and a loss. Nothing is written.
+"""The effects of a game: the scheme's own kernel for a win, a draw and a loss. Nothing is written.
 
 A game that the scheme would not rate brings nothing: it is said why.
 """
@@ -9,7 +9,7 @@ from typing import Literal
 
 import attrs
 
-from ledger.answers.asking import day, of_one_moment, shown
+from ledger.answers.asking import day, display_name, of_one_moment
 from ledger.answers.calculations import ResultEffect
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -34,7 +34,7 @@ NOTHING = ResultEffect(rating=None, change=None)
 
 @attrs.frozen(kw_only=True, slots=False)
 class Prediction:
-    """What a win, a draw and a loss against an opponent would bring a player."""
+    """The effects of a win, a draw and a loss against an opponent on a player."""
 
     player: str = documented("what the player is called")
     opponent: str = documented("what the opponent is called")
@@ -55,13 +55,13 @@ class Prediction:
 def predict(
     ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
 ) -> Prediction:
-    """What a win, a draw and a loss would bring the player, unrounded; in a list scheme, as its only game.
+    """Return the effects of a win, a draw and a loss on the player, unrounded; in a list scheme, as its only game.
 
     The scheme is the one in force then, and so are the ratings of both players: games of a period that is not over do
     not count yet. A rating is None, and so is a change to or from it, where the scheme lists no such player.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         opponent: whom they would play.
         pool: name of the pool; the first one by default.
@@ -72,7 +72,7 @@ def predict(
         UnknownNameError: both are one person.
     """
     if person.player == opponent.player:
-        raise UnknownNameError("opponent", shown(opponent), "nobody plays himself")
+        raise UnknownNameError("opponent", display_name(opponent), "nobody plays himself")
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
     both, ms = (person, opponent), ledger.now_ms() if at is None else instant_end_ms(at)
@@ -92,8 +92,8 @@ def predict(
         change = None if rating is None or own.rating is None else rating - own.rating
         effects[word] = NOTHING if not_rated else ResultEffect(rating=rating, change=change)
     return Prediction(
-        player=shown(person),
-        opponent=shown(opponent),
+        player=display_name(person),
+        opponent=display_name(opponent),
         pool=rated_by.name,
         scheme=era.scheme.name,
         as_of=day(ms),

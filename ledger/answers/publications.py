@@ -19,7 +19,7 @@ from ledger.answers.asking import EVERY_ROW, day, names, of_one_moment, rows_up_
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import ListRow
@@ -56,7 +56,7 @@ class PublishedListRow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PublishedPlayerRow:
-    """A player on a published list, as it was, with what the journal says now beside it."""
+    """A player on a published list, as it was, with the journal's current numbers."""
 
     rank: int = documented("place as published, from 1; equals share one", minimum=1)
     player: int = documented("the player's number in the ledger", minimum=1)
@@ -72,7 +72,7 @@ class PublishedPlayerRow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class OriginalNumbers:
-    """What a published list said of a player and what the journal says now; all null: there is no list."""
+    """A published list's numbers of a player and the journal's current ones; all null: there is no list."""
 
     published_list: str | None = documented("name of the list")
     published_rating: float | None = documented("the player's rating on it, points; null: not on it")
@@ -82,7 +82,7 @@ class OriginalNumbers:
 
 @of_one_moment
 def lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]:
-    """The published lists, by pool and instant.
+    """Return the published lists, by pool and instant.
 
     Args:
         ledger: a ledger.
@@ -110,7 +110,7 @@ def lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]
 
 @of_one_moment
 def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
-    """A list as it was published, best first, with what the journal says now beside each number."""
+    """Return a list as it was published, best first, with the journal's current value of each number."""
     rated_by = ledger.pool(publication.event.pool)
     now = by_player(list_in_force(ledger.views.connection, rated_by, publication.at_ms))
     # They are kept in the order of the player numbers, by which one of them is looked up.
@@ -137,12 +137,12 @@ def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRo
 
 
 def same(row: ListRow | None, other: ListRow | None) -> bool:
-    """Whether two lists say the same of a player; who only changed places because others moved stays the same."""
+    """Return whether two lists have the same numbers of a player; a place changed by others' moves alone is equal."""
     return (row and row.said) == (other and other.said)
 
 
 class Original(NamedTuple):
-    """What a published list said of a player, and what the journal says now of the same list.
+    """A published list's numbers of a player, and the journal's current numbers of the same list.
 
     Attributes:
         publication: the list.
@@ -156,7 +156,7 @@ class Original(NamedTuple):
 
     @property
     def is_revised(self) -> bool:
-        """Whether a list would show another number."""
+        """True if a list would show another number."""
         if self.published is None or self.revised is None:
             return self.published is not self.revised
         return round(self.published) != round(self.revised)
@@ -164,10 +164,10 @@ class Original(NamedTuple):
 
 @of_one_moment
 def original(ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = None) -> Original | None:
-    """The last list published of a pool up to an instant, and what it says of a player; None where there is none.
+    """Return the last list published of a pool up to an instant, and its numbers of a player; None if there is none.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: the pool.
         player: the player number.
         at_ms: the instant, milliseconds since 1970; by default the last list there is.
@@ -179,10 +179,10 @@ def original(ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = No
 
 @of_one_moment
 def originals(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[Original]:
-    """What each published list of a pool says of a player, in order of their instants; the last edition of each.
+    """Return each published list's numbers of a player, in order of their instants; the last edition of each.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: the pool.
         player: the player number.
         since_ms: leave out lists of earlier instants, milliseconds since 1970.
@@ -198,8 +198,8 @@ def _of(ledger: OpenLedger, pool: Pool, player: int, publication: Publication) -
     return Original(publication, None if row is None else row.rating, now)
 
 
-def beside_now(original: Original | None) -> OriginalNumbers:
-    """What an answer about one player tells of a published list."""
+def with_current(original: Original | None) -> OriginalNumbers:
+    """Return an answer's fields about a published list and one player."""
     if original is None:
         return OriginalNumbers(published_list=None, published_rating=None, revised_rating=None, revised=False)
     return OriginalNumbers(
@@ -212,7 +212,7 @@ def beside_now(original: Original | None) -> OriginalNumbers:
 
 @of_one_moment
 def published_at(ledger: OpenLedger, pool: Pool, ms: int, players: Collection[int]) -> Mapping[int, ListRow] | None:
-    """What the list published of that very instant says of these players; None where none was published."""
+    """Return these players' numbers on the list published of that very instant; None if none was published."""
     publications = Publications(ledger)
     publication = publications.at(pool.name, ms)
     if publication is None:
@@ -224,8 +224,8 @@ def published_at(ledger: OpenLedger, pool: Pool, ms: int, players: Collection[in
 
 
 @checked
-def known_then(ledger: OpenLedger, word: str) -> tuple[int, int]:
-    """How many entries were known, and up to which entry lists were published, then.
+def entries_known(ledger: OpenLedger, word: str) -> tuple[int, int]:
+    """Return how many entries were known, and up to which entry lists were published, then.
 
     Args:
         ledger: the ledger.
@@ -260,7 +260,7 @@ class RatingRun:
 
 @attrs.frozen(kw_only=True, slots=False)
 class NextRun:
-    """What the next run brought a player."""
+    """The changes of a player in the next run."""
 
     next_run: str = documented("its day")
     next_rating: float | None = documented("the rating after it, points; null: not listed then")
@@ -277,17 +277,17 @@ class RatingListRow:
     rating: float = documented("the rating in force, points")
     games: int = documented("rated games by then", minimum=0)
     last_game: str | None = documented("the day of the last of them")
-    following: NextRun | None = beside()
+    following: NextRun | None = flattened()
     published: float | None = documented("the rating on the list published of that very instant, points; null: none")
     revised: bool = documented("whether that list says something else of the player")
 
 
 @of_one_moment
 def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None) -> list[RatingRun]:
-    """The rating runs of a pool, oldest first.
+    """Return the rating runs of a pool, oldest first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first pool by default.
         last: only so many, the latest; 0 or None: all.
 
@@ -334,20 +334,20 @@ def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None
 
 @of_one_moment
 def list_on(ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int | None = None) -> list[RatingListRow]:
-    """The list in force at the end of a day, month or year: who is on it, best first, and what the next run brought.
+    """Return the list in force at the end of a day, month or year: its players, best first, and the next run.
 
     The rating of a seed is in force from its day on, whether or not a game came later; a declared rating is in force
     until the player's first closing.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         on: an instant.
         pool: its name; the first pool by default.
         limit: how many, the best; 0 or None: all.
 
     Returns:
-        ``following`` where the pool has runs and there is a later one; unrated newcomers of the next run stand in its
-        list, not in this one.
+        ``following`` if the pool has runs and there is a later one; unrated new players of the
+            next run are in its list, not in this one.
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
     connection = ledger.views.connection

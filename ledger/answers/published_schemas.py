@@ -1,4 +1,4 @@
-"""The JSON Schemas of what is given away: documents, rows of exports, and what each command prints as JSON.
+"""The JSON Schemas of published output: documents, rows of exports, and what each command prints as JSON.
 
 A new document, dataset or answer has its line here; ``python -m tools.schemas`` then writes its schema. An answer is
 named as the command that prints it, with what makes it another one: ``opponents-against`` is that of ``opponents
@@ -36,7 +36,7 @@ from ledger.answers.rankings import RankingRow
 from ledger.answers.rating_changes import RatingChanges
 from ledger.answers.read_models import ReadModelRow
 from ledger.answers.recorded_games import GameByHand, RecordedGame
-from ledger.answers.searching import AlikePlayer, NamedPlayer
+from ledger.answers.searching import NamedPlayer, SimilarPlayer
 from ledger.answers.stored_journals import JournalTold
 from ledger.answers.streaks import Streak
 from ledger.answers.time_losses import TimeLossMark, TimeLossWindow
@@ -71,7 +71,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "opponents-against": ResultsAgainst,
     "opponents-by-colour": ColourNumbers,
     "opponents-by-strength": StrengthNumbers,
-    "players-alike": AlikePlayer,
+    "players-alike": SimilarPlayer,
     "policy-list": PolicySetting,
     "pools": PoolRow,
     "predict": Prediction,
@@ -95,7 +95,7 @@ ANSWERS: Mapping[str, type[Any]] = {
 
 
 def exports() -> dict[str, str]:
-    """The schema of each document, and of a row of each prepared dataset, as the text of a file, by file name."""
+    """Return the schema of each document, and of a row of each prepared dataset, as a file's text, by file name."""
     texts = _of_classes(DOCUMENTS)
     for name, make in PREPARED.items():
         item = make(())
@@ -105,7 +105,7 @@ def exports() -> dict[str, str]:
 
 
 def answers() -> dict[str, str]:
-    """The schema of each answer as the text of a file, by file name: ``show-1.json``, ..."""
+    """Return the schema of each answer as the text of a file, by file name: ``show-1.json``, ..."""
     return _of_classes(ANSWERS)
 
 

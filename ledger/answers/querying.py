@@ -1,8 +1,8 @@
 """SQL that a reader asks of a ledger: one statement that only reads, over the views, the journal and names together.
 
-The views are opened for reading only, the journal beside them, and the names are a table of the connection alone,
-filled where a statement asks for it: salts and reasons stay in their file, and who was erased has no name. The
-statement runs in a process of its own (``query_process``), which says what it may do and ends with its time.
+The views are opened for reading only, together with the journal. The names are a table of the connection alone,
+filled if a statement reads it: salts and reasons stay in their file, and erased players have no name. The statement
+runs in a process of its own (``query_process``), which limits it and ends with its time.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from ledger.runtime.calls import checked
 from ledger.runtime.lazy import sqlite_utils
 from ledger.runtime.nearest import choice_of
 
-SECONDS = 60.0  # that a statement may take where nobody says
-MEMORY = 1024  # MiB that SQLite may take for a statement where nobody says
+SECONDS = 60.0  # default time limit of a statement
+MEMORY = 1024  # default limit of SQLite's memory for a statement, MiB
 MIB = 2**20
 LONGEST = 64 * MIB  # of one row; an entry of the journal has at most 64 KiB
 _ENTRIES = "CREATE TABLE journal(position INTEGER PRIMARY KEY, kind TEXT, key TEXT UNIQUE, body BLOB, leaf BLOB) STRICT"
@@ -69,12 +69,12 @@ def query(
     memory: int = MEMORY,
     journal: bool = True,
 ) -> Iterator[dict[str, Any]]:
-    """The rows that a statement selects, as dictionaries, read as they are asked for; bytes are hexadecimal text.
+    """Yield the rows that a statement selects, as dictionaries, read on demand; bytes are hexadecimal text.
 
-    It runs in a process of its own, which is ended when its time is over, or when nobody asks for more rows.
+    It runs in a process of its own, which is ended when its time is over, or when the caller stops asking for rows.
 
     Args:
-        ledger: a ledger; its views are brought level.
+        ledger: a ledger; its views are brought up to date.
         statement: one SELECT, or what else only reads.
         parameters: values by name, for ``:name`` in the statement.
         seconds: how long may be waited for it; 0: as long as it likes.
@@ -85,13 +85,13 @@ def query(
         MalformedError: SQLite does not understand it, it would change something, or it takes more than it may.
         CorruptError: a file is damaged.
     """
-    # one statement reads as of one moment by itself
+    # one statement reads in one read snapshot by itself
     ledger.level()
 
-    def filling(asked: set[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-        for table in sorted(asked):
+    def filling(tables: set[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+        for table in sorted(tables):
             keeping.refuse_left_behind(ledger.views.connection, table, ledger.views.at_hand.broken)
-        if "names" in asked:
+        if "names" in tables:
             identities = dict(ledger.people.identities())
             names = [(player, name, identities.get(player)) for player, name in ledger.people.names()]
             for start in range(0, len(names), query_runner.ROWS_AT_ONCE):
@@ -123,7 +123,7 @@ def query(
 
 @contextmanager
 def _journal_file(ledger: OpenLedger, statement: str) -> Iterator[Path | None]:
-    """The file in which a statement reads the entries: the journal's own, or a copy of one that is on a server.
+    """Return the file in which a statement reads the entries: the journal's own, or a copy of a journal on a server.
 
     The copy is made where the statement names the table, and goes when the statement has ended.
     """
@@ -151,7 +151,7 @@ def _journal_file(ledger: OpenLedger, statement: str) -> Iterator[Path | None]:
 
 
 def _explained(ledger: OpenLedger, failure: query_runner.QueryError, seconds: float, memory: int) -> Exception:
-    """What ended a statement, as one clear error."""
+    """Return the reason why a statement ended, as one clear error."""
     words = one_line(failure.words)
     match failure.kind:
         case "refused":
@@ -182,7 +182,7 @@ def _explained(ledger: OpenLedger, failure: query_runner.QueryError, seconds: fl
 
 @of_one_moment
 def tables_described(ledger: OpenLedger) -> dict[str, TableDoc]:
-    """What the tables of the views say, by name."""
+    """Return the descriptions of the tables of the views, by name."""
     return view_docs.described_in(ledger.views.connection, ledger.views.at_hand.all)
 
 
@@ -209,7 +209,7 @@ class ColumnRow:
 
 @of_one_moment
 def tables(ledger: OpenLedger) -> list[TableRow]:
-    """The tables of the views, and those beside them that a query can read: how many rows, what a row says.
+    """Return the tables of the views, and the others that a query can read: the number and the meaning of rows.
 
     Rows that are worked out when they are asked for are not counted.
     """
@@ -217,16 +217,16 @@ def tables(ledger: OpenLedger) -> list[TableRow]:
     described = tables_described(ledger)
     counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
     rows_of_views = [TableRow(table=name, rows=counts.get(name), says=table.doc) for name, table in described.items()]
-    beside = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
+    others = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
     return [
         *rows_of_views,
-        *(TableRow(table=name, rows=beside[name], says=table.doc) for name, table in BESIDE.items()),
+        *(TableRow(table=name, rows=others[name], says=table.doc) for name, table in BESIDE.items()),
     ]
 
 
 @of_one_moment
 def columns(ledger: OpenLedger) -> list[ColumnRow]:
-    """The columns of these tables: type, unit, the column of another table whose values each has, its meaning."""
+    """Return the columns of these tables: type, unit, the column of another table with its values, its meaning."""
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     rows = []
     for name, table in {**tables_described(ledger), **BESIDE}.items():

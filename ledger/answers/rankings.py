@@ -1,4 +1,4 @@
-"""Rankings: who stands where in a pool after its last game or at any instant, with names.
+"""Rankings: the places of players in a pool after its last game or at any instant, with names.
 
 The classes of ratings are ChessWorld's by default: "A) less than 1400, B) 1400 - 1879, C) 1880 - 2199, D) 2200 and
 above"; "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above". Numbers come from the views;
@@ -18,7 +18,7 @@ from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import shared_places
@@ -30,13 +30,13 @@ from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
 
 
 def class_of(rating: float, settings: Mapping[str, int]) -> str:
-    """The letter of the class, A to D, of a rating to the nearest point."""
+    """Return the letter of the class, A to D, of a rating to the nearest point."""
     points = _points(rating)
     return next((letter for letter in "DCB" if points >= settings[f"{letter.lower()}_from"]), "A")
 
 
 def strength_of(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
-    """``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
+    """Return ``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
     points = _points(rating)
     if points >= settings["advanced_from"]:
         return "Advanced"
@@ -49,7 +49,7 @@ def _points(rating: float) -> int:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RankingDetails:
-    """What is told of a player's rating and place beside them."""
+    """The details of a player's rating and place."""
 
     percentile: float = documented("the share of the ranked players with a lower rating, per cent")
     class_: str = documented("letter of the class by the policy in force then, of the rating to the nearest point")
@@ -60,7 +60,7 @@ class RankingDetails:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RankingChange:
-    """How a rating was on the day or list to compare with."""
+    """A rating on the day or list to compare with."""
 
     before: float | None = documented("the rating then, points; null: none")
     change: float | None = documented("from then to the ranking's instant, points")
@@ -76,27 +76,27 @@ class RankingRow:
     rating: float = documented("the rating, points")
     games: int = documented("rated games", minimum=0)
     last_game: str | None = documented("the day of the last of them; null: there is none")
-    details: RankingDetails | None = beside()
-    since: RankingChange | None = beside()
+    details: RankingDetails | None = flattened()
+    since: RankingChange | None = flattened()
 
 
 @of_one_moment
 def ranking(
     ledger: OpenLedger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1
 ) -> list[RankingRow]:
-    """The highest-rated players of a pool after its last game, best first; who is not listed then is left out.
+    """Return the highest-rated players of a pool after its last game, best first; unlisted players are left out.
 
     Who is listed is whom the scheme lists and whose account is not closed today, or after the last game.
 
-    A player without a game since the last change of scheme stands there with the rating that the change gave them;
-    if the change let everybody begin anew, they are left out until their next game.
+    A player without a game since the last change of scheme is there with the rating that the change gave them; if
+    all players began again with the change, they are left out until their next game.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first pool by default.
         limit: how many; 0 or None: all.
-        min_games: leave out players with fewer rated games; with 0, who came with the rating of a list and has no rated
-            game yet stands there, too.
+        min_games: leave out players with fewer rated games; with 0, players who came with the rating of a list and have
+            no rated game yet are included.
     """
     return ranking_in_full(ledger, RankingChoice(pool=pool, limit=limit, min_games=min_games), details=False)
 
@@ -114,7 +114,7 @@ class RankingPlace:
 
 @of_one_moment
 def place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
-    """A player's place on the list now: among all who have played, and who came with the rating of a list.
+    """Return a player's place on the list now: among all who have played, and those with the rating of a list.
 
     Percentile, class and strength are those of ``ranking_in_full`` with ``min_games=0``.
     """
@@ -123,7 +123,7 @@ def place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
     words = None if rating is None else (class_of(rating, limits), strength_of(rating, limits))
     class_, strength = words or (None, None)
     listed = None if state.player in standings.closed else rating
-    # Of a player without a rating only the number of all others is asked: nobody reaches infinity.
+    # For a player without a rating only the number of all others is counted: no player reaches infinity.
     counted = standings.counted(inf if listed is None else listed)
     rank, share = None, None
     if listed is not None and counted.not_below:
@@ -133,16 +133,16 @@ def place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
 
 
 def _percentile(not_below: int, ranked: int) -> float:
-    """The share of the ranked players with a lower rating, per cent; *not_below* have that rating or a higher one."""
+    """Return the share of players ranked below, per cent; *not_below* have that rating or a higher one."""
     return 100.0 * (ranked - not_below) / ranked
 
 
-# -- with what is told beside the rating ---------------------------------------------------------------------------
+# -- with details of the rating ---------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
 class RankingChoice:
-    """Which ranking is asked for.
+    """The parameters of a ranking.
 
     Attributes:
         pool: its name; the ledger's first one by default.
@@ -167,10 +167,10 @@ class RankingChoice:
 
 @of_one_moment
 def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) -> list[RankingRow]:
-    """A ranking at any instant, with each player's place among all.
+    """Return a ranking at any instant, with each player's place among all.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         choice: which ranking.
         details: whether they are wanted.
 
@@ -190,7 +190,7 @@ def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool 
     )
     best = standings.best(choice.limit)
     rest = best[choice.offset :]
-    shown = names(ledger, {player.player for player in rest})
+    called = names(ledger, {player.player for player in rest})
     places_of = shared_places([player.rating for player in best])[choice.offset :]
     players = [player.player for player in rest]
     in_full: Sequence[RankingDetails | None] = [None] * len(rest)
@@ -202,7 +202,7 @@ def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool 
         RankingRow(
             rank=rank,
             player=player.player,
-            name=shown[player.player],
+            name=called[player.player],
             rating=player.rating,
             games=player.games,
             last_game=player.last_game,
@@ -239,10 +239,10 @@ def _details(
 
 @of_one_moment
 def implausible(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]:
-    """Return the players of a pool's ranking with a rating that nobody can have, the most extreme first.
+    """Return the players of a pool's ranking with an impossible rating, the most extreme first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first one by default.
 
     Raises:
@@ -261,7 +261,7 @@ def implausible(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]
 
 @of_one_moment
 def class_limits(ledger: OpenLedger, pool: str) -> Mapping[str, int]:
-    """From how many points on the classes of a pool begin now, by the policy ``classes``.
+    """Return the points from which the classes of a pool begin now, by the policy ``classes``.
 
     Raises:
         UnknownNameError: no such pool.
@@ -274,7 +274,7 @@ def _class_limits(ledger: OpenLedger, ms: int) -> Mapping[str, int]:
 
 
 def _instant(ledger: OpenLedger, states: PlayerStates, at: str | None) -> int:
-    """The instant of a ranking: that of the pool's last game where nobody names another."""
+    """Return the instant of a ranking: by default that of the pool's last game."""
     if at is not None:
         return instant_end_ms(at)
     return ledger.now_ms() if states.latest_ms is None else states.latest_ms
@@ -283,7 +283,7 @@ def _instant(ledger: OpenLedger, states: PlayerStates, at: str | None) -> int:
 def _states_of(
     ledger: OpenLedger, states: PlayerStates, choice: RankingChoice, ms: int, players: list[int]
 ) -> dict[int, PlayerState]:
-    """The states that the ratings of these players are of."""
+    """Return the states that the ratings of these players are of."""
     if choice.at is None:
         today = ledger.now_ms()
         return {player: states.now(player, today) for player in players}
@@ -294,14 +294,14 @@ def _states_of(
 
 
 def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int) -> list[float]:
-    """For each of the best the share of the ranked players with a lower rating, in per cent."""
+    """Return, for each of the best, the share of the ranked players with a lower rating, in per cent."""
     if not best:
         return []
     # Fewer than were asked for are all that there are: nothing is left to be counted.
     is_everybody = len(best) < limit
     players, not_below = (len(best), len(best)) if is_everybody else standings.counted(best[-1].rating)
     shares: list[float] = []
-    # From the last of them upwards: equals share what stands below all of them.
+    # From the last of them upwards: equals share the number of players below all of them.
     for place in range(len(best), 0, -1):
         if place < len(best) and best[place - 1].rating != best[place].rating:
             not_below = place
@@ -310,7 +310,7 @@ def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int)
 
 
 def _before(ledger: OpenLedger, pool: Pool, choice: RankingChoice, players: Collection[int]) -> dict[int, float] | None:
-    """The ratings to compare with, by player; None where nobody asks."""
+    """Return the ratings to compare with, by player; None without a comparison."""
     if choice.since_list is not None:
         publication = Publications(ledger).named(choice.since_list)
         if publication.event.pool != pool.name:

@@ -1,4 +1,4 @@
-"""Why a rating is not what it was: the games and the corrections between then and now, each with its part.
+"""The causes of a rating's change: the games and the corrections between then and now, each with its part.
 
 The journal is read from then on, entry by entry, as it came in; each part is the difference that its entries made to
 the rating as it was known when they came:
@@ -6,13 +6,13 @@ the rating as it was known when they came:
 * an approved correction has all that the rating moved when it took effect: ``correction`` where it changed the
   player's own games, ``through opponents`` where it changed those of others;
 * each other fact but games (a rating run, a change of scheme, a standing, a seed) has the same, as ``other fact``;
-* games that follow each other without one of these: a new game of the player has what it brings (``game``; ``late
-  result`` where later ones were there), those of a period or event together; what they move in games that were there
-  already is ``rated anew``; what a list replaces from its day on is ``list``; what none of these brings is ``time``:
+* games that follow each other without one of these: a new game of the player has its own effect (``game``; ``late
+  result`` if later ones were recorded), those of a period or event together; their effect on games recorded before is
+  ``rated again``; the effect of a list from its day on is ``list``; a change without any of these causes is ``time``:
   months without a game, a conversion by the scheme's own rules, a period that is not over.
 
-Before all that a rating ``began`` where there was none; the last part is ``left`` where there is none any more, and
-``other version`` is what working out a published list anew makes of the rating that it showed.
+Before all that a rating ``began`` if there was none; the last part is ``left`` if there is none any more, and
+``other version`` is the difference between a published list's rating and the same list calculated again.
 
 Nothing remains: the parts lead from the one number to the other.
 """
@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import RESULT, names, told_apart
+from ledger.answers.asking import RESULT, distinct_names, names
 from ledger.answers.corrections import in_short
-from ledger.answers.publications import MOST_DIGITS, known_then
+from ledger.answers.publications import MOST_DIGITS, entries_known
 from ledger.answers.replays import Step, replay, steps
 from ledger.book.roster import Listed
 from ledger.book.stored_pools import stored_pools
@@ -61,7 +61,7 @@ _EXACT = Context(prec=60)
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingPart:
-    """What moved a rating, and by how much."""
+    """The cause of a change of rating, and its size."""
 
     kind: str = documented("correction, through opponents, game, list, late result, rated anew, time, other fact, ...")
     cause: str = documented("what it was, in words")
@@ -73,7 +73,7 @@ class RatingPart:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingChanges:
-    """What made the difference between a player's rating then and now; the points of all parts add up to it."""
+    """The causes of the difference between a player's rating then and now; the points of all parts add up to it."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -86,7 +86,7 @@ class RatingChanges:
 
 
 class _Change(NamedTuple):
-    """What moved a rating.
+    """A cause of a change of rating.
 
     Attributes:
         kind: as the text at the top of this module lists them.
@@ -109,7 +109,7 @@ RatingPlace = tuple[int, str, str]  # in rating order: instant, batch, and the k
 
 
 class _Since(NamedTuple):
-    """What ``--since`` means: from how many entries on, at which instant, and of which list."""
+    """The meaning of ``--since``: a number of entries, an instant, and a list."""
 
     position: int | None
     at_ms: int | None
@@ -120,15 +120,15 @@ class _Since(NamedTuple):
 def changes(
     ledger: OpenLedger, person: Person, since: str, pool: str | None = None, progress: Progress = silent
 ) -> RatingChanges:
-    """What made the difference between a player's rating then and now.
+    """Return the causes of the difference between a player's rating then and now.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         since: a number of entries of the journal, or a published list: the rating as it was known then; or an instant
-            of play: the rating in force then as it stands now, so that no correction made a difference.
+            of play: the rating in force then by today's facts, so that no correction made a difference.
         pool: name of the pool; that of the list, or the first one, by default.
-        progress: told what is being done.
+        progress: receives reports of what is being done.
 
     Returns:
         Points and ratings of the parts are rounded to six decimals, the points after the ratings, so that the points of
@@ -143,9 +143,9 @@ def changes(
         of_pool = meant.publication.event.pool if meant.publication else pool
         player = PlayerOfPool(person.player, ledger.pool(of_pool).name, ledger.now_ms())
         now = _record(ledger.views.connection, player)
-        by_rows = _told_by_rows(ledger, player, meant, now, size)
-    # What the rows do not tell is told by views of earlier entries, which take long to make: after the moment.
-    then, parts = by_rows or _known_since(ledger, player, meant, now, size, progress)
+        by_rows = _from_rows(ledger, player, meant, now, size)
+    # If the rows do not suffice, views of earlier entries do, which take long to make: after the read snapshot.
+    then, parts = by_rows or _step_by_step(ledger, player, meant, now, size, progress)
     rating_then = then.rating
     if meant.publication is not None:
         row = Publications(ledger).row(meant.publication, person.player)
@@ -167,7 +167,7 @@ def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
         if len(word) > MOST_DIGITS or int(word) > ledger.journal.size():
             hint = f"the journal holds {ledger.journal.size()}; a number means entries: write a year as YYYY-01-01"
             raise UnknownNameError("entry", word, hint)
-        return _Since(known_then(ledger, word)[0], None, None)
+        return _Since(entries_known(ledger, word)[0], None, None)
     if "@" in word:
         publication = Publications(ledger).named(word)
         if pool not in {None, publication.event.pool}:
@@ -180,10 +180,10 @@ def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
         raise MalformedError([message]) from None
 
 
-def _told_by_rows(
+def _from_rows(
     ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int
 ) -> tuple[PlayerRecord, list[_Change]] | None:
-    """The rating then and the parts since, where the rows of the views tell them; None where they do not."""
+    """Return the rating then and the parts since, if the rows of the views show them; None if they do not."""
     connection = ledger.views.connection
     if meant.position is None:
         then = _record(connection, player, meant.at_ms)
@@ -196,10 +196,10 @@ def _told_by_rows(
     return None if earlier is None else (earlier, list(_run(ledger, earlier, now)))
 
 
-def _known_since(
+def _step_by_step(
     ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int, progress: Progress
 ) -> tuple[PlayerRecord, list[_Change]]:
-    """The rating as it was known then, and the parts since: entry by entry, from views of that time."""
+    """Return the rating as it was known then, and the parts since: entry by entry, from views of that time."""
     assert meant.position is not None
     parts: list[_Change] = []
     waiting = list(steps(ledger.journal, meant.position, size))
@@ -209,7 +209,7 @@ def _known_since(
             then = _record(past.begun.connection, player, meant.at_ms)
             parts += _run(ledger, then, latest)
         for step in waiting:
-            # the last step leads to what stands now, so that its views are at hand
+            # the last step leads to the current state, so that its views are available
             after = now if step is waiting[-1] else _record(past.after(step.until).connection, player)
             parts += _parts(ledger, step, latest, after)
             latest = after
@@ -221,7 +221,7 @@ def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRe
         yield from _run(ledger, before, after)
         return
     yield from _begun(before, after)
-    if after.held is None or (after.held == before.held and after.games == before.games):
+    if after.exact_rating is None or (after.exact_rating == before.exact_rating and after.games == before.games):
         return
     cause, kind, games = step.event.key, "other fact", tuple[str, ...]()
     if step.proposal is not None:
@@ -229,29 +229,29 @@ def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRe
         games = tuple(key for key in either if before.games.get(key) != after.games.get(key))
         kind = CORRECTION if games else "through opponents"
         cause = in_short(ledger, Corrections(ledger).proposal(step.proposal).changes)
-    yield _Change(kind, cause, after.held, games, step.proposal)
+    yield _Change(kind, cause, after.exact_rating, games, step.proposal)
 
 
 def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
-    """The rating to begin with of a player who was not known at all."""
-    if before.held is None and after.held is not None:
+    """Return the rating to begin with of a player who was not known at all."""
+    if before.exact_rating is None and after.exact_rating is not None:
         # The rating of a list goes before the player's first game since.
         first = next((batch for place, batch in after.batches.items() if place not in before.batches), None)
-        begins = after.held if first is None else first.before
+        begins = after.exact_rating if first is None else first.before
         yield _Change("began", "the rating to begin with", begins, is_jump=True)
 
 
 def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
-    """What games have done that came in after each other, with no other fact between."""
-    if after.held is None:
+    """Return the effects of games that came in after each other, with no other fact between."""
+    if after.exact_rating is None:
         return
-    value = before.held
+    value = before.exact_rating
     for part in _begun(before, after):
         value = part.after
         yield part
     assert value is not None
     met = {game.opponent for batch in after.batches.values() for game in batch.games}
-    opponents = told_apart(names(ledger, met))
+    opponents = distinct_names(names(ledger, met))
     latest = max(before.batches, default=None)
     games_before, moved = before.games, Fraction(0)
     for place, batch in after.batches.items():
@@ -261,7 +261,7 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
                 moved += batch.points
                 yield _Change("list", batch.listed, value, is_jump=batch.is_jump)
             continue
-        # Games that were there are no news, though opponents may have moved them: that is told below.
+        # Games that were there are no news, though opponents may have moved them: that is reported below.
         if not (fresh := [game for game in batch.games if game.key not in games_before]):
             continue
         batch_before = before.batches.get(place)
@@ -271,30 +271,30 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
         words = [f"{RESULT[game.half_points]} against {opponents[game.opponent]}" for game in fresh]
         cause = ", ".join(words) if len(words) <= FEW_GAMES else f"{len(words)} games rated together"
         yield _Change("late result" if late else "game", cause, value, tuple(game.key for game in fresh))
-    anew = after.points - before.points - moved
-    if anew:
-        value += anew
+    rerated = after.points - before.points - moved
+    if rerated:
+        value += rerated
         yield _Change("rated anew", "late results moved opponents, and so games that were there", value)
-    if value != after.held:
-        yield _Change("time", BETWEEN_GAMES, after.held)
+    if value != after.exact_rating:
+        yield _Change("time", BETWEEN_GAMES, after.exact_rating)
 
 
 def _with_points(
     rating_then: float | None, rating_now: float | None, then: PlayerRecord, parts: Sequence[_Change]
 ) -> list[RatingPart]:
-    """The parts with their points, from the number that was shown then to the one that is shown now."""
+    """Return the parts with their points, from the number that was shown then to the one that is shown now."""
     value = None if rating_then is None else Fraction(rating_then)
     # Who comes with the rating of a list has no other one before it.
     begins_by_list = value is None and bool(parts) and parts[0].kind == "list" and parts[0].is_jump
-    if then.held not in {None, value} and not begins_by_list:
+    if then.exact_rating not in {None, value} and not begins_by_list:
         is_new = value is None
         cause = "no rating then; the scheme begins with" if is_new else "worked out anew"
-        parts = [_Change("began" if is_new else "other version", cause, then.held), *parts]
-    shown: list[RatingPart] = []
+        parts = [_Change("began" if is_new else "other version", cause, then.exact_rating), *parts]
+    with_points: list[RatingPart] = []
     for part in parts:
         if part.after == value and not part.games and part.kind != CORRECTION:
             continue
-        shown.append(
+        with_points.append(
             RatingPart(
                 kind=part.kind,
                 cause=part.cause,
@@ -307,8 +307,8 @@ def _with_points(
         value = part.after
     if rating_now is None and value is not None and rating_then is not None:
         left = RatingPart(kind="left", cause="not listed now", proposal=None, games=[], points=None, rating=None)
-        shown.append(left)
-    return shown
+        with_points.append(left)
+    return with_points
 
 
 def _points(after: Fraction | float, before: Fraction | float) -> float:
@@ -321,11 +321,11 @@ def _rounded(value: Fraction | float) -> Decimal:
     return _EXACT.divide(Decimal(exact.numerator), Decimal(exact.denominator)).quantize(PLACES)
 
 
-# -- what a player stood at ------------------------------------------------------------------------------------------
+# -- a player's record -----------------------------------------------------------------------------------------------
 
 
 class PlayerOfPool(NamedTuple):
-    """Whose rating it is: the player number, the pool, and what day it is."""
+    """The owner of the rating: the player number, the pool, and today's day."""
 
     number: int
     pool: str
@@ -363,27 +363,27 @@ class Batch:
 
     @property
     def points(self) -> Fraction:
-        """What they brought."""
+        """The points by the games."""
         return self.after - self.before
 
 
 @attrs.define
 class PlayerRecord:
-    """What a player stands at.
+    """A player's rating and games.
 
     Attributes:
-        rating: in force; None where the scheme shows none.
-        held: the rating that the scheme goes on from; None for unknown and unrated players.
+        rating: in force; None if the scheme shows none.
+        exact_rating: the rating that the scheme goes on from; None for unknown and unrated players.
         batches: by place in rating order.
     """
 
     rating: float | None
-    held: Fraction | None
+    exact_rating: Fraction | None
     batches: dict[RatingPlace, Batch]
 
     @property
     def points(self) -> Fraction:
-        """What all games together brought."""
+        """The points by all games together."""
         return sum((batch.points for batch in self.batches.values()), Fraction(0))
 
     @property
@@ -393,11 +393,11 @@ class PlayerRecord:
 
 
 def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | None = None) -> PlayerRecord:
-    """What a player stands at in these views: now, or at an instant.
+    """Return a player's record in these views: now, or at an instant.
 
     Args:
         connection: the views.
-        player: whose rating.
+        player: the owner of the rating.
         at_ms: the instant, milliseconds since 1970.
     """
     pool = next((pool for pool in stored_pools(connection) if pool.name == player.pool), None)
@@ -415,15 +415,15 @@ def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | N
 
 
 def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, position: int) -> PlayerRecord | None:
-    """What a player stood at before games came in that all lie behind those known then; None where views must tell.
+    """Return a player's record before new games came in behind all known ones; None if views must show it.
 
     Args:
         connection: views in which nothing but games is newer.
-        player: whose rating.
+        player: the owner of the rating.
         position: how many entries were known.
     """
     pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)
-    # elsewhere what a player stood at is not what the row of the last game says
+    # otherwise a player's record differs from the row of the last game
     is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is as_it_stands
     lists = PlayerStates(connection, pool).seeds(player.number)
     if lists or not is_plain or queries.first_row(connection, queries.ANY_LATE, (pool.pool, position)) is not None:

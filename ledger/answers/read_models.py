@@ -1,4 +1,4 @@
-"""What answers from rows share: a player's last row, the state of a read model after a game, a game as they show it.
+"""Parts shared by answers from rows: a player's last row, a read model's state after a game, a game as they show it.
 
 Numbers come from the views; names are put in here, and nothing is written.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, display_name, in_force_from, names, of_one_moment
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -47,7 +47,7 @@ def refuse_without(ledger: OpenLedger, projector: DeclaredProjector) -> None:
 
 @of_one_moment
 def keeps(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
-    """Whether the ledger has the level table of a read model as this program makes it."""
+    """Return whether the ledger has the up-to-date table of a read model as this program makes it."""
     connection = ledger.views.connection
     is_there = views_file.stored_projectors(connection).get(projector.name) == projector.identity
     return is_there and projector.name not in keeping.left_behind(connection)
@@ -55,13 +55,13 @@ def keeps(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
 
 @of_one_moment
 def games_until(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) -> int:
-    """How many rated games a player has; at an instant, how many were in force then.
+    """Return how many rated games a player has; at an instant, how many were in force then.
 
     Without an instant those of a period or event that is running count, too: a streak and a loss on time need no
     rating to have happened.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: the pool.
         person: the player.
         at: the end of this day, month or year.
@@ -77,14 +77,14 @@ def games_until(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) 
 
 @of_one_moment
 def games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> int:
-    """How many rated games of a player were in force at an instant, milliseconds since 1970.
+    """Return how many rated games of a player were in force at an instant, milliseconds since 1970.
 
     Where the scheme rates by period or event, a game is in force when its period or event is over.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
-    # Only to refuse a player who has no game in the pool, and no list's rating.
+    # Only to refuse a player who has neither a game in the pool nor the rating of a list.
     last_row(ledger, person, pool)
     row = queries.first_row(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
     return 0 if row is None else int(row["n"])
@@ -92,28 +92,28 @@ def games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> i
 
 @of_one_moment
 def state_after(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
-    """What a read model by player keeps after the player's n-th game: the state of its last row up to it, by column."""
+    """Return the state of a read model by player after the player's n-th game: its last row up to it, by column."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
     row = queries.first_row(ledger.views.connection, query, (pool.pool, player, n))
     if row is None:
-        # Only NaN differs from itself: it stands for nothing.
+        # Only NaN differs from itself: it means a missing value.
         return {kept.name: None if kept.start != kept.start else int(kept.start) for kept in projector.state}
     return {kept.name: row[kept.name] for kept in projector.state}
 
 
 @of_one_moment
 def last_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] | None:
-    """The row of a player's last rated game; None for who came with the rating of a list and has none yet."""
+    """Return the row of a player's last rated game; None for one with the rating of a list and no game yet."""
     states = ledger.states(pool)
     row = states.last_row(person.player)
     if row is None and not states.seeds(person.player):
-        raise UnknownNameError("rated game of", shown(person), f"pool {pool.name!r} has none")
+        raise UnknownNameError("rated game of", display_name(person), f"pool {pool.name!r} has none")
     return row
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class PlayersGame:
-    """A rated game of a player as answers show it; all null where there is none."""
+    """A rated game of a player as answers show it; all null if there is none."""
 
     n: int | None = documented("the player's n-th rated game in the pool; 0: before the first", minimum=0)
     game: str | None = documented("key of the game")
@@ -140,8 +140,8 @@ class PlayersGames:
         self._player = player
         self._states = ledger.states(pool)
 
-    def shown(self, n: int) -> PlayersGame:
-        """The player's n-th rated game; all None for 0."""
+    def nth_game(self, n: int) -> PlayersGame:
+        """Return the player's n-th rated game; all None for 0."""
         if n == 0:
             return NO_GAME
         own = self._row(self._player, n)
@@ -163,7 +163,7 @@ class PlayersGames:
         )
 
     def era(self, n: int) -> int:
-        """The place in the pool's timeline of the scheme that rated the n-th game."""
+        """Return the place in the pool's timeline of the scheme that rated the n-th game."""
         return self._pool.era_at(self._row(self._player, n)["rated_ms"])
 
     def _row(self, player: int, n: int) -> Row:
@@ -191,7 +191,7 @@ class ReadModelRow:
 
 @of_one_moment
 def projectors(ledger: OpenLedger) -> list[ReadModelRow]:
-    """The history, the built-in projectors, those of plug-ins, and tables of plug-ins that are not installed here."""
+    """Return the history, the built-in projectors, those of plug-ins, and tables of plug-ins not installed here."""
     connection, at_hand = ledger.views.connection, ledger.views.at_hand
     stored = {HISTORY.name: HISTORY.identity, **views_file.stored_projectors(connection)}
     here: dict[str, ReadModel] = {made.name: made for made in (HISTORY, *at_hand.all)}

@@ -1,6 +1,6 @@
-"""What was recorded after a position, for whoever follows a ledger: which entries, and whom they are about.
+"""The entries after a position, for programs that follow a ledger: their kinds, and the players whom they are about.
 
-What an entry says is asked for elsewhere; who recorded it, reasons and years of birth are not told here.
+Other answers show the content of an entry; its recorder, reasons and years of birth are not shown here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STEPS = 5
 
 @attrs.frozen(kw_only=True, slots=False)
 class RecordedEntry:
-    """An entry of the journal, and whom it is about."""
+    """An entry of the journal, and the players whom it is about."""
 
     position: int = documented("its place in the journal, from 1", minimum=1)
     kind: str = documented("name and version of the event, such as game-recorded/1")
@@ -43,10 +43,10 @@ class _About(NamedTuple):
 
 @of_one_moment
 def entries_after(ledger: OpenLedger, position: int, limit: int) -> list[RecordedEntry]:
-    """The entries that follow a position, in order, as far as the views are.
+    """Return the entries that follow a position, in order, as far as the views are.
 
     Args:
-        ledger: where they stand.
+        ledger: the ledger that holds them.
         position: of the last entry that is known; 0: none is.
         limit: how many at most; as many are read, and those that they are about.
     """
@@ -67,7 +67,7 @@ def entries_after(ledger: OpenLedger, position: int, limit: int) -> list[Recorde
 
 
 def _players(journal: Journal, entries: list[dict[str, Any]]) -> list[frozenset[int]]:
-    """Of each entry the players, its own and those of the entries that it is about, which are looked up together."""
+    """Return, for each entry, its own players and those of the entries that it is about, looked up together."""
     abouts = [_about(entry["facts"]) for entry in entries]
     seen = [each.keys for each in abouts]
     for _ in range(_STEPS):
@@ -85,7 +85,7 @@ def _players(journal: Journal, entries: list[dict[str, Any]]) -> list[frozenset[
 
 
 def _about(facts: Mapping[str, Any]) -> _About:
-    """What facts name; of a proposal, what its changes do."""
+    """Return the players and keys that facts name; of a proposal, those of its changes."""
     parts = [facts]
     for change in facts.get("changes", ()):
         parts += [change, *(change[name] for name in _WITHIN if change.get(name))]
@@ -94,7 +94,7 @@ def _about(facts: Mapping[str, Any]) -> _About:
 
 
 def _keys(part: Mapping[str, Any]) -> Iterator[str]:
-    """Keys of the entries that facts, or a change, are about."""
+    """Yield keys of the entries that facts, or a change, are about."""
     if isinstance(part.get("fact"), str):
         yield part["fact"]
     if isinstance(part.get("game"), str) and "white" not in part:  # a supplement of a game

@@ -1,4 +1,4 @@
-"""Games as they stand in the ledger, with what they did to both ratings, and what the journal says about one of them.
+"""The current state of games, with their effects on both ratings, and the journal's entries about one of them.
 
 One game, those of a round or a day; and in words, who recorded, proposed and decided what of a game, when, and why.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, in_force_from, names, of_one_moment, rows_up_to, told_apart
+from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, names, of_one_moment, rows_up_to
 from ledger.answers.corrections import described
 from ledger.answers.crosstables.editions import refuse_unknown
 from ledger.answers.crosstables.event_games import games_of
@@ -22,9 +22,9 @@ from ledger.correcting.corrections import Corrections
 from ledger.correcting.game_log import GameLog
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, GameRecorded, GameSupplemented
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.journal.listing import JournalEntry
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
@@ -48,7 +48,7 @@ _EVERY = f"{_COUNTED} UNION ALL {_SPAN} AND reason IS NOT NULL"
 
 @attrs.frozen(kw_only=True, slots=False)
 class RecordedGame:
-    """A game as it stands now, with what it did to both ratings."""
+    """The current state of a game, with its effects on both ratings."""
 
     game: str = documented("key of the game")
     white: str = documented("what White is called")
@@ -73,34 +73,34 @@ class RecordedGame:
 
 @attrs.frozen(kw_only=True, slots=False)
 class GameByHand:
-    """A game that was told by hand: what became of it, and how it stands."""
+    """The outcome of a game that was entered manually, and its current state."""
 
     status: Literal["recorded", "known already", "known already, and more is known now"] = documented(
         "what became of it"
     )
-    game: RecordedGame = beside()
+    game: RecordedGame = flattened()
 
 
 @of_one_moment
 def games_of_day(ledger: OpenLedger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
-    """The keys of the games of two players in a pool on the day of an instant, those that were recorded last first."""
+    """Return the keys of the games of two players in a pool on the day of an instant, those recorded last first."""
     rows = queries.dictionaries(ledger.views.connection, _SAME, (white, black, pool, ended_at))
     return [row["key"] for row in rows]
 
 
 @of_one_moment
 def recorded_game(ledger: OpenLedger, game: str) -> RecordedGame:
-    """A game as it stands now, with both players' ratings before and after it.
+    """Return the current state of a game, with both players' ratings before and after it.
 
     Args:
-        ledger: a ledger whose views are level.
-        game: as ``game_found`` takes it.
+        ledger: a ledger whose views are up to date.
+        game: as ``find_game`` takes it.
 
     Raises:
         UnknownNameError: no such game, or several.
     """
-    _, stored = game_found(ledger.journal_of_moment, game)
-    return next(_told(ledger, [stored.position], Occasion()))
+    _, stored = find_game(ledger.journal_of_moment, game)
+    return next(_games_at(ledger, [stored.position], Occasion()))
 
 
 @of_one_moment
@@ -113,10 +113,10 @@ def listed_games(
     offset: int = 0,
     everything: bool = False,
 ) -> list[RecordedGame]:
-    """The games of a tournament, a round or a day, in rating order, each as ``recorded_game`` has it.
+    """Return the games of a tournament, a round or a day, in rating order, each in the form of ``recorded_game``.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         occasion: when and where; it names a tournament or a day.
         pool: its name; the first pool by default.
         most: how many, the first ones; 0 or None: all.
@@ -139,13 +139,13 @@ def listed_games(
         if not games:
             refuse_unknown(connection, rated_by, occasion.tournament)
         positions = [game.position for game in games if everything or game.reason is None]
-    return list(_told(ledger, positions, occasion, offset, rows_up_to(most)))
+    return list(_games_at(ledger, positions, occasion, offset, rows_up_to(most)))
 
 
-def _told(
+def _games_at(
     ledger: OpenLedger, positions: Iterable[int], occasion: Occasion, offset: int = 0, most: int = EVERY_ROW
 ) -> Iterator[RecordedGame]:
-    """Those games that were played then and there, up to so many: ratings are looked up for no others."""
+    """Return those games that were played then and there, up to so many: ratings are looked up for no others."""
     connection = ledger.views.connection
     every = (row for position in positions for row in queries.dictionaries(connection, queries.GAME, (position,)))
     rows = list(islice((row for row in every if occasion.has(row)), offset, most))
@@ -193,7 +193,7 @@ _WINNER = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
 
 @attrs.frozen(kw_only=True, slots=False)
 class LoggedEntry:
-    """What an entry of the journal says about a game."""
+    """An entry of the journal about a game."""
 
     entry: int = documented("its position in the journal", minimum=1)
     recorded_at: str = documented("when it was recorded, UTC")
@@ -205,7 +205,7 @@ class LoggedEntry:
 
 @of_one_moment
 def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
-    """The entries about a game in words, in the order of the journal.
+    """Return the entries about a game in words, in the order of the journal.
 
     Args:
         ledger: the ledger.
@@ -215,12 +215,12 @@ def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
         UnknownNameError: no such game, or several.
     """
     entries = GameLog(ledger).entries(game)
-    # A game of which only the recording is told is concerned by no proposal: none is looked for.
+    # A game with its recording alone is concerned by no proposal: none is looked for.
     concerning = GameLog(ledger).proposals(game) if len(entries) > 1 else {}
     states = {shown.proposal.proposal: shown for shown in Corrections(ledger).proposals(numbers=list(concerning))}
     words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}
     players = {entry.facts[side] for entry in entries for side in ("white", "black") if side in entry.facts}
-    called = told_apart(names(ledger, players))
+    called = distinct_names(names(ledger, players))
 
     def what(entry: JournalEntry) -> str:
         facts = entry.facts

@@ -1,4 +1,4 @@
-"""What entries of the journal did, step by step: those that may move a rating, and the views as they stood after each.
+"""The effects of journal entries, step by step: the entries that may move a rating, and the views after each.
 
 One replay, cut into the same steps, for both questions of why: how two lists differ (``differences``), and what made a
 player's rating another one (``rating_changes``). Nothing is written but the views of the beginning, which are kept for
@@ -61,20 +61,20 @@ class MovingEntry(NamedTuple):
 
     @property
     def is_supplement(self) -> bool:
-        """Whether it adds something to a game that was there."""
+        """True if it adds something to a recorded game."""
         return self.event is None and _SUPPLEMENT in self.body
 
     @property
     def read(self) -> Event:
-        """What it says."""
+        """The text of the entry."""
         return self.event or decode(self.body).event
 
 
 def moving(journal: Journal, after: int, until: int) -> Iterator[MovingEntry]:
-    """The entries after one up to another that may move a rating.
+    """Yield the entries after one up to another that may move a rating.
 
     Args:
-        journal: where they stand.
+        journal: the journal that holds them.
         after: position of the last entry that is known.
         until: position of the last one that is asked about.
     """
@@ -110,10 +110,10 @@ class Step(NamedTuple):
 
 
 def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
-    """The entries after one up to another that may move a rating, in the steps in which they are told.
+    """Yield the entries after one up to another that may move a rating, in the steps of the report.
 
     Args:
-        journal: where they stand.
+        journal: the journal that holds them.
         after: position of the last entry that is known.
         until: position of the last one that is asked about.
     """
@@ -141,7 +141,7 @@ def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
 
 
 def _additions(journal: Journal, proposal: int) -> int:
-    """How many facts the approval of a proposal recorded."""
+    """Return how many facts the approval of a proposal recorded."""
     # Each part of a proposal says how many there are: after the first the number is known.
     parts, additions, part = 1, 0, 1
     while part <= parts:
@@ -154,24 +154,24 @@ def _additions(journal: Journal, proposal: int) -> int:
 
 
 class Replay:
-    """The views as they stood at an entry, which go forward step by step from there."""
+    """The views at an entry, which go forward step by step from there."""
 
     def __init__(self, journal: Journal, begun: Views, closing: ExitStack, progress: Progress) -> None:
         self.begun = begun
-        self._journal, self._held, self._progress = journal, closing, progress
+        self._journal, self._closing, self._progress = journal, closing, progress
         self._past: Steps | None = None
 
     def after(self, position: int) -> Views:
-        """The views after an entry; entries are asked in their order."""
+        """Return the views after an entry; entries are asked in their order."""
         # a copy of them all, which who asks of no step need not wait for
         if self._past is None:
-            self._past = self._held.enter_context(stepping(self._journal, self.begun))
+            self._past = self._closing.enter_context(stepping(self._journal, self.begun))
         return self._past.go_to(position, self._progress)
 
 
 @contextmanager
 def replay(ledger: OpenLedger, position: int, progress: Progress) -> Iterator[Replay]:
-    """The views as they stood when so many entries were known, and after them, for the length of the block."""
+    """Open the views of a number of known entries, which go forward from there, for the length of the block."""
     with ExitStack() as closing:
         views = ledger.views
         # who does not follow writes nothing

@@ -1,8 +1,8 @@
 """Answers as rows of plain values: what JSON, CSV and tables are written from. The one place that turns one into them.
 
-An answer is an attrs class whose fields are ``documented``. What is only sometimes told (details that were asked for,
-what a scheme by periods adds) is a class of its own in a field ``beside`` the others: its fields stand in the same row,
-and where it is None the row has none of them.
+An answer is an attrs class whose fields are ``documented``. Optional parts (requested details, facts of a scheme by
+periods) are a class of their own in a field declared ``beside()``: its fields are in the same row, and if it is None
+the row has none of them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 import attrs
 
-from ledger.facts.json_schemas import BESIDE, key_of
+from ledger.facts.json_schemas import FLATTENED, key_of
 
 Row = dict[str, Any]
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def as_row(answer: attrs.AttrsInstance) -> Row:
-    """The fields of an answer by name, in their order; what is made of further classes, as rows and lists of rows."""
+    """Return the fields of an answer by name, in their order; further classes as rows and lists of rows."""
     row: Row = {}
     # Answers are made without slots (``slots=False``), so that they have their fields in a dictionary already.
     values = vars(answer)
@@ -34,7 +34,7 @@ def as_row(answer: attrs.AttrsInstance) -> Row:
 
 
 def as_rows(answers: Iterable[attrs.AttrsInstance]) -> list[Row]:
-    """Each answer as a row."""
+    """Return each answer as a row."""
     return [as_row(answer) for answer in answers]
 
 
@@ -48,5 +48,5 @@ def _plain(value: Any) -> Any:
 
 @cache
 def _fields(cls: type[attrs.AttrsInstance]) -> list[tuple[str, str, bool]]:
-    """The name of each field, what it is called in a row, and whether it stands beside the others."""
-    return [(field.name, key_of(field), BESIDE in field.metadata) for field in attrs.fields(cls)]
+    """Return the name of each field, its name in a row, and whether its fields join the others."""
+    return [(field.name, key_of(field), FLATTENED in field.metadata) for field in attrs.fields(cls)]

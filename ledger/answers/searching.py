@@ -1,8 +1,8 @@
-"""Who is meant by a part of a name, and who looks like one person under several identities.
+"""The search for players by a part of a name, and for identities that look like one person's.
 
-The search by name itself is the people file's. Files spell names otherwise, and one has a FIDE number where another has
-the bare name: who looks alike is told by keys of names, with what is known of each, never by comparing everybody with
-everybody. Nothing is merged, and nothing is written.
+The people file searches by name. Files spell names in several ways, and one has a FIDE number where another has the
+bare name. So keys of names find people with similar names, with the known facts about each; all pairs are never
+compared. This module merges nothing, and writes nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ledger.ratings import queries
 
 @attrs.frozen(kw_only=True, slots=False)
 class NamedPlayer:
-    """A player who is called so."""
+    """A player with a matching name."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -35,7 +35,7 @@ class NamedPlayer:
 
 @of_one_moment
 def players_named(ledger: OpenLedger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
-    """The players whose names have all words of *part* in them, or words that *part* is in; those it begins first.
+    """Return the players whose names have all words of *part*, or words with *part*; names that begin so first.
 
     Args:
         ledger: the ledger.
@@ -54,7 +54,7 @@ def players_named(ledger: OpenLedger, part: str, *, limit: int | None = None) ->
     ]
 
 
-CROWD = 50  # identities of alike names from which on a name says nothing of the person
+CROWD = 50  # identities of similar names from which on a name says nothing of the person
 _SEARCHED = CROWD  # names that share a word and all first letters, from which on an initial says nothing
 
 _BORN = (
@@ -76,7 +76,7 @@ _POOLS = (
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class AlikePlayer:
+class SimilarPlayer:
     """An identity of a group that looks like one person."""
 
     group: int = documented("number of the group, from 1", minimum=1)
@@ -90,10 +90,10 @@ class AlikePlayer:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class AlikePlayers:
-    """Who looks alike."""
+class SimilarGroup:
+    """A group of players who may be one person."""
 
-    rows: list[AlikePlayer] = documented("each identity of each group")
+    rows: list[SimilarPlayer] = documented("each identity of each group")
     crowded: int = documented("names left out, for too many identities bear or fit them", minimum=0)
 
 
@@ -101,15 +101,15 @@ Fitting = Mapping[int, set[int] | None]
 
 
 class _Bearers(NamedTuple):
-    """A name, and the numbers of all who bear it in whatever spelling."""
+    """A name, and the numbers of all who have it in any spelling."""
 
     name: FoldedName
     players: list[int]
 
 
 @of_one_moment
-def alike(ledger: OpenLedger) -> AlikePlayers:
-    """The players whose names are the same but for case, accents, order of the words, initials and blanks.
+def similar_players(ledger: OpenLedger) -> SimilarGroup:
+    """Return the players whose names are the same but for case, accents, order of the words, initials and blanks.
 
     Kept apart are years of birth that differ, players who have met each other, and two identities of one register or
     server, which gives each person a number of its own; two bare names are no register. A group holds everybody who
@@ -117,7 +117,7 @@ def alike(ledger: OpenLedger) -> AlikePlayers:
     person: they make no group by themselves, and what is known of one of them is known of the person.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
     """
     identities: dict[int, str] = {}
     names: dict[int, FoldedName] = {}
@@ -131,11 +131,11 @@ def alike(ledger: OpenLedger) -> AlikePlayers:
     groups, crowded = _by_name(every, fitting, identities)
     facts = _Facts(ledger, {player for group in groups for player in group}, identities, every, fitting)
     largest = _largest({part for group in groups for part in facts.parts(group)})
-    return AlikePlayers(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
+    return SimilarGroup(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
 
 
 def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
-    """The players by name: whoever shares a key with another bears the same name."""
+    """Return the players by name: players who share a key have the same name."""
     first: dict[str, int] = {}  # key -> the first player with it
     # player -> an earlier one of the same name, or itself
     leader: dict[int, int] = {}
@@ -150,7 +150,7 @@ def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
         leader[player] = player
         for key in name.keys:
             leads, other = lead(player), lead(first.setdefault(key, player))
-            # The lowest number leads, whatever the order in which names come in.
+            # The lowest number leads, for any order in which names come in.
             leader[max(leads, other)] = min(leads, other)
     together: dict[int, list[int]] = defaultdict(list)
     for player, name in names.items():
@@ -163,7 +163,7 @@ def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
 
 
 def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]) -> tuple[list[list[int]], int]:
-    """Groups of players of one name, with those of names that fit its initials; how many names are left out."""
+    """Return groups of players of one name, with those of names that fit its initials; how many names are left out."""
     groups: list[list[int]] = []
     covered: set[int] = set()
     crowded = 0
@@ -178,7 +178,7 @@ def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, 
         if number in covered or len(players) == 1:
             continue
         registers = {register_of(identities[player]) for player in players}
-        if len(registers) == 1 and "" not in registers:  # one register tells them apart
+        if len(registers) == 1 and "" not in registers:  # one register distinguishes them
             continue
         if len(players) > CROWD:
             crowded += 1
@@ -188,7 +188,7 @@ def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, 
 
 
 def _fitting(every: Sequence[_Bearers]) -> Fitting:
-    """Each name with initials that others fit, and these, None where they are too many; all by their places."""
+    """Yield each name with initials that others fit, and these, None if they are too many; all by their places."""
     searched_places = {place for name, _ in every if name.initials for place in name.searched}
     at: dict[Place, list[int]] = defaultdict(list)
     for number, (name, _) in enumerate(every):
@@ -213,7 +213,7 @@ def _fitting(every: Sequence[_Bearers]) -> Fitting:
 
 
 class _Facts:
-    """What keeps players of alike names apart."""
+    """The facts that distinguish players of similar names."""
 
     def __init__(
         self,
@@ -240,11 +240,11 @@ class _Facts:
         }
 
     def person(self, player: int) -> int:
-        """The number by which the person is known who has this one."""
+        """Return the number of the player into whom this one was merged, or this number."""
         return self._person[player]
 
     def are_apart(self, player: int, other: int) -> bool:
-        """True where two players are certainly not the same."""
+        """Return whether two players are certainly not the same."""
         person, other_person = self.person(player), self.person(other)
         if person == other_person:
             return False
@@ -263,7 +263,7 @@ class _Facts:
         )
 
     def parts(self, group: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """The parts of a group in which everybody may be the same as another one."""
+        """Return the parts of a group in which every player may be the same as another one."""
         near: dict[int, set[int]] = {player: set() for player in group}
         for player, other in combinations(group, 2):
             if not self.are_apart(player, other):
@@ -281,7 +281,7 @@ class _Facts:
                 yield tuple(sorted(part))
 
     def apart_from(self, player: int, group: Sequence[int]) -> list[int]:
-        """Who of a group is certainly somebody else, under whatever number."""
+        """Return the players of a group who are certainly not this one, under any number."""
         others: dict[int, bool] = {}
         for other in group:
             person = self.person(other)
@@ -290,10 +290,10 @@ class _Facts:
 
 
 def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The groups that are not within another one, in order of their numbers."""
+    """Return the groups that are not within another one, in order of their numbers."""
     groups_of: dict[int, list[set[int]]] = defaultdict(list)
     kept = []
-    # The larger ones first: whatever a group may lie within has then been kept already.
+    # The larger ones first: a group that contains another one is in the result before it.
     for group in sorted(groups, key=len, reverse=True):
         members = set(group)
         # a group that holds this one holds its first player, too
@@ -307,7 +307,7 @@ def _largest(groups: Collection[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 def _rows(
     ledger: OpenLedger, groups: Sequence[tuple[int, ...]], facts: _Facts, identities: dict[int, str]
-) -> list[AlikePlayer]:
+) -> list[SimilarPlayer]:
     listed = sorted({player for group in groups for player in group})
     connection = ledger.views.connection
     arguments = (json.dumps(sorted({facts.person(player) for player in listed})),)
@@ -319,7 +319,7 @@ def _rows(
     for row in queries.dictionaries(connection, _POOLS, arguments):
         pools[row["player"]].append(row["pool"])
     return [
-        AlikePlayer(
+        SimilarPlayer(
             group=number,
             player=facts.person(player),
             identity=identities[player],

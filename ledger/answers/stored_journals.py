@@ -1,4 +1,4 @@
-"""Where a journal is stored, what is promised of what it acknowledges, and how far this node has followed it."""
+"""The place of a journal, its guarantees for acknowledged entries, and how far this node has followed it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SELECT current_setting('server_version'), host(inet_server_addr()), inet_server_
 
 @attrs.frozen(kw_only=True, slots=False)
 class JournalTold:
-    """Where a journal is, and what is promised of it."""
+    """The place of a journal, and its guarantees."""
 
     place: str = documented("the file, or the address of the database and the schema, without a password")
     promise: str = documented(
@@ -39,7 +39,7 @@ class JournalTold:
 
 
 def journal_told(ledger: OpenLedger) -> JournalTold:
-    """Where the journal of a ledger is, and what is promised of it.
+    """Return the place of a ledger's journal, and its guarantees.
 
     Raises:
         StorageError: the server does not answer.

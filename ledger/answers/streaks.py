@@ -21,7 +21,7 @@ Kind = Literal["winning", "unbeaten", "losing"]
 
 @attrs.frozen(kw_only=True, slots=False)
 class Streak:
-    """A streak of a player, with its first and its last game; null where it has none."""
+    """A streak of a player, with its first and its last game; null if it has none."""
 
     streak: Kind = documented("rated games in a row that were won, not lost, lost")
     which: Literal["current", "longest"] = documented("the one that runs, or the longest; of two the first")
@@ -38,10 +38,10 @@ class Streak:
 
 @of_one_moment
 def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[Streak]:
-    """The streaks of a player: for each kind the current one, of 0 games where none runs, and the longest.
+    """Return the streaks of a player: for each kind the current one, of 0 games if none runs, and the longest.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: only games that were in force at the end of this day, month or year; by default all rated games.
@@ -62,7 +62,7 @@ def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
         both: tuple[tuple[Literal["current", "longest"], tuple[int, int]], ...]
         both = ("current", current), ("longest", longest)
         for which, span in both:
-            first, last = map(sides.shown, span)
+            first, last = map(sides.nth_game, span)
             rows.append(
                 Streak(
                     streak=kind,
@@ -82,6 +82,6 @@ def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
 
 
 def _games(span: tuple[int, int]) -> int:
-    """How many games a streak has from its first to its last; 0 for none."""
+    """Return how many games a streak has from its first to its last; 0 for none."""
     first, last = span
     return last - first + 1 if first else 0

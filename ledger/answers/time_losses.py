@@ -1,7 +1,7 @@
 """Losses on time: share and longest run over windows of games and days; who has so many that a person should look.
 
-The mark follows from the policy ``sandbagger`` as it holds at the instant that is asked about. It says which games it
-is about and suggests that somebody looks at them; nothing is done to anybody. Numbers come from the views.
+The mark follows from the policy ``sandbagger`` at the requested instant. It names its games and suggests that an
+officer looks at them; it has no other effect. Numbers come from the views.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ledger.answers.read_models import PlayersGames, games_until, refuse_without
 from ledger.book.policies import SANDBAGGER
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_text
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
@@ -66,7 +66,7 @@ class TimeLossWindow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class MarkedPlayer:
-    """Who the player is, where everybody is asked about."""
+    """The player, in answers about all players."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -74,9 +74,9 @@ class MarkedPlayer:
 
 @attrs.frozen(kw_only=True, slots=False)
 class TimeLossMark:
-    """Whether the policy ``sandbagger`` suggests to look at a player's losses on time, and which games it is about."""
+    """The mark of the policy ``sandbagger``, which suggests a look at a player's losses on time, with its games."""
 
-    who: MarkedPlayer | None = beside()
+    who: MarkedPlayer | None = flattened()
     games: int = documented("the latest games, as many of them as the policy looks at", minimum=0)
     time_losses: int = documented("how many of them were lost on time", minimum=0)
     percent: float | None = documented("their share, per cent; null: there is no game")
@@ -90,10 +90,10 @@ class TimeLossMark:
 
 @of_one_moment
 def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[TimeLossWindow]:
-    """A player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
+    """Return a player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: the end of this day, month or year, to which the windows reach, with the games that were in force then; by
@@ -120,10 +120,10 @@ def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
 
 
 def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[int]) -> TimeLossWindow:
-    """What is to be said of some games of a player."""
+    """Return the numbers of some games of a player."""
     here = [n for n in lost if n in games]
     run = longest_run(here)
-    first, last = map(sides.shown, run)
+    first, last = map(sides.nth_game, run)
     return TimeLossWindow(
         window=window,
         games=len(games),
@@ -138,12 +138,12 @@ def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[in
 
 
 def percent(part: int, whole: int) -> float | None:
-    """The share of a part in percent, unrounded; None of nothing."""
+    """Return the share of a part in percent, unrounded; None for a total of 0."""
     return 100.0 * part / whole if whole else None
 
 
 def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
-    """The first of the longest runs of neighbours in ascending numbers, from its first to its last; zeros for none."""
+    """Return the first of the longest runs of neighbours in ascending numbers, first to last; zeros for none."""
     best, first, before = (0, 0), 0, 0
     for n in numbers:
         first = n if first == 0 or n != before + 1 else first
@@ -155,10 +155,10 @@ def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
 
 @of_one_moment
 def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
-    """Whether the policy ``sandbagger`` suggests to look at a player's losses on time, and which games it is about.
+    """Return whether the policy ``sandbagger`` suggests a look at a player's losses on time, with its games.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
         at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
@@ -171,20 +171,20 @@ def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | 
     last = games_until(ledger, rated_by, person, at)
     lost = _lost(ledger, rated_by, person.player, last - policy["games"], last)
     keys = _keys(ledger, rated_by, person.player, lost)
-    return _judged(policy, last, len(lost), keys)
+    return _verdict(policy, last, len(lost), keys)
 
 
 @of_one_moment
 def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
-    """Every player with a loss on time among the latest games that the policy looks at, the largest share first.
+    """Return every player with a loss on time among the latest games of the policy, the largest share first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: name of the pool; the first one by default.
         at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
 
     Returns:
-        The mark of each; the evidence only of those whom somebody should look at.
+        The mark of each; the evidence only of those who need a look.
 
     Raises:
         UnknownNameError: the ledger was opened without this read model.
@@ -195,29 +195,31 @@ def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None
     arguments = [rated_by.pool, policy["games"], *([] if at is None else [instant_end_ms(at)])]
     judgements: list[tuple[int, TimeLossMark]] = []
     for row in list(queries.dictionaries(ledger.views.connection, query, arguments)):
-        judged, player = _judged(policy, row["last_n"], row["time_losses"], []), row["player"]
-        if judged.look:
+        verdict, player = _verdict(policy, row["last_n"], row["time_losses"], []), row["player"]
+        if verdict.look:
             lost = _lost(ledger, rated_by, player, row["last_n"] - policy["games"], row["last_n"])
-            judged = attrs.evolve(judged, evidence=_keys(ledger, rated_by, player, lost))
-        judgements.append((player, judged))
+            verdict = attrs.evolve(verdict, evidence=_keys(ledger, rated_by, player, lost))
+        judgements.append((player, verdict))
     judgements.sort(key=_suspects_first)
     called = names(ledger, {player for player, _ in judgements})
-    return [attrs.evolve(judged, who=MarkedPlayer(player=player, name=called[player])) for player, judged in judgements]
+    return [
+        attrs.evolve(verdict, who=MarkedPlayer(player=player, name=called[player])) for player, verdict in judgements
+    ]
 
 
 def _suspects_first(judgement: tuple[int, TimeLossMark]) -> tuple[bool, float, int, int]:
-    player, judged = judgement
-    return not judged.look, -(judged.percent or 0.0), -judged.time_losses, player
+    player, verdict = judgement
+    return not verdict.look, -(verdict.percent or 0.0), -verdict.time_losses, player
 
 
 def _policy(ledger: OpenLedger, at: str | None) -> dict[str, int]:
-    """The policy as it holds at the end of an instant, now by default; it looks at one game at least."""
+    """Return the policy at the end of an instant, now by default; it looks at one game at least."""
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
     settings = {name: int(value) for name, value in HousePolicies(ledger).at(SANDBAGGER, instant_text(ms)).items()}
     return {**settings, "games": max(1, settings["games"])}
 
 
-def _judged(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> TimeLossMark:
+def _verdict(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> TimeLossMark:
     games = min(last, policy["games"])
     # A policy that asks for no loss at all must not point at those who have none.
     # In whole numbers, so that a share of exactly so many per cent is reached.

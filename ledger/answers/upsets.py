@@ -39,8 +39,8 @@ ORDER BY u.surplus DESC, u.ended_ms, u.player, u.n
 """
 _ALL, _OF_ONE = _ROWS.format(""), _ROWS.format(" AND u.player = ?5")
 _ONE = _ROWS.format(" AND u.player = ?5 AND u.n = ?6")
-# The largest of a pool, without what is told of them: from the end of an index, or, for a margin below those that the
-# index holds, by one pass that keeps as many as are asked for.
+# The largest of a pool, without their details: from the end of an index, or, for a margin below those that the index
+# holds, by one pass that keeps as many as are requested.
 _LARGEST = """
 SELECT player, n, surplus, ended_ms FROM upsets WHERE pool = ?1 AND surplus >= ?2 AND ended_ms BETWEEN ?3 AND ?4{}
 ORDER BY surplus DESC, ended_ms, player, n LIMIT ?5
@@ -81,10 +81,10 @@ def upsets(
     margin: int | None = None,
     limit: int | None = None,
 ) -> list[Upset]:
-    """The upsets of a pool, the largest first.
+    """Return the upsets of a pool, the largest first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first pool by default.
         person: only this player's.
         since: only games that ended in this day, month or year, or later.
@@ -124,7 +124,7 @@ def _upset_rows(
     margin: int | None,
     most: int,
 ) -> Iterator[Row]:
-    """The rows that are upsets, each with its margin; of a pool at least so many, if there are."""
+    """Return the rows that are upsets, each with its margin; of a pool at least so many, if there are."""
     since, until = span
     in_force = upset_margins(ledger) if margin is None else lambda _: margin
     least = None if margin is None else min(margin, _EVER)  # no number of SQLite is larger
@@ -149,7 +149,7 @@ def _upset_rows(
 
 
 def _largest(ledger: OpenLedger, arguments: Sequence[int], in_force: Callable[[int], int], most: int) -> Iterator[Row]:
-    """The rows of the largest upsets of a pool: found by themselves, so that those alone are looked up in full."""
+    """Return the rows of the largest upsets of a pool, found first, so that only they are looked up in full."""
     connection, looked_at = ledger.views.connection, most
     query = _LARGE if arguments[1] >= LARGE.least else _SMALL
     while True:

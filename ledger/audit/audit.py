@@ -1,4 +1,4 @@
-"""The audit: is the journal what was sealed, do the names match, and do the published numbers follow from it?
+"""The audit: it checks the journal against its commitments, the names, and the published numbers against both.
 
 The journal is read by ``reader``, which shares no code with its writer. The views are then rebuilt in a temporary
 folder from the journal alone and compared row by row (``derived``). Each published list is calculated again from the
@@ -23,7 +23,7 @@ import attrs
 
 from ledger import schemes
 from ledger.audit import derived, reader
-from ledger.audit.derived import SealedJournal, StandingViews, table_digests
+from ledger.audit.derived import CurrentViews, VerifiedJournal, table_digests
 from ledger.audit.reader import Falsehood, Finding, JournalVerdict, ListsVerdict, PeopleVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.reader.texts import COLUMNS, PublishedList, form_of, kept_rows
@@ -45,7 +45,7 @@ from ledger.ratings.standings import list_in_force
 from ledger.ratings.views import Views
 from ledger.runtime import arith
 from ledger.runtime.calls import checked
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, collector_paused, silent
 
 __all__ = ["Omission", "Verdict", "audit", "table_digests"]
@@ -88,7 +88,7 @@ class Verdict(Finding):
             itself is false, for then nothing follows from it.
         falsehoods: the differences: the journal's first, then names, texts and views.
         clocks: the entries by which a clock that ran ahead was accepted.
-        rows_until: the entries of which every derived row was compared; None where none was.
+        rows_until: the entries of which every derived row was compared; None if none was.
         not_compared: what was not compared, and why.
         reasons_checked: reasons of corrections compared with their commitments.
         reasons_erased: reasons that were erased and can no longer be compared.
@@ -150,12 +150,12 @@ def audit(
             work.journal(since, None)
             work.leave_out("names, texts and derived rows", "the journal alone was asked for")
         else:
-            standing = work.standing_views()
-            work.journal(since, standing)
+            current = work.current_views()
+            work.journal(since, current)
             work.names()
             work.texts()
             work.lists()
-            work.derived_rows(standing, projectors)
+            work.derived_rows(current, projectors)
             if lists:
                 work.recomputed_lists()
         return work.verdict()
@@ -166,9 +166,9 @@ class _Audit:
 
     def __init__(self, path: Path, stack: ExitStack, progress: Progress) -> None:
         self._path = path
-        self._held = stack
+        self._stack = stack
         self._progress = progress
-        self._found: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
+        self._falsehoods: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
         self._not_compared: list[Omission] = []
         self._file: Snapshot | None = None  # of the journal
         self._proven = JournalVerdict(TreeHead(0, b""), 0, ())
@@ -183,7 +183,7 @@ class _Audit:
         self._went_to: str | None = None
 
     def verdict(self) -> Verdict:
-        """Everything that was found."""
+        """Return all findings."""
         names, reasons = self._people.names, self._people.reasons
         return Verdict(
             self._proven.head,
@@ -191,7 +191,7 @@ class _Audit:
             names.checked,
             names.erased,
             self._digests,
-            tuple(chain.from_iterable(self._found.values())),
+            tuple(chain.from_iterable(self._falsehoods.values())),
             self._proven.clocks,
             self._rows_until,
             tuple(self._not_compared),
@@ -210,19 +210,19 @@ class _Audit:
             reason = f"{reason.partition(';')[0]}; {remedy}"
         self._not_compared.append(Omission(part, reason, failed))
 
-    def standing_views(self) -> StandingViews | None:
-        """Hold the views, before the journal, and look at them; None where they cannot be looked at."""
-        path = beside(self._path, "views")
+    def current_views(self) -> CurrentViews | None:
+        """Hold the views, before the journal, and look at them; None if they cannot be looked at."""
+        path = sidecar(self._path, "views")
         # SQLite makes a file without a byte for a program that opens a new name: nothing was derived.
         if not path.is_file() or not path.stat().st_size:
             self.leave_out("derived rows", NO_VIEWS)
             return None
         return self._part("views", "derived rows", lambda: derived.look(self._hold(path, derived.REMEDY)))
 
-    def journal(self, since: TreeHead | None, standing: StandingViews | None) -> None:
+    def journal(self, since: TreeHead | None, current: CurrentViews | None) -> None:
         """Hold the journal, and hash it again."""
         # Roots that are compared later are asked for beforehand: the tree grows in one pass, and none is kept unasked.
-        sizes = () if standing is None or standing.position is None else (standing.position,)
+        sizes = () if current is None or current.position is None else (current.position,)
         kept = None
         # first: a checkpoint that is made meanwhile covers entries that the snapshot has not
         try:
@@ -242,21 +242,21 @@ class _Audit:
                     sizes=sizes,
                     kept=kept,
                 )
-            self._found["journal"] += self._proven.falsehoods
+            self._falsehoods["journal"] += self._proven.falsehoods
             four_eyes = reader.verify_four_eyes(self._file)
-            self._found["journal"] += four_eyes.falsehoods
+            self._falsehoods["journal"] += four_eyes.falsehoods
             self._resets = four_eyes.resets
             # A guard that is missing makes no entry false: what is derived can be compared all the same.
             self._follows = not any(falsehood.table in {"journal", "nodes"} for falsehood in self._proven.falsehoods)
         except CorruptError as error:
-            self._found["journal"].append(Falsehood.of_file("journal", error))
+            self._falsehoods["journal"].append(Falsehood.of_file("journal", error))
 
     def names(self) -> None:
         """Compare names and reasons; the people are held after the journal, and no longer than that takes."""
-        path = beside(self._path, "people")
+        path = sidecar(self._path, "people")
         if not path.is_file():
             message = "is missing: the names stand in no other file; restore it from a copy"
-            self._found["people"].append(Falsehood("people file", path.name, message))
+            self._falsehoods["people"].append(Falsehood("people file", path.name, message))
             return
         people = self._part("people", "names", lambda: self._compared_people(path))
         self._people = self._people if people is None else people
@@ -267,12 +267,12 @@ class _Audit:
         with reader.snapshot(str(path), PEOPLE.remedy) as people:
             if self._file is None:
                 self.leave_out("names", JOURNAL_IS_FALSE)
-                self._found["people"] += file_falsehoods(people, PEOPLE)
+                self._falsehoods["people"] += file_falsehoods(people, PEOPLE)
                 return self._people
             verdict = reader.verify_people(self._file, people)
         # Both readers find an entry that registers no player; it is reported once.
-        named = {falsehood.position_or_key for falsehood in self._found["journal"]}
-        self._found["people"] += [
+        named = {falsehood.position_or_key for falsehood in self._falsehoods["journal"]}
+        self._falsehoods["people"] += [
             falsehood
             for falsehood in verdict.falsehoods
             if falsehood.table != "journal" or falsehood.position_or_key not in named
@@ -283,14 +283,14 @@ class _Audit:
         """Compare the movetext with its hashes."""
         if (file := self._file) is not None:
             verdict = self._part("texts", "texts", lambda: reader.verify_texts(file))
-            self._found["texts"] += () if verdict is None else verdict.falsehoods
+            self._falsehoods["texts"] += () if verdict is None else verdict.falsehoods
 
     def lists(self) -> None:
         """Compare the published lists with the heads that they name and the rows that are kept of them."""
         if (file := self._file) is not None and self._follows:
             lists = self._part("texts", "lists", lambda: reader.verify_lists(file, self._proven.roots))
             self._lists = NO_LISTS if lists is None else lists
-            self._found["texts"] += self._lists.falsehoods
+            self._falsehoods["texts"] += self._lists.falsehoods
 
     def recomputed_lists(self) -> None:
         """Work the published lists out once more from what they follow from, where anything follows."""
@@ -299,42 +299,42 @@ class _Audit:
             return
         # Those that name no head before them are named already, by ``verify_lists``.
         true = [published for published in self._lists.lists if published.head]
-        sealed = SealedJournal(file, self._proven.head)
-        result = self._part("texts", "published lists", lambda: recompute_lists(sealed, file, true, self._progress))
+        verified = VerifiedJournal(file, self._proven.head)
+        result = self._part("texts", "published lists", lambda: recompute_lists(verified, file, true, self._progress))
         if result is not None:
             self._recomputed = result.compared
-            self._found["texts"] += result.falsehoods
+            self._falsehoods["texts"] += result.falsehoods
             for part, reason in result.left_out:
                 self.leave_out(part, reason)
 
-    def derived_rows(self, standing: StandingViews | None, projectors: Sequence[ReadModel] | None) -> None:
+    def derived_rows(self, current: CurrentViews | None, projectors: Sequence[ReadModel] | None) -> None:
         """Compare everything derived."""
-        if standing is not None:
-            self._found["views"] += standing.falsehoods
+        if current is not None:
+            self._falsehoods["views"] += current.falsehoods
         if self._file is not None and self._follows:
-            sealed = SealedJournal(self._file, self._proven.head)
-            self._part("views", "derived rows", lambda: self._derive(sealed, standing, projectors))
-        elif standing is not None:
+            verified = VerifiedJournal(self._file, self._proven.head)
+            self._part("views", "derived rows", lambda: self._derive(verified, current, projectors))
+        elif current is not None:
             self.leave_out("derived rows", JOURNAL_IS_FALSE)
 
     def _derive(
-        self, sealed: SealedJournal, standing: StandingViews | None, projectors: Sequence[ReadModel] | None
+        self, verified: VerifiedJournal, current: CurrentViews | None, projectors: Sequence[ReadModel] | None
     ) -> None:
         size, why_not_compared = self._proven.head.size, dict[str, str]()
-        if standing is not None:
-            projectors, why_not_compared = derived.with_tables(standing.file, projectors)
+        if current is not None:
+            projectors, why_not_compared = derived.with_tables(current.file, projectors)
             for name, reason in why_not_compared.items():
                 self.leave_out(f"table {name}", reason)
-        with derived.aside(available() if projectors is None else projectors, sealed) as made:
-            until = None if standing is None else self._place(standing, size)
+        with derived.temporary_views(available() if projectors is None else projectors, verified) as made:
+            until = None if current is None else self._place(current, size)
             unfit = derived.build(made, size if until is None else until, self._progress)
-            if standing is not None and until is not None and not unfit:
-                false, why_not, strange = derived.compare(standing.file, made, self._progress)
+            if current is not None and until is not None and not unfit:
+                false, why_not, strange = derived.compare(current.file, made, self._progress)
                 for name in strange:
                     if name not in why_not_compared:
                         remedy = "install it here to have its rows compared"
                         self.leave_out(f"table {name}", f"its projector is not installed here: {remedy}")
-                self._found["views"] += false
+                self._falsehoods["views"] += false
                 self._rows_until = until if not why_not else None
                 if why_not:
                     self.leave_out("derived rows", why_not)
@@ -343,26 +343,26 @@ class _Audit:
                     self.leave_out(f"derived rows of entries {until + 1:,} to {size:,}", later)
             # The digests are of all entries, so that two sites compare one line wherever their views are.
             unfit = unfit or derived.catch_up(made, self._progress)
-            self._found["journal"] += unfit
+            self._falsehoods["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)
             # Also if no row is false: this version agrees with itself; numbers of an earlier one may be on paper.
             for part, reason in () if unfit else not_reproducible(made):
                 self.leave_out(part, reason)
 
-    def _place(self, standing: StandingViews, size: int) -> int | None:
+    def _place(self, current: CurrentViews, size: int) -> int | None:
         """Return the entries of which the views' rows are compared; None, with the reason noted, if they are not."""
-        self._found["views"] += derived.place_falsehoods(standing, size, self._proven.roots)
-        if standing.why_not:
-            self.leave_out("derived rows", standing.why_not)
+        self._falsehoods["views"] += derived.place_falsehoods(current, size, self._proven.roots)
+        if current.why_not:
+            self.leave_out("derived rows", current.why_not)
             return None
-        if standing.position is None or standing.position > size:
+        if current.position is None or current.position > size:
             self.leave_out("derived rows", "the views do not say at which entry of this journal they are")
             return None
-        return standing.position
+        return current.position
 
     def _hold(self, path: Path, remedy: str) -> Snapshot:
         """Return a snapshot that is held until the audit ends."""
-        return self._held.enter_context(reader.snapshot(str(path), remedy))
+        return self._stack.enter_context(reader.snapshot(str(path), remedy))
 
     def _part(self, file: str, part: str, compare: Callable[[], Result]) -> Result | None:
         """Do one part; what ends it is a falsehood of its file, or where the system refused, no comparison."""
@@ -371,7 +371,7 @@ class _Audit:
         except CorruptError as error:
             # Every part reads the journal, too: its damage is reported as the journal's.
             word = "journal" if Path(error.path) == self._path else file
-            self._found[file].append(Falsehood.of_file(word, error))
+            self._falsehoods[file].append(Falsehood.of_file(word, error))
         except (LedgerError, OSError) as error:
             self.leave_out(part, one_line(error), failed=True)
         return None
@@ -416,8 +416,8 @@ def recompute_lists(
                 continue
             connection = past.go_to(published.head, progress).connection
             pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
-            standing = [] if pool is None else list_in_force(connection, pool, instant_end_ms(event.as_of))
-            rows = {row.player: row for row in standing}
+            current = [] if pool is None else list_in_force(connection, pool, instant_end_ms(event.as_of))
+            rows = {row.player: row for row in current}
             falsehood = _difference(file, published, event, rows)
             # Another version need not have given other numbers: only where rows differ is it the reason.
             why_not = _older_scheme(journal, pool, event) if falsehood else ""

@@ -20,7 +20,7 @@ import attrs
 import orjson
 
 from ledger.audit.reader import Falsehood, Snapshot
-from ledger.audit.reader.files import READ_ERRORS, shown
+from ledger.audit.reader.files import READ_ERRORS, excerpt
 from ledger.audit.reader.published import marks, object_falsehoods, objects, page_falsehoods
 from ledger.book.game_book_columns import strange_bodies
 from ledger.errors import CorruptError, MalformedError, one_line
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-class SealedJournal(SqliteJournal):
+class VerifiedJournal(SqliteJournal):
     """A journal that ends at its proven head; it takes no entries, and who holds the snapshot closes it."""
 
     def __init__(self, file: Snapshot, head: TreeHead) -> None:
@@ -64,7 +64,7 @@ class SealedJournal(SqliteJournal):
         """Do nothing."""
 
 
-class SealedPeople(SqlitePeople):
+class VerifiedPeople(SqlitePeople):
     """The people file in a snapshot; who holds the snapshot closes it."""
 
     def __init__(self, file: Snapshot) -> None:
@@ -93,15 +93,15 @@ _FOREIGN = "another program wrote it; go on from a copy made before that"
 
 
 @attrs.frozen
-class StandingViews:
+class CurrentViews:
     """The current views, and the facts about them before the journal is read.
 
     Attributes:
         file: the views in a snapshot.
-        position: entries that they say are folded in; None where that is no number of entries.
-        root: the journal's root at that position, as they say; None where they keep none.
+        position: entries that they say are folded in; None if that is no number of entries.
+        root: the journal's root at that position, as they say; None if they keep none.
         falsehoods: damage to their pages and indices, and to the row that keeps the position.
-        why_not: why their rows are not compared with the journal; empty where they are.
+        why_not: why their rows are not compared with the journal; empty if they are.
     """
 
     file: Snapshot
@@ -111,7 +111,7 @@ class StandingViews:
     why_not: str = ""
 
 
-def look(file: Snapshot) -> StandingViews:
+def look(file: Snapshot) -> CurrentViews:
     """Read the facts of the views that do not depend on the journal."""
     mark, layout = marks(file.connection)
     false: list[Falsehood] = []
@@ -130,39 +130,39 @@ def look(file: Snapshot) -> StandingViews:
         rows = [dict(zip([column[0] for column in cursor.description], row, strict=True)) for row in cursor]
     except READ_ERRORS as error:
         false.append(Falsehood("progress", "table", f"cannot be read ({one_line(error)}); {REMEDY}"))
-        return StandingViews(file, None, None, tuple(false), why_not)
+        return CurrentViews(file, None, None, tuple(false), why_not)
     position = rows[0].get("position") if len(rows) == 1 else None
     if len(rows) != 1:
         false.append(Falsehood("progress", "rows", f"are {len(rows)}, not one; {REMEDY}"))
     elif rows[0].get("only") != 1:
-        false.append(Falsehood("progress", "only", f"is {shown(rows[0].get('only'))}, not 1; {REMEDY}"))
+        false.append(Falsehood("progress", "only", f"is {excerpt(rows[0].get('only'))}, not 1; {REMEDY}"))
     elif type(position) is not int or position < 0:
-        false.append(Falsehood("progress", "position", f"is {shown(position)}, no number of entries; {REMEDY}"))
+        false.append(Falsehood("progress", "position", f"is {excerpt(position)}, no number of entries; {REMEDY}"))
         position = None
     root = rows[0].get("root") if len(rows) == 1 else None
-    return StandingViews(file, position, root, tuple(false), why_not)
+    return CurrentViews(file, position, root, tuple(false), why_not)
 
 
-def place_falsehoods(standing: StandingViews, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:
+def place_falsehoods(current: CurrentViews, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:
     """Yield the falsehoods in the place of the journal at which the views say they are.
 
     Args:
-        standing: the views.
+        current: the views.
         size: entries of the journal.
         roots: its root by number of entries, that at the position of the views among them.
     """
-    if standing.position is None:
+    if current.position is None:
         return []
-    if standing.position > size:
-        message = f"the views know {standing.position} entries, the journal holds {size}: {CUT}"
+    if current.position > size:
+        message = f"the views know {current.position} entries, the journal holds {size}: {CUT}"
         return [Falsehood("progress", "position", message)]
-    root = roots[standing.position]
-    columns = [row[1] for row in standing.file.connection.execute("PRAGMA table_info(progress)")]
+    root = roots[current.position]
+    columns = [row[1] for row in current.file.connection.execute("PRAGMA table_info(progress)")]
     # Where the column is missing, that is named with the other objects of the file.
-    if "root" in columns and standing.root != root:
+    if "root" in columns and current.root != root:
         message = (
-            f"is {shown(standing.root)}, but the journal's at entry {standing.position} is {shown(root)}: the views "
-            f"follow from another journal, or the row was changed; {REMEDY}"
+            f"is {excerpt(current.root)}, but the journal's at entry {current.position} is {excerpt(root)}: the "
+            f"views follow from another journal, or the row was changed; {REMEDY}"
         )
         return [Falsehood("progress", "root", message)]
     return []
@@ -172,7 +172,7 @@ def place_falsehoods(standing: StandingViews, size: int, roots: Mapping[int, byt
 
 
 @contextmanager
-def aside(projectors: Sequence[ReadModel], journal: Journal) -> Iterator[Views]:
+def temporary_views(projectors: Sequence[ReadModel], journal: Journal) -> Iterator[Views]:
     """Yield a place for views of *journal* in a temporary folder, empty; it is deleted when the block ends."""
     # not next to the ledger: people who may only read it may audit it
     with tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder:
@@ -240,16 +240,16 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
 # -- the two compared ------------------------------------------------------------------------------------------------
 
 
-def with_tables(standing: Snapshot, projectors: Sequence[ReadModel] | None) -> tuple[list[ReadModel], dict[str, str]]:
+def with_tables(current: Snapshot, projectors: Sequence[ReadModel] | None) -> tuple[list[ReadModel], dict[str, str]]:
     """Return the projectors whose tables in current views are compared, and the reason for each table left out.
 
     Args:
-        standing: the views.
+        current: the views.
         projectors: those to look for; by default the built-in ones, and of the installed ones those with a table.
     """
     try:
-        stored = views_file.stored_projectors(standing.connection)
-        left = dict(standing.connection.execute("SELECT name, min(position) FROM left_behind GROUP BY name").fetchall())
+        stored = views_file.stored_projectors(current.connection)
+        left = dict(current.connection.execute("SELECT name, min(position) FROM left_behind GROUP BY name").fetchall())
     except READ_ERRORS:
         return list(BUILT_IN if projectors is None else projectors), {}
     if projectors is None:
@@ -266,7 +266,7 @@ def with_tables(standing: Snapshot, projectors: Sequence[ReadModel] | None) -> t
     return kept, why_not
 
 
-def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str, list[str]]:
+def compare(current: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str, list[str]]:
     """Compare current views with temporary ones of the same entries.
 
     Returns:
@@ -274,14 +274,14 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
         views, so that nothing was compared, the words for that; and the tables of projectors that are not installed
         here, which alone were not compared.
     """
-    why_not = _made_earlier(standing.connection, true.connection)
+    why_not = _outdated_tables(current.connection, true.connection)
     if why_not:
         return [], why_not, []
-    strange = _not_installed(standing.connection, true)
+    strange = _not_installed(current.connection, true)
     # a column for each field of the schemes in use, in the order in which they came into use
     grown = {HISTORY.name}
     should = objects(true.connection, grown)
-    false = object_falsehoods(standing.connection, should, "views", REMEDY, grown, left_out=strange)
+    false = object_falsehoods(current.connection, should, "views", REMEDY, grown, left_out=strange)
     # Put into a statement unquoted: ``_not_installed`` passes only names that fit the pattern.
     names = ", ".join(f"'{name}'" for name in strange)
     for table in queries.tables(true.connection):
@@ -291,22 +291,22 @@ def compare(standing: Snapshot, true: Views, progress: Progress) -> tuple[list[F
         progress(f"table {table}", 0, 1)
         # A bound may be higher than every rating that was: that costs a look and hides no player, a lower one does.
         if table == BOUNDS:
-            false += _low_bounds(standing.connection, true.connection)
+            false += _low_bounds(current.connection, true.connection)
             continue
         where = f"name NOT IN ({names}) AND {_NO_PACKAGE}" if table == "projections" else "1"
-        false += table_falsehoods(standing, true.connection, table, where)
+        false += table_falsehoods(current, true.connection, table, where)
     return false, "", strange
 
 
-def _made_earlier(standing: sqlite3.Connection, true: sqlite3.Connection) -> str:
+def _outdated_tables(current: sqlite3.Connection, true: sqlite3.Connection) -> str:
     """Return words for views that are rebuilt before anybody sees them: only earlier versions made them."""
     query = f"SELECT name, identity FROM projections WHERE {_NO_PACKAGE}"
     try:
-        stood, now = dict(standing.execute(query).fetchall()), dict(true.execute(query).fetchall())
+        stored, now = dict(current.execute(query).fetchall()), dict(true.execute(query).fetchall())
     except READ_ERRORS:
         return ""
-    other = [name for name in now if stood.get(name) != now[name]]
-    if not other or not all(name in stood and _is_earlier(stood[name], now[name]) for name in other):
+    other = [name for name in now if stored.get(name) != now[name]]
+    if not other or not all(name in stored and _is_earlier(stored[name], now[name]) for name in other):
         return ""
     return f"the views were made by earlier versions of {', '.join(other)}; the next command builds them anew"
 
@@ -316,11 +316,11 @@ _LEFT_BEHIND = "a process without its plug-in has gone on since entry {}; the ne
 _OTHER_VERSION = "another version of its projector made it, which is not the one that is installed here"
 
 
-def _not_installed(standing: sqlite3.Connection, true: Views) -> list[str]:
+def _not_installed(current: sqlite3.Connection, true: Views) -> list[str]:
     """Return the tables of current views whose projectors are not installed here."""
     try:
-        stored = views_file.stored_projectors(standing)
-        present = {name for (name,) in standing.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        stored = views_file.stored_projectors(current)
+        present = {name for (name,) in current.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except READ_ERRORS:
         return []
     taken = {*views_file.OWN_TABLES, *(projector.name for projector in true.at_hand.making)}
@@ -341,35 +341,35 @@ def _names(identity: object) -> object:
     return name if type(version) is int and type(settings) is dict else None
 
 
-def _is_earlier(stood: object, identity: str) -> bool:
-    """True for the identity of an earlier version of the same thing."""
+def _is_earlier(stored: object, identity: str) -> bool:
+    """Return whether an identity is that of an earlier version of the same thing."""
     try:
-        old, new = orjson.loads(str(stood)), orjson.loads(identity)
+        old, new = orjson.loads(str(stored)), orjson.loads(identity)
         name, old, new = (None, old, new) if isinstance(new, int) else (old[0], old[1], new[1])
         return type(old) is int and 0 < old < new and (name is None or name == orjson.loads(identity)[0])
     except (ValueError, LookupError, TypeError):
         return False
 
 
-def table_falsehoods(standing: Snapshot, true: sqlite3.Connection, table: str, where: str = "1") -> list[Falsehood]:
+def table_falsehoods(current: Snapshot, true: sqlite3.Connection, table: str, where: str = "1") -> list[Falsehood]:
     """Return the first row of a table, of those *where* says, that does not follow from the journal, if any."""
     try:
         try:
-            return _difference(standing.connection, true, table, where)
+            return _difference(current.connection, true, table, where)
         except READ_ERRORS:  # once more: perhaps it is only a text that is none, in a row to be named
-            standing.read_any_text()
-            return _difference(standing.connection, true, table, where)
+            current.read_any_text()
+            return _difference(current.connection, true, table, where)
     except READ_ERRORS as error:
         return [Falsehood(table, "rows", f"cannot be read ({one_line(error)}); {REMEDY}")]
 
 
-def _low_bounds(standing: sqlite3.Connection, true: sqlite3.Connection) -> list[Falsehood]:
+def _low_bounds(current: sqlite3.Connection, true: sqlite3.Connection) -> list[Falsehood]:
     """Return the first player who once had a rating above the bound: a ranking of that day may leave the player out."""
     try:
-        if len(_columns(standing, BOUNDS)[1]) < len(_columns(true, BOUNDS)[1]):
+        if len(_columns(current, BOUNDS)[1]) < len(_columns(true, BOUNDS)[1]):
             return []  # its lack is named already
         for pool, player, highest in true.execute(_HIGHEST):
-            (bound,) = standing.execute(_BOUND, (pool, player)).fetchone() or (None,)
+            (bound,) = current.execute(_BOUND, (pool, player)).fetchone() or (None,)
             if not isinstance(bound, float) or bound < highest:
                 fault = (
                     "the row is missing" if bound is None else f"rating is {bound!r}, the player once had {highest!r}"
@@ -380,19 +380,19 @@ def _low_bounds(standing: sqlite3.Connection, true: sqlite3.Connection) -> list[
     return []
 
 
-def _difference(standing: sqlite3.Connection, true: sqlite3.Connection, table: str, where: str) -> list[Falsehood]:
+def _difference(current: sqlite3.Connection, true: sqlite3.Connection, table: str, where: str) -> list[Falsehood]:
     key, names = _columns(true, table)
-    if not set(names) <= set(_columns(standing, table)[1]):
+    if not set(names) <= set(_columns(current, table)[1]):
         # its lack of a column, or of all, is named already
         return []
     first = _first_difference(
-        _rows(standing, table, key, names, where), _rows(true, table, key, names, where), table, key, names
+        _rows(current, table, key, names, where), _rows(true, table, key, names, where), table, key, names
     )
-    return [first] if first else _negative_zeros(standing, table, key)
+    return [first] if first else _negative_zeros(current, table, key)
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
-    """Primary key columns in their order, and all columns in alphabetical order."""
+    """Return the primary key columns in their order, and all columns in alphabetical order."""
     info = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
     # Of a row of this pragma, field 5 is the column's place in the key, 0 for one outside, and field 1 its name.
     key = [name for _, name in sorted((row[5], row[1]) for row in info if row[5])]
@@ -442,16 +442,16 @@ def _first_difference(
         return Falsehood(table, label, f"{name} is {is_value!r}, the journal gives {true_value!r}; {REMEDY}")
 
 
-def _negative_zeros(standing: sqlite3.Connection, table: str, key: list[str]) -> list[Falsehood]:
+def _negative_zeros(current: sqlite3.Connection, table: str, key: list[str]) -> list[Falsehood]:
     """Return the first row with a negative zero, which equals zero: SQLite never writes one, other programs may."""
-    info = standing.execute(f'PRAGMA table_info("{table}")').fetchall()
+    info = current.execute(f'PRAGMA table_info("{table}")').fetchall()
     reals = [f'"{row[1]}"' for row in info if row[2] == "REAL"]
     if not reals:
         return []
     zero = " OR ".join(f"{name} = 0" for name in reals)
     ordered = _ordered(key)
     query = f'SELECT {ordered}, {", ".join(reals)} FROM "{table}" WHERE {zero} ORDER BY {ordered}'
-    for row in standing.execute(query):
+    for row in current.execute(query):
         if any(value == 0 and copysign(1, value) < 0 for value in row[len(key) :] if value is not None):
             return [Falsehood(table, _label(key, row), f"holds a zero below zero, the journal gives 0; {REMEDY}")]
     return []

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from ledger.audit import derived, reader
-from ledger.audit.derived import SealedJournal, SealedPeople
+from ledger.audit.derived import VerifiedJournal, VerifiedPeople
 from ledger.audit.reader import Falsehood, Finding
 from ledger.audit.reader.published import PEOPLE
 from ledger.errors import CorruptError
@@ -23,7 +23,7 @@ from ledger.journal.checkpoints import CheckpointFiles
 from ledger.players.stores import token_store_of
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import available
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, collector_paused, silent
 
 
@@ -32,7 +32,7 @@ class Recomputed(Finding):
     """The result of an attempt to prove a ledger; true only if nothing is false.
 
     Attributes:
-        ledger: open, to be closed by the caller; None where something is false.
+        ledger: open, to be closed by the caller; None if something is false.
         entries: entries of the journal that were verified.
         falsehoods: what is false in the journal or the names.
     """
@@ -84,15 +84,15 @@ def _recompute(
         with collector_paused():
             verdict = reader.verify_journal(file, head, lambda done, total: progress("journal", done, total))
         # behind the journal's: people are written first, so that this one knows everybody whom the journal names
-        people = stack.enter_context(reader.snapshot(str(beside(path, "people")), PEOPLE.remedy))
+        people = stack.enter_context(reader.snapshot(str(sidecar(path, "people")), PEOPLE.remedy))
         falsehoods = (*verdict.falsehoods, *reader.verify_people(file, people).falsehoods)
         if not falsehoods:
-            journal = SealedJournal(file, verdict.head)
-            made = stack.enter_context(derived.aside(projectors, journal))
+            journal = VerifiedJournal(file, verdict.head)
+            made = stack.enter_context(derived.temporary_views(projectors, journal))
             falsehoods = tuple(derived.build(made, verdict.head.size, progress))
         if falsehoods:
             return Recomputed(None, verdict.entries, falsehoods)
         # ``pop_all``: the snapshots outlive this block, and are released when the ledger is closed.
         tokens = token_store_of(path, journal)
-        ledger = kind(path, journal, SealedPeople(people), made, clock, tokens, files=stack.pop_all())
+        ledger = kind(path, journal, VerifiedPeople(people), made, clock, tokens, files=stack.pop_all())
         return Recomputed(ledger, verdict.entries, ())

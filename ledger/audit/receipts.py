@@ -21,11 +21,11 @@ from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.words import TreeHead
 from ledger.handle import OpenLedger
 from ledger.journal import Stored
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
 from ledger.players.persons import Person
-from ledger.players.sealed_names import SealedNames, is_sealed, player_found, sealings
+from ledger.players.sealed_names import VerifiedNames, find_player, is_committed, name_commitments
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
 KEPT_BACK = "it shows who recorded the game; whoever keeps the ledger gives it, by 'rating-ledger receipt DB GAME'"
@@ -37,7 +37,7 @@ def receipt_of(ledger: OpenLedger, game: str, *, name_of: str | None = None) -> 
 
     Args:
         ledger: whose journal recorded it.
-        game: as ``game_found`` takes it.
+        game: as ``find_game`` takes it.
         name_of: a player of the game, by name, identity or number, whose name the receipt shall prove as well.
 
     Raises:
@@ -46,7 +46,7 @@ def receipt_of(ledger: OpenLedger, game: str, *, name_of: str | None = None) -> 
         StorageError: there is no checkpoint yet, it was made before the entry, or the journal is not that of it.
         CorruptError: what is stored of the tree does not lead to the checkpoint.
     """
-    name, entry = game_found(ledger.journal, game)
+    name, entry = find_game(ledger.journal, game)
     person = None if name_of is None else _player_of(ledger, entry, name_of)
     last, place = ledger.checkpoints.last(), ledger.checkpoints.place
     if last is None:
@@ -67,8 +67,8 @@ def receipt_of(ledger: OpenLedger, game: str, *, name_of: str | None = None) -> 
 
 def _player_of(ledger: OpenLedger, entry: Stored, word: str) -> Person:
     """Return the player that is meant, who played the game; one who was merged since is looked up as recorded."""
-    names = SealedNames(ledger.journal, ledger.people)
-    person, facts = player_found(ledger.journal, names, word), facts_of(entry)
+    names = VerifiedNames(ledger.journal, ledger.people)
+    person, facts = find_player(ledger.journal, names, word), facts_of(entry)
     players = [facts["white"], facts["black"]]
     if person.player not in players:
         raise UnknownNameError("player", word, f"it was played by the players {players}", where="in this game")
@@ -79,9 +79,9 @@ def _player_of(ledger: OpenLedger, entry: Stored, word: str) -> Person:
 
 def _name(ledger: OpenLedger, person: Person, head: TreeHead) -> dict[str, Any]:
     """Return the proof of a name: identity, name and salt, and the entry that committed to them, with its path."""
-    sealed = sealings(ledger.journal.find, [person.player]).get(person.player, [])
+    sealed = name_commitments(ledger.journal.find, [person.player]).get(person.player, [])
     # The newest first: a renamed player has the name that the last of these entries committed to.
-    entry = next((entry for entry in reversed(sealed) if is_sealed(person, entry)), None)
+    entry = next((entry for entry in reversed(sealed) if is_committed(person, entry)), None)
     if entry is None or person.salt is None:
         raise UnknownNameError("name", person.name or "", f"no entry sealed it for player {person.player}")
     _check_covered(ledger.checkpoints.place, head, entry, f"the name of player {person.player}")
@@ -121,5 +121,5 @@ def _path(ledger: OpenLedger, entry: Stored, head: TreeHead) -> list[bytes]:
 
 
 def _base64(content: bytes) -> str:
-    """RFC 4648, section 4, with padding."""
+    """Return base64 by RFC 4648, section 4, with padding."""
     return base64.b64encode(content).decode()

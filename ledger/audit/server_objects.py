@@ -21,7 +21,7 @@ from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.runtime import postgres
 from ledger.runtime.lazy import tomllib
-from ledger.runtime.postgres import quoted, shown
+from ledger.runtime.postgres import quoted, without_password
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -120,13 +120,13 @@ def server_faults(address: str, schema: str) -> list[str]:
     with closing(PostgresJournal(address, schema)) as journal:
         faults = journal.faults()
     with closing(postgres.connect(address)) as connection:
-        place = f"{shown(address)}, schema {schema_of(schema)}"
+        place = f"{without_password(address)}, schema {schema_of(schema)}"
         postgres_layout.check(connection, place, schema)
         with postgres.storage_errors(place):
             faults += postgres_layout.foreign_objects(connection, schema)
             schemas = _schemas(schema)
             tokens = schemas[-1]
-            faults += postgres_layout.objects_beside(connection, tokens.name, tokens.constraint_indexes)
+            faults += postgres_layout.foreign_objects_of_names(connection, tokens.name, tokens.constraint_indexes)
             # whose sessions begin with all triggers switched off, which a superuser once had them do
             for (role,) in connection.execute(_WITHOUT_GUARDS).fetchall():
                 reset = "ALTER DATABASE" if role is None else f"ALTER ROLE {role}"
@@ -249,13 +249,13 @@ def _of_columns(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     for table in sorted(schema.tables.keys() & there.keys()):
         own = {words.partition(" ")[0]: words for words in schema.tables[table]}
         for name in sorted(own.keys() | there[table].keys()):
-            stands, should_stand = there[table].get(name), own.get(name)
-            if stands is None:
-                yield f"the table {table!r} has lost '{should_stand}'"
-            elif should_stand is None:
-                yield f"the table {table!r} has '{stands}', which this program did not make"
-            elif stands != should_stand:
-                yield f"the table {table!r} has '{stands}' in place of '{should_stand}'"
+            present, expected = there[table].get(name), own.get(name)
+            if present is None:
+                yield f"the table {table!r} has lost '{expected}'"
+            elif expected is None:
+                yield f"the table {table!r} has '{present}', which this program did not make"
+            elif present != expected:
+                yield f"the table {table!r} has '{present}' in place of '{expected}'"
             elif (table, name) in with_statistics:
                 yield f"the server makes statistics of the column {name!r} of the table {table!r}, which tell names"
 
@@ -391,7 +391,7 @@ def _of_grants(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     for kind, name, privilege, role, may_pass_on in _rows(connection, _GRANTS, schema):
         granted.setdefault(role, set()).add((kind, name, privilege))
         if may_pass_on:
-            yield f"{role or 'everybody'} may pass on to others: {_told((kind, name, privilege))}"
+            yield f"{role or 'everybody'} may pass on to others: {_right_in_words((kind, name, privilege))}"
     tables = {name for name, *_ in _rows(connection, _RELATIONS, schema)} & schema.tables.keys()
     reads: set[Right] = {("schema", "", "USAGE")} | {("table", table, "SELECT") for table in tables}
     writes = reads | {("table", table, word) for table in tables for word in schema.writes.get(table, ())}
@@ -400,20 +400,20 @@ def _of_grants(connection: Connection[Any], schema: _Schema) -> Iterator[str]:
     writers = sorted(role for role in granted if role and granted[role] & (writes - reads))
     readers = sorted(role for role in granted if role and role not in writers)
     for right in sorted(everybody):
-        yield f"everybody was granted what this program grants nobody: {_told(right)}"
+        yield f"everybody was granted what this program grants nobody: {_right_in_words(right)}"
     kinds = ((writers, writes, "record"), (readers, reads if schema.has_readers else set(), "read"))
     for roles, own, what in kinds:
         if len(roles) != 1 and own:
             yield f"this program made one role that may {what}; now there are {len(roles)}: {', '.join(roles)}"
         for role in roles:
             for right in sorted(granted[role] - own):
-                yield f"{role} was granted what this program does not grant: {_told(right)}"
+                yield f"{role} was granted what this program does not grant: {_right_in_words(right)}"
             # of several each may have been given a part
             for right in sorted(own - granted[role]) if len(roles) == 1 else ():
-                yield f"{role} lacks what this program granted: {_told(right)}"
+                yield f"{role} lacks what this program granted: {_right_in_words(right)}"
 
 
-def _told(right: Right) -> str:
+def _right_in_words(right: Right) -> str:
     kind, name, privilege = right
     word, _, column = privilege.partition(" ")
     of = f"the column {column!r} of " if column else ""

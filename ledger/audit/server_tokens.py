@@ -19,7 +19,7 @@ from ledger.audit.reader.files import FIRST_FALSEHOODS, facts_of
 from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, schema_of
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
-from ledger.runtime.postgres import quoted, shown
+from ledger.runtime.postgres import quoted, without_password
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -56,7 +56,7 @@ class TokensVerdict(NamedTuple):
 
 
 def verify_tokens(address: str, schema: str) -> TokensVerdict:
-    """Hold what is kept of tokens on a server against its form and against the journal, as of one moment.
+    """Compare the stored rows of tokens on a server with their form and the journal, in one read snapshot.
 
     Tables that are not as this program makes them are named with the other objects of the schema, by
     ``server_faults``; of what cannot be read because of them, or for want of a right, it is said that nothing is
@@ -69,7 +69,7 @@ def verify_tokens(address: str, schema: str) -> TokensVerdict:
     Raises:
         StorageError: the server cannot be asked.
     """
-    place = f"{shown(address)}, schema {schema_of(schema)}"
+    place = f"{without_password(address)}, schema {schema_of(schema)}"
     with closing(postgres.connect(address)) as connection, postgres.storage_errors(place):
         if not postgres.has_schema(connection, schema_of(schema)):
             return TokensVerdict()
@@ -99,7 +99,7 @@ class _TokenRows:
         self._keys = self._rows(f"SELECT hash_key, ledger FROM {self._s}.file")
 
     def verdict(self) -> TokensVerdict:
-        """Everything that was found."""
+        """Return all findings."""
         faults = [*self._of_the_schema()]
         faults += self._gaps("refusals")  # no row of the log ever goes
         for table, (word, condition) in _FORMS.items():
@@ -131,7 +131,7 @@ class _TokenRows:
             yield "the key is gone: no session and no idempotency key can be found by what stands there"
 
     def _gaps(self, table: str) -> Iterator[str]:
-        """Rows behind which some are not there any more; those at the end leave no trace."""
+        """Yield the rows behind which some are missing; those at the end leave no trace."""
         word, _ = _FORMS[table]
         pairs = f"SELECT number, lag(number, 1, 0::bigint) OVER (ORDER BY number) AS before FROM {self._s}.{table}"
         query = (

@@ -21,7 +21,7 @@ from ledger.errors import StorageError
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.runtime import postgres
-from ledger.runtime.postgres import quoted, shown
+from ledger.runtime.postgres import quoted, without_password
 from ledger.runtime.postgres_session import ServerAnswer, ServerStatement
 
 _STANDS = "SELECT to_regnamespace($1::text) IS NOT NULL"
@@ -60,7 +60,7 @@ class PostgresTokens:
         """
         with (
             closing(postgres.connect(address)) as connection,
-            postgres.storage_errors(shown(address)),
+            postgres.storage_errors(without_password(address)),
             connection.transaction(),
         ):
             for statement in statements(schema, roles):

@@ -70,7 +70,7 @@ class Actor(NamedTuple):
 def _unproven(claimed: str | None) -> Actor:
     """Return the actor whom a name names without a token; refuse what no entry may hold before anything is done."""
     name = UNNAMED if claimed is None else claimed
-    codec.seal_actor(name)
+    codec.actor_json(name)
     return Actor(name, proven=False)
 
 
@@ -139,7 +139,7 @@ class Tokens:
             MalformedError: no name for the journal, no role, or an instant that is none or over.
             RejectedError: for want of an approver's token.
         """
-        codec.seal_actor(name)
+        codec.actor_json(name)
         if not roles:
             raise MalformedError([f"give at least one role of {[role.value for role in Role]}"])
         if expires_at is not None and instant_end_ms(expires_at) <= self._records.clock_ms():

@@ -115,7 +115,7 @@ def copy(source: Path, target: Path, permissions: int, advance: Callable[[int, i
 
 
 def digest_of(path: Path) -> tuple[int, str]:
-    """Size of a file in bytes and its SHA-256 in hexadecimal."""
+    """Return the size of a file in bytes and its SHA-256 in hexadecimal."""
     done, digest = 0, sha256()
     with errors_named(path), path.open("rb") as file:
         while block := file.read(BLOCK):
@@ -154,7 +154,7 @@ def move(source: Path, target: Path) -> None:
         source.rename(target)
 
 
-def make_alike(path: Path, example: Path) -> None:
+def copy_permissions(path: Path, example: Path) -> None:
     """Give a file the permissions of another one, and its owner where this process may do that."""
     with errors_named(path):
         about = example.stat()

@@ -30,7 +30,7 @@ from ledger.ratings import views_file
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, collector_paused, silent
 
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
@@ -141,7 +141,7 @@ def _whole_path(path: str | Path) -> Path:
 
 def places(path: Path) -> dict[str, Path]:
     """Return, by role, the files of the ledger whose journal is at *path*, existing or not."""
-    return {"journal": path, "people": beside(path, "people"), "views": beside(path, "views")}
+    return {"journal": path, "people": sidecar(path, "people"), "views": sidecar(path, "views")}
 
 
 def _refuse_taken(target: Path) -> None:
@@ -164,7 +164,7 @@ def _refuse_taken(target: Path) -> None:
 def _copy(source: Path, target: Path, progress: Progress) -> None:
     """Copy a database under one read snapshot, even if others write meanwhile."""
 
-    def tell(_: int, remaining: int, total: int) -> None:
+    def report(_: int, remaining: int, total: int) -> None:
         progress(f"copy {source.name}", total - remaining, total)
 
     # from the first byte on: a journal that its owner alone may read is no more open in a copy
@@ -174,7 +174,7 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
         original.execute("SELECT count(*) FROM sqlite_master").fetchone()  # here the snapshot begins
         copy.execute("PRAGMA synchronous=OFF")  # it is flushed before it counts
         # In steps, so that progress can be reported; the read snapshot above keeps them consistent.
-        original.copy_to(copy, pages=PAGES, progress=tell)
+        original.copy_to(copy, pages=PAGES, progress=report)
 
 
 def _renamings(path: Path) -> int:

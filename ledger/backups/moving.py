@@ -23,7 +23,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.server_stores import on_server
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
-from ledger.runtime.ledger_files import beside, journal_file
+from ledger.runtime.ledger_files import journal_file, sidecar
 from ledger.runtime.long_work import Progress, silent
 
 _GONE = "the ledger went to "  # begins the name of the trigger that refuses entries in a file that was left
@@ -65,7 +65,7 @@ def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = si
     head = _sent(path, place, progress) if gone is None else _arrived(path, place, gone[0])
     # before the files go: an interrupted operator finds both, and the message with the next step
     SettingsFile(path).put(journal=place.address, schema=place.schema, durability=place.durability)
-    return ServerMove(head, tuple(server_faults(place.address, place.schema)), _put_aside(path))
+    return ServerMove(head, tuple(server_faults(place.address, place.schema)), _move_to_folder(path))
 
 
 def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
@@ -106,14 +106,14 @@ def _arrived(path: Path, place: ServerPlace, name: str) -> TreeHead:
     return head
 
 
-def _put_aside(path: Path) -> Path:
+def _move_to_folder(path: Path) -> Path:
     """Move journal, people and tokens into a folder of their own; views, key and checkpoints stay where they are."""
     number = 1
     while (folder := path.with_name(f"{path.stem}.moved-{number}")).exists():
         number += 1
     folder.mkdir(mode=0o700)
     # the journal last: as long as it is there it is the ledger
-    for file in (beside(path, "people"), beside(path, "tokens"), path):
+    for file in (sidecar(path, "people"), sidecar(path, "tokens"), path):
         for ending in ("-wal", "-shm", "-journal", ""):
             if (part := Path(f"{file}{ending}")).exists():
                 disk.move(part, folder / part.name)

@@ -1,4 +1,4 @@
-"""Putting a proven set of files in the place of a ledger, so that no moment ever shows a mixture of two ledgers.
+"""The replacement of a ledger by a proven set of files: at no instant is there a mixture of two ledgers.
 
 The journal makes a ledger: it is moved away first and put in place last, so people and views are never next to a
 journal that is not theirs. A plan is written before any file moves; if a process was interrupted, ``undo`` restores
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 5.0  # for a process that has the ledger open to release it
 _BESIDE = ("", "-wal", "-shm", "-journal")
 
-Present = Mapping[str, "sqlite3.Connection | None"]  # by role; None where there is no file that can be read
+Present = Mapping[str, "sqlite3.Connection | None"]  # by role; None if there is no file that can be read
 
 
-def standing(path: Path) -> list[Path]:
+def present_files(path: Path) -> list[Path]:
     """Return the existing files of the ledger at *path*: journal, people, views, and their sidecar files.
 
     A build of views that was stopped is among them: it would go on with another journal.
@@ -76,7 +76,7 @@ def alone(path: Path) -> Iterator[Present]:
 
 
 def _opened_alone(file: Path) -> sqlite3.Connection | None:
-    """Open a file for this connection alone; None where it is not there or too damaged for anybody to open."""
+    """Open a file for this connection alone; None if it is not there or too damaged for anybody to open."""
     if not file.is_file():
         return None
     connection = sqlite.connect(file)
@@ -144,14 +144,14 @@ def replace(place: Path, path: Path, present: Present) -> Path:
     """
     # of the first folder that is not there, or is empty
     number = 1
-    while (aside := path.with_name(f"{path.stem}.replaced-{number}")).exists():
-        if aside.is_dir() and not any(aside.iterdir()):
+    while (old_folder := path.with_name(f"{path.stem}.replaced-{number}")).exists():
+        if old_folder.is_dir() and not any(old_folder.iterdir()):
             break
         number += 1
-    _write_plan(place, aside)
+    _write_plan(place, old_folder)
     try:
-        with disk.errors_named(aside):
-            aside.mkdir(mode=0o700, exist_ok=True)
+        with disk.errors_named(old_folder):
+            old_folder.mkdir(mode=0o700, exist_ok=True)
         # Without a write-ahead log SQLite refuses to write to a file that was moved after it was opened: a process that
         # was about to open the old file can then write neither into it nor into the log of the new one.
         for connection in present.values():
@@ -162,31 +162,31 @@ def replace(place: Path, path: Path, present: Present) -> Path:
             if file.exists():
                 if (new := place / SET / file.name).exists():
                     # Whoever could read the ledger, such as a server under another user, can read the restored one.
-                    disk.make_alike(new, file)
+                    disk.copy_permissions(new, file)
                 if os.name != "posix":  # Windows moves no open file: who opens it before it moves stops the restore
                     _release(present)
                 # Each move is flushed before the next: a disk may keep new names in another order, and after a power
                 # cut the journal could be here without its people.
-                disk.move(file, aside / file.name)
-                disk.flush(aside)
+                disk.move(file, old_folder / file.name)
+                disk.flush(old_folder)
                 disk.flush(path.parent)
         _release(present)
         # SQLite's sidecar files of a damaged file
-        for file in standing(path):
-            disk.move(file, aside / file.name)
-        disk.flush(aside)
+        for file in present_files(path):
+            disk.move(file, old_folder / file.name)
+        disk.flush(old_folder)
         _put(place, path)
     except BaseException:
         _release(present)
         undo(place, path)
         raise
     (place / PLAN).unlink()
-    return aside
+    return old_folder
 
 
 def _put(place: Path, path: Path) -> None:
     _clear_empty(path)
-    if there := standing(path):
+    if there := present_files(path):
         raise StorageError(str(there[0]), "was made by another process meanwhile; nothing was restored")
     # the journal last, which makes a ledger of them: people are not opened without it
     for role in ("people", "views", "journal"):
@@ -199,9 +199,9 @@ def _put(place: Path, path: Path) -> None:
 # --- a plan that was not finished -----------------------------------------------------------------------------
 
 
-def _write_plan(place: Path, aside: Path | None) -> None:
+def _write_plan(place: Path, old_folder: Path | None) -> None:
     new = sorted(file.name for file in (place / SET).iterdir())
-    words = orjson.dumps({"aside": None if aside is None else aside.name, "new": new})
+    words = orjson.dumps({"aside": None if old_folder is None else old_folder.name, "new": new})
     making = place / f"{PLAN}.making"
     with disk.errors_named(making):
         making.unlink(missing_ok=True)  # of a process that was killed here
@@ -232,12 +232,12 @@ def undo(place: Path, path: Path) -> bool:
     """Bring back the files at *path* from before an interrupted restore.
 
     Returns:
-        True where something was brought back; False where there was nothing to undo, for nothing had been moved or
+        True if something was brought back; False if there was nothing to undo, for nothing had been moved or
         everything was in its new place.
     """
     if not (place / PLAN).exists():
         return False
-    aside, new = _read_plan(place, path)
+    old_folder, new = _read_plan(place, path)
     # The journal is moved away first and comes last: if it is there, all files of one set are. One without a byte is
     # none: SQLite makes it for a program that opens a file just moved away.
     moved = not path.exists() or not path.stat().st_size
@@ -250,11 +250,11 @@ def undo(place: Path, path: Path) -> bool:
                 for word in _BESIDE[1:]:  # sidecar files of a program that read it there
                     with disk.errors_named(in_place):
                         in_place.with_name(in_place.name + word).unlink(missing_ok=True)
-    if aside is not None:
-        if moved and aside.exists():
-            _bring_back(aside, path)
-        if aside.exists() and not any(aside.iterdir()):
-            aside.rmdir()
+    if old_folder is not None:
+        if moved and old_folder.exists():
+            _bring_back(old_folder, path)
+        if old_folder.exists() and not any(old_folder.iterdir()):
+            old_folder.rmdir()
         for file in places(path).values():
             if file.is_file():
                 with suppress(CorruptError), closing(sqlite.connect(file)) as connection:
@@ -264,11 +264,11 @@ def undo(place: Path, path: Path) -> bool:
     return moved
 
 
-def _bring_back(aside: Path, path: Path) -> None:
+def _bring_back(old_folder: Path, path: Path) -> None:
     """Move the replaced files to where they were, the journal last."""
     _clear_empty(path)
     # Until the journal is back no program takes the other files for a ledger.
-    for file in sorted(aside.iterdir(), key=lambda file: (file.name == path.name, file.name)):
+    for file in sorted(old_folder.iterdir(), key=lambda file: (file.name == path.name, file.name)):
         if path.with_name(file.name).exists():
             raise StorageError(str(path.with_name(file.name)), f"is in the way; the file of before is {file}")
         disk.move(file, path.with_name(file.name))
@@ -276,7 +276,7 @@ def _bring_back(aside: Path, path: Path) -> None:
 
 def _clear_empty(path: Path) -> None:
     """Remove a file without a byte, as SQLite makes one for a program that opens a file just moved away."""
-    for file in standing(path):
+    for file in present_files(path):
         if not file.stat().st_size:
             with disk.errors_named(file):
                 file.unlink()

@@ -30,7 +30,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
-from ledger.runtime.ledger_files import RESTORE_PLAN, restoring
+from ledger.runtime.ledger_files import RESTORE_PLAN, restore_folder
 from ledger.runtime.long_work import Progress, silent
 
 if TYPE_CHECKING:
@@ -165,12 +165,12 @@ def _recorded(journal: sqlite3.Connection | None) -> set[int]:
 
 
 def _reasons(people: sqlite3.Connection, query: str) -> set[str]:
-    """Commitments to reasons; they are drawn once, so one in both files is the same reason."""
+    """Return the commitments to reasons; they are drawn once, so one in both files is the same reason."""
     return {reason for (reason,) in people.execute(query)} if is_upgraded(people) else set()
 
 
 def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.Connection, *, by_people: bool) -> bool:
-    """True when a number means one person in both ledgers: both registered it in the same entry."""
+    """Return whether a number means one person in both ledgers: both registered it in the same entry."""
     # Where one of the journals does not say, the people's files decide.
     copy_row = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     try:
@@ -255,12 +255,12 @@ def restore(
             "is a ledger on a server, as its settings say, and a backup is put into files: give another name; 'move' "
             "takes what was restored onto a server, into a new schema",
         )
-    place = restoring(target)
+    place = restore_folder(target)
     with disk.workshop(place, unfinished=RESTORE_PLAN):
         # Before any refusal: files that a killed restore left half moved would be taken for the present ledger.
         undone = replacing.undo(place, target)
         kept = disk.read_manifest(source)
-        _refuse_standing(target, replace=replace, undone=undone)
+        _refuse_existing(target, replace=replace, undone=undone)
         staged = place / SET
         disk.make_empty(staged)
         copy = _stage(source, kept, staged / target.name, with_views=with_views, progress=progress)
@@ -270,7 +270,7 @@ def restore(
             # whether it would be taken for another ledger in this place
             alarm = Checkpoints(target, journal).fault()
         restored = Restored(target, head, names, copy["views"].exists(), left_out, undone=undone, alarm=alarm)
-        if not replace or not replacing.standing(target):
+        if not replace or not replacing.present_files(target):
             _finish(copy)
             replacing.put_in_place(place, target)
             return restored
@@ -291,8 +291,8 @@ def restore(
         )
 
 
-def _refuse_standing(target: Path, *, replace: bool, undone: bool) -> None:
-    there = replacing.standing(target)
+def _refuse_existing(target: Path, *, replace: bool, undone: bool) -> None:
+    there = replacing.present_files(target)
     if there and not replace:
         names = ", ".join(file.name for file in there[:3]) + (f" and {len(there) - 3} more" if there[3:] else "")
         before = "a restore that was stopped is undone, and " if undone else ""

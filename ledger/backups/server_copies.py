@@ -51,9 +51,9 @@ from ledger.players.postgres_people import PostgresPeople
 from ledger.players.server_stores import make_schemas
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import postgres, sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, collector_paused, silent
-from ledger.runtime.postgres import quoted, shown
+from ledger.runtime.postgres import quoted, without_password
 from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, Piece
 from ledger.runtime.postgres_session import ServerSession
 
@@ -132,14 +132,14 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
         CorruptError: there is a row that no file of a ledger can hold; it is named.
     """
     target = Path(path).absolute()
-    files = {"journal": target, "people": beside(target, "people")}
-    _refuse_standing(files.values())
+    files = {"journal": target, "people": sidecar(target, "people")}
+    _refuse_existing(files.values())
     making = target.with_name(f"{target.name}.making")
     with disk.workshop(making):
         made = making / SET
         disk.make_empty(made)
         copies = {role: made / file.name for role, file in files.items()}
-        # both in one snapshot: a name that the journal seals is there, and none that it does not know yet
+        # both in one snapshot: a name with a commitment is there, and none that the journal does not know yet
         with _snapshot_of_server(address, schema) as (entries, names), collector_paused():
             SqliteJournal.create(copies["journal"]).close()
             of_journal = _fill(copies["journal"], entries, JOURNAL, progress)
@@ -147,7 +147,7 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
             copies["people"].chmod(disk.PRIVATE)
             of_names = _fill(copies["people"], names, NAMES, progress)
         disk.flush_set(made)
-        _refuse_standing(files.values())
+        _refuse_existing(files.values())
         # the people first: a journal is what makes others take it for a ledger
         disk.move(copies["people"], files["people"])
         disk.move(copies["journal"], files["journal"])
@@ -155,7 +155,7 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
     return Content({**of_journal.rows, **of_names.rows}, {**of_journal.digests, **of_names.digests})
 
 
-def _refuse_standing(files: Iterable[Path]) -> None:
+def _refuse_existing(files: Iterable[Path]) -> None:
     for file in files:
         if file.exists():
             raise StorageError(str(file), "exists already; a ledger is never overwritten: give another name")
@@ -164,13 +164,13 @@ def _refuse_standing(files: Iterable[Path]) -> None:
 def _places(connection: Connection[Any], address: str, schema: str) -> tuple[SchemaPlace, SchemaPlace]:
     """Return the two schemas of a ledger: the journal's and that of the names."""
     both = (schema, schema_of(schema))
-    journal, names = (SchemaPlace(connection, each, f"{shown(address)}, schema {each}") for each in both)
+    journal, names = (SchemaPlace(connection, each, f"{without_password(address)}, schema {each}") for each in both)
     return journal, names
 
 
 @contextmanager
 def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[SchemaPlace, SchemaPlace]]:
-    """Journal and names as of one moment, in which all is replicated."""
+    """Yield journal and names of one read snapshot, in which all is replicated."""
     with closing(PostgresJournal(address, schema)) as opened, closing(postgres.connect(address)) as connection:
         journal, names = _places(connection, address, schema)
         postgres_layout.check(connection, names.name, schema)
@@ -185,7 +185,7 @@ def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[SchemaPlace
 def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progress: Progress) -> Content:
     """Copy tables of a server into an empty file of the same tables, and prove that they are the same."""
     with closing(sqlite.connect(path)) as file:
-        # What is false goes in as it is, for the audit to judge. All is flushed before it counts.
+        # False rows are copied unchanged, for the audit to judge. All is flushed before it counts.
         for pragma in ("ignore_check_constraints=ON", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-65536"):
             file.execute(f"PRAGMA {pragma}")
         file.execute("BEGIN IMMEDIATE")
@@ -253,7 +253,7 @@ def copy_to_server(
         StorageError: the server refuses, or the schema holds another ledger, or more than the files.
         CorruptError: the files are false, or the server did not store what it received.
     """
-    people_path = beside(path, "people")
+    people_path = sidecar(path, "people")
     with closing(SqlitePeople(people_path)) as people:
         secret = people.secret()  # a file of release 0.1.0 gets one, and all of the tables
     with ExitStack() as stack:
@@ -308,7 +308,7 @@ _LOCK = (
 
 @contextmanager
 def _writing_alone(journal: SchemaPlace, names: SchemaPlace) -> Iterator[None]:
-    """Have the locks of those who write to journal and names, and their rights, on this connection."""
+    """Hold the locks of those who write to journal and names, and their rights, on this connection."""
     connection = journal.connection
     tables = {"journal": f"{quoted(journal.schema)}.journal", "people": f"{quoted(names.schema)}.people"}
     roles = [str(role) for (role,) in connection.execute(_WRITERS, tables).fetchall()]
@@ -327,7 +327,7 @@ def _writing_alone(journal: SchemaPlace, names: SchemaPlace) -> Iterator[None]:
 
 
 def _sent(files: Sequence[Snapshot], places: Sequence[SchemaPlace], progress: Progress) -> Content:
-    """Send what is not there yet; what the files hold."""
+    """Send the missing rows; return the content of the files."""
     rows: dict[str, int] = {}
     digests: dict[str, str] = {}
     for file, place, tables in zip(files, places, (JOURNAL, NAMES), strict=True):

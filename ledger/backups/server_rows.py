@@ -1,4 +1,4 @@
-"""The rows of a ledger on a server or in files, in one form: what is sent, compared and put into a digest.
+"""The rows of a ledger on a server or in files, in one form: for sending, comparing and digests.
 
 A row has the form of PostgreSQL's binary COPY, whichever place it is read from. So a digest of a server's table is
 one of the bytes that the server sends, and a file's table with the same rows has the same one. Rows are read by
@@ -82,7 +82,7 @@ TOKENS = (
 
 
 def pieces(table: TableToCopy, rows: Iterable[Sequence[Any]], place: str) -> Iterator[Piece]:
-    """Rows in pieces of about a megabyte.
+    """Yield rows in pieces of about a megabyte.
 
     Args:
         table: whose rows they are.
@@ -194,6 +194,6 @@ def digest_of_server(place: SchemaPlace, table: TableToCopy) -> str:
 
 
 def begin_snapshot(connection: Connection[Any]) -> None:
-    """Begin a transaction that only reads, as of one moment, and in which no policy hides a row without an error."""
+    """Begin a transaction that only reads, in one read snapshot, in which no policy silently hides a row."""
     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     connection.execute("SET LOCAL row_security = off")

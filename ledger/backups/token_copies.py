@@ -29,7 +29,7 @@ from ledger.backups.server_rows import (
 from ledger.errors import CorruptError, StorageError
 from ledger.journal.settings_file import ServerPlace
 from ledger.runtime import postgres, sqlite
-from ledger.runtime.ledger_files import beside, whole
+from ledger.runtime.ledger_files import atomic_file, sidecar
 from ledger.runtime.long_work import Progress
 
 
@@ -45,7 +45,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
     Raises:
         StorageError: the file or the server refuses, or there are those of another ledger.
     """
-    source = TokensFile(beside(path, "tokens"), lambda: first)
+    source = TokensFile(sidecar(path, "tokens"), lambda: first)
     if not source.exists():
         return
     source.create()  # refuses a file of another ledger or layout
@@ -70,8 +70,8 @@ def _send_all(file: sqlite.sqlite3.Connection, path: str, there: SchemaPlace, pr
     # other writers there wait, and find the key then
     there.connection.execute(lock_of(there.schema).encode())
     key = list(rows_of_file(file, KEY_OF_TOKENS))
-    if standing := [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]:
-        if standing != key:  # what they are is a secret
+    if present_key := [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]:
+        if present_key != key:  # what they are is a secret
             raise StorageError(there.name, "holds the tokens of another ledger; give another schema")
         return  # all of it came in one transaction, before the move was interrupted
     for table in TOKENS:
@@ -95,7 +95,7 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
     Raises:
         StorageError: the server refuses, or another file is in the way.
     """
-    target = TokensFile(beside(path, "tokens"), lambda: first)
+    target = TokensFile(sidecar(path, "tokens"), lambda: first)
     with closing(postgres.connect(place.address)) as connection:
         there = _place(connection, place)
         with postgres.storage_errors(there.name):
@@ -108,13 +108,13 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
             # An existing file must be the copy of an earlier move, or of this one before it was interrupted.
             if target.exists():
                 with closing(sqlite.connect(target.path, read_only=True)) as file:
-                    stands = list(rows_of_file(file, KEY_OF_TOKENS))
-                if stands != key:
+                    present = list(rows_of_file(file, KEY_OF_TOKENS))
+                if present != key:
                     words = (
                         "stands in the way of what is kept of tokens on the server: move the file aside and try again"
                     )
                     raise StorageError(str(target.path), words)
-            with whole(target.path, replace=True) as making:
+            with atomic_file(target.path, replace=True) as making:
                 TokensFile(making, lambda: first).create()
                 _fill(making, there, progress)
 

@@ -15,7 +15,7 @@ from ledger.journal.settings_file import SettingsFile
 from ledger.players.stores import place_of
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
-from ledger.runtime.ledger_files import beside, journal_file
+from ledger.runtime.ledger_files import journal_file, sidecar
 from ledger.runtime.long_work import Progress, silent
 
 _HELD = "held"  # the file of a copy that its process keeps locked
@@ -56,10 +56,10 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
     ):
         copy = Path(folder) / path.name
         # the views first: they know no entry then that the copied journal lacks
-        if with_views and beside(path, "views").exists():
+        if with_views and sidecar(path, "views").exists():
             with (
-                closing(sqlite.connect(beside(path, "views"), read_only=True)) as source,
-                closing(sqlite.connect(beside(copy, "views"))) as target,
+                closing(sqlite.connect(sidecar(path, "views"), read_only=True)) as source,
+                closing(sqlite.connect(sidecar(copy, "views"))) as target,
             ):
                 source.copy_to(target)
         copy_to_files(place.address, place.schema, copy, progress)

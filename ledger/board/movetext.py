@@ -52,8 +52,8 @@ _PASSANT = re.compile(r"(?:/?e\.?p\.?)(?=[+#]*$)")
 _CASTLED = re.compile(r"[0oO]-[0oO](?:-[0oO])?[+#]*")
 _FIGURES = str.maketrans("♔♕♖♗♘♚♛♜♝♞", "KQRBNKQRBN") | {ord("♙"): None, ord("♟"): None}
 _NULL_MOVES = frozenset({"--", "Z0", "<>", "0000", "", "null"})
-_MARKS_GIVEN = "e.p. ep ch ch. dis dbl N TN D + ++ # mate = += =+ +/= =/+ +- -+ +/- -/+ ± ∓ ⩲ ⩱ ∞ . … □ ⊙"
-_MARKS = frozenset(_MARKS_GIVEN.split())
+_ANNOTATION_MARKS = "e.p. ep ch ch. dis dbl N TN D + ++ # mate = += =+ +/= =/+ +- -+ +/- -/+ ± ∓ ⩲ ⩱ ∞ . … □ ⊙"
+_MARKS = frozenset(_ANNOTATION_MARKS.split())
 _seen: set[str] = set()  # SAN met so far: games share their words, and a set is faster than the pattern
 _seen_clocks: set[str] = set()
 
@@ -75,7 +75,7 @@ class Movetext(NamedTuple):
 
 
 def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
-    """Movetext as it is kept: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
+    """Return movetext as it is kept: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
 
     Args:
         moves: SAN of the main line.
@@ -89,7 +89,7 @@ def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
 
 
 def _with_usual_result(text: str) -> str:
-    """Movetext whose last word, if it is a result in another spelling, is that of PGN; comments may follow it."""
+    """Return movetext with its last word, if it is a result, in the spelling of PGN; comments may follow it."""
     before = text.rstrip()
     for _ in range(_COMMENTS_BEHIND):
         if not before.endswith("}"):
@@ -132,7 +132,7 @@ def read_movetext(text: str) -> Movetext:
 
 
 def _with_a_clock_each(text: str) -> Movetext | None:
-    """Movetext as Lichess and chess.com write it, ``1. e4 {[%clk 0:03:00]} 1... e5 {[%clk 0:02:59]}``."""
+    """Return movetext as Lichess and chess.com write it, ``1. e4 {[%clk 0:03:00]} 1... e5 {[%clk 0:02:59]}``."""
     # Thinks in columns: every fourth word is a number, a move, ``{[%clk``, a clock. None for any other shape.
     if "[%eval" in text:
         text = _EVALUATION.sub("", text)
@@ -153,7 +153,7 @@ def _with_a_clock_each(text: str) -> Movetext | None:
 
 
 def _all_match(words: list[str], seen: set[str] = _seen, pattern: re.Pattern[str] = _SAN) -> bool:
-    """True if every word matches; *seen* remembers those that did, and starts afresh when it grows large."""
+    """Return whether every word matches; *seen* remembers those that did, and starts afresh when it grows large."""
     if seen.issuperset(words):
         return True
     new = set(words) - seen
@@ -167,7 +167,7 @@ def _all_match(words: list[str], seen: set[str] = _seen, pattern: re.Pattern[str
 
 
 def _walk(text: str) -> Movetext:
-    """Word by word: variations, clocks that are not on every move, old spellings, mistakes."""
+    """Read word by word: variations, clocks that are not on every move, old spellings, mistakes."""
     moves: list[str] = []
     clocks: list[str] = []
     results: list[str] = []
@@ -208,7 +208,7 @@ def _walk(text: str) -> Movetext:
 
 
 def _move(word: str) -> str | None:
-    """*word* as a move in export spelling, ``""`` for a mark that is no move, None for anything else."""
+    """Return *word* as a move in export spelling, ``""`` for a mark that is no move, None for anything else."""
     if _SAN.fullmatch(word):
         return word
     if len(word) > MAX_WORD:

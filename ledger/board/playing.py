@@ -31,7 +31,7 @@ from ledger.board.position import (
     written,
 )
 from ledger.errors import MalformedError
-from ledger.facts.source_games import shown
+from ledger.facts.source_games import excerpt
 
 _WORDS = {"P": "pawn", "N": "knight", "B": "bishop", "R": "rook", "Q": "queen", "K": "king"}
 _RAYS = {"B": (ASLANT,), "R": (STRAIGHT,), "Q": (STRAIGHT, ASLANT)}
@@ -261,7 +261,7 @@ def replayed(moves: Iterable[str], start: str = START) -> Position:
             play(position, san)
         except IllegalMoveError as why:
             number = f"{position.number}{'.' if position.white else '...'}"
-            message = f"move {number} {shown(san)} (half-move {half_move:,}) cannot be played: {why}"
+            message = f"move {number} {excerpt(san)} (half-move {half_move:,}) cannot be played: {why}"
             raise MalformedError([message]) from None
     return position
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ledger.errors import MalformedError
-from ledger.facts.source_games import shown
+from ledger.facts.source_games import excerpt
 
 FILES, RANKS = "abcdefgh", "12345678"
 NAMES = tuple(f"{file}{rank}" for rank in RANKS for file in FILES)
@@ -100,7 +100,7 @@ class Position:
         self.last: tuple[int, int] | None = None
         faults = self._read(fen)
         if faults:
-            raise MalformedError([f"FEN {shown(fen)}: {fault}" for fault in faults])
+            raise MalformedError([f"FEN {excerpt(fen)}: {fault}" for fault in faults])
 
     def _read(self, fen: str) -> list[str]:
         # cut before it is looked at: the text may be of any length, and comes from files of strangers
@@ -110,15 +110,15 @@ class Position:
         pieces, side, castling, passed, *counts = fields
         faults = self._read_pieces(pieces)
         if side not in {"w", "b"}:
-            faults.append(f"the side to move must be w or b, got {shown(side)}")
+            faults.append(f"the side to move must be w or b, got {excerpt(side)}")
         self.white = side == "w"
         if not all(map(_COUNT.fullmatch, counts)):
-            faults.append(f"the counts must be whole numbers of at most nine digits, got {shown(' '.join(counts))}")
+            faults.append(f"the counts must be whole numbers of at most nine digits, got {excerpt(' '.join(counts))}")
         elif counts:
             # Some programs count moves from 0.
             self.quiet, self.number = int(counts[0]), max(1, int(counts[1]))
         if passed != "-" and (passed not in NUMBERS or passed[1] != ("6" if self.white else "3")):
-            faults.append(f"{shown(passed)} is no square that a pawn has just passed")
+            faults.append(f"{excerpt(passed)} is no square that a pawn has just passed")
         # castling is read from the pieces, and a check from the kings: both need what was read before
         if faults:
             return faults
@@ -132,7 +132,7 @@ class Position:
         spread = re.sub("[1-8]", lambda match: EMPTY * int(match[0]), pieces)
         rows = spread.split("/")
         if not _PIECES.fullmatch(pieces) or any(len(row) != 8 for row in rows):
-            return [f"the pieces must be eight ranks of eight squares each, got {shown(pieces)}"]
+            return [f"the pieces must be eight ranks of eight squares each, got {excerpt(pieces)}"]
         # FEN begins with the eighth rank, the squares with the first.
         self.squares = list("".join(reversed(rows)))
         if self.squares.count("K") != 1 or self.squares.count("k") != 1:
@@ -144,7 +144,7 @@ class Position:
 
     def _read_castling(self, castling: str) -> list[str]:
         if not _CASTLING.fullmatch(castling):
-            return [f"castling must be - or letters such as KQkq, got {shown(castling)}"]
+            return [f"castling must be - or letters such as KQkq, got {excerpt(castling)}"]
         for letter in castling.replace("-", ""):
             white = letter.isupper()
             home, king = 0 if white else 56, self.kings[white]
@@ -159,7 +159,7 @@ class Position:
             else:
                 square = home + FILES.index(letter.lower())
             if square not in rooks:
-                return [f"castling {shown(letter)}: there is no rook for it, or the king has left its rank"]
+                return [f"castling {excerpt(letter)}: there is no rook for it, or the king has left its rank"]
             self.rooks[(0 if white else 2) + (square < king)] = square
         return []
 
@@ -168,7 +168,7 @@ class Position:
         return [square for square in range(home, home + 8) if self.squares[square] == rook]
 
     def is_attacked(self, square: int, *, by_white: bool) -> bool:
-        """True where a piece of that side attacks the square."""
+        """Return whether a piece of that side attacks the square."""
         squares = self.squares
         pawn, knight, bishop, rook, queen, king = "PNBRQK" if by_white else "pnbrqk"
         for rays, sliders in ((STRAIGHT[square], (rook, queen)), (ASLANT[square], (bishop, queen))):
@@ -188,11 +188,11 @@ class Position:
         return any(squares[place] == king for place in KING[square])
 
     def is_check(self) -> bool:
-        """True if the side to move is in check."""
+        """Return whether the side to move is in check."""
         return self.is_attacked(self.kings[self.white], by_white=not self.white)
 
     def is_safe(self, origin: int, target: int, captured: int) -> bool:
-        """True where the own king is not attacked once a piece has gone from *origin* to *target*.
+        """Return whether the own king is not attacked once a piece has gone from *origin* to *target*.
 
         Args:
             origin: the square of the piece.
@@ -254,8 +254,8 @@ class Written(NamedTuple):
 
     Attributes:
         piece: ``PNBRQK``; ``P`` without a letter.
-        file: that the piece comes from, 0 to 7; None where the move does not say.
-        rank: that it comes from, 0 to 7; None where the move does not say.
+        file: that the piece comes from, 0 to 7; None if the move does not say.
+        rank: that it comes from, 0 to 7; None if the move does not say.
         target: the square that it goes to.
         promotion: what a pawn becomes, ``QRBN``, or "".
     """

@@ -119,7 +119,7 @@ def _judged(judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason
 
 
 def _sent_by(person: str, idempotency_key: IdempotencyKey) -> str:
-    # no name of a person holds the end of a line (``codec.seal_actor``): two persons' words are never one
+    # no name of a person holds the end of a line (``codec.actor_json``): two persons' words are never one
     return f"{person}\n{idempotency_key.word}"
 
 

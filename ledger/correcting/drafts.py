@@ -24,7 +24,7 @@ from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerC
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
 from ledger.handle import OpenLedger
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import is_storable
@@ -65,8 +65,8 @@ class Drafts:
         return fact
 
     def game(self, key: str) -> str:
-        """The key in the journal of a game, by what ``game_found`` takes."""
-        return f"game:{game_found(self.ledger.journal, key)[0]}"
+        """The key in the journal of a game, by what ``find_game`` takes."""
+        return f"game:{find_game(self.ledger.journal, key)[0]}"
 
     def replace(self, key: str, fields: Mapping[str, Any]) -> Change:
         """Other values for some fields of a fact; None or the empty text blanks one.

@@ -21,7 +21,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
 from ledger.handle import OpenLedger
 from ledger.journal import listing
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.journal.listing import JournalEntry, Why
 from ledger.runtime.calls import checked_methods
 
@@ -61,7 +61,7 @@ class GameLog:
         """Every entry about a game, in order; those that have a reason with its words.
 
         Args:
-            game: as ``game_found`` takes it.
+            game: as ``find_game`` takes it.
 
         Raises:
             UnknownNameError: no such game, or several.
@@ -89,12 +89,12 @@ class GameLog:
         """By proposal that concerns a game, in order of their numbers, those of its changes that do.
 
         Args:
-            game: as ``game_found`` takes it.
+            game: as ``find_game`` takes it.
 
         Raises:
             UnknownNameError: no such game, or several.
         """
-        key, stored = game_found(self.ledger.journal_of_moment, game)
+        key, stored = find_game(self.ledger.journal_of_moment, game)
         with self.ledger.moment():
             connection = self.ledger.views.connection
             if connection.execute("SELECT 1 FROM proposals LIMIT 1").fetchone() is None:

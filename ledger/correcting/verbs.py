@@ -39,7 +39,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_ms
 from ledger.facts.pasts import Past
-from ledger.facts.source_games import FileFault, shown
+from ledger.facts.source_games import FileFault, excerpt
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
 from ledger.runtime.nearest import choice_of
@@ -695,7 +695,7 @@ def _read(
     try:
         rows.append(Row(line, verbs.change(verb, words)))
     except LedgerError as error:
-        faults += [FileFault(line, f"{shown(verb)}: {problem}") for problem in str(error).splitlines()]
+        faults += [FileFault(line, f"{excerpt(verb)}: {problem}") for problem in str(error).splitlines()]
 
 
 def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]:

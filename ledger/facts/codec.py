@@ -111,7 +111,7 @@ def _object(item: Any, cls: type) -> Any:
 
 @cache
 def _converter() -> cattrs.Converter:
-    """Structures the fields of an event, exactly as they are written."""
+    """Structure the fields of an event, exactly as they are written."""
     converter = cattrs.Converter(forbid_extra_keys=True)
 
     # cattrs coerces (``int("7")`` is 7): one fact would have several spellings
@@ -151,7 +151,7 @@ def _converter() -> cattrs.Converter:
 
 @cache
 def _structure(kind: str) -> Callable[[Mapping[str, Any], Any], Event]:
-    """Builds events of a kind; made when the first of them is read, for most questions read one entry or none."""
+    """Return the builder of events of a kind, made when its first is read: most questions read one entry or none."""
     cls = BY_KIND[kind]
     attrs.resolve_types(cls)
     return cattrs_gen.make_dict_structure_fn(cls, _converter(), _cattrs_forbid_extra_keys=True)
@@ -209,8 +209,8 @@ def _is_actor(actor: str) -> bool:
 
 
 @lru_cache(maxsize=64)  # one actor records many entries
-def seal_actor(actor: str) -> str:
-    """*actor* as JSON text with its quotation marks.
+def actor_json(actor: str) -> str:
+    """Return *actor* as JSON text with its quotation marks.
 
     Entries that are read are checked less strictly: journals of earlier releases may hold names with invisible
     characters.
@@ -229,7 +229,7 @@ def seal_actor(actor: str) -> str:
 # The keys of an entry in the order of RFC 8785: actor, facts, key, kind, position, recorded_at.
 @lru_cache(maxsize=64)
 def _head(actor: str) -> bytes:
-    return b'{"actor":%b,"facts":' % seal_actor(actor).encode()
+    return b'{"actor":%b,"facts":' % actor_json(actor).encode()
 
 
 @lru_cache(maxsize=64)  # the entries of a transaction end in the same way
@@ -259,29 +259,29 @@ def body_of(position: int, recorded_at: str, actor: str, event: Event) -> bytes:
     return assemble(position, recorded_at, actor, event.KIND, event.key, facts(event))
 
 
-def structure_event(kind: object, facts_given: object, path: str = "$.facts") -> Event:
+def structure_event(kind: object, fact_names: object, path: str = "$.facts") -> Event:
     """Build the event of *kind* from plain values, carrying old kinds forward.
 
     Raises:
         MalformedError: unknown kind, or any field missing, unknown, or not exactly of its type.
     """
     # one step after the other: what a kind became may have become another one since
-    while isinstance(kind, str) and kind in UPCASTS and isinstance(facts_given, dict):
+    while isinstance(kind, str) and kind in UPCASTS and isinstance(fact_names, dict):
         old, (kind, carry) = kind, UPCASTS[kind]
         try:
-            facts_given = carry(facts_given)
+            fact_names = carry(fact_names)
         except (LookupError, TypeError, ValueError) as error:
             raise MalformedError([f"not the facts of a {old!r} ({error!r}) @ {path}"]) from None
     cls = _class_of(kind)
     if cls is None:
         raise MalformedError([f"unknown kind {kind!r}, expected one of {sorted(BY_KIND)} @ $.kind"])
-    if not isinstance(facts_given, dict):
-        raise MalformedError([f"expected an object, got {facts_given!r} @ {path}"])
+    if not isinstance(fact_names, dict):
+        raise MalformedError([f"expected an object, got {fact_names!r} @ {path}"])
     try:
-        return _structure(cls.KIND)(facts_given, cls)
+        return _structure(cls.KIND)(fact_names, cls)
     except cattrs.ClassValidationError as error:  # its words are of Python: each field is asked once more for ours
         # where each field may be, what the class says of several together is all that there is
-        faults = _faults(cls, facts_given, path) or [f"{fault} @ {path}" for fault in error.exceptions]
+        faults = _faults(cls, fact_names, path) or [f"{fault} @ {path}" for fault in error.exceptions]
         raise MalformedError(faults) from None
 
 
@@ -322,7 +322,7 @@ def _event_of(kind: object, key: str, facts_read: object) -> Event:
 
 
 def is_recorded_at(value: object) -> bool:
-    """True for an instant written with its milliseconds, zero or not, so that all have one length."""
+    """Return whether an instant is written with its milliseconds, zero or not, so that all have one length."""
     if type(value) is not str or len(value) != RECORDED_AT_LENGTH:
         return False
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.facts.codec import seal_actor
+from ledger.facts.codec import actor_json
 from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
 from ledger.facts.events import BirthYearLearnt, Event, GameRecorded, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import instant_ms_column
@@ -82,7 +82,7 @@ def build_events(frame: DataFrame, suspected: Series) -> Iterator[GameRecorded |
 
 
 def _doubt(frame: DataFrame, name: str, field: attrs.Attribute[Any]) -> Expr:
-    """True where a value may be refused; null where there is none."""
+    """Mark the values that may be refused; null if there is none."""
     column, schema = pl.col(name), field.metadata["schema"]
     if "enum" in schema:
         return ~column.is_in(schema["enum"])
@@ -129,9 +129,9 @@ def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
 
 
 def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str) -> list[bytes]:
-    """Whole entries, at positions from *first* on, in order. The rows must make events."""
+    """Return whole entries, at positions from *first* on, in order. The rows must make events."""
     body = pl.concat_str(
-        *_parts(frame, f'{{"actor":{seal_actor(actor)},"facts":{{', '},"key":"game:'),
+        *_parts(frame, f'{{"actor":{actor_json(actor)},"facts":{{', '},"key":"game:'),
         pl.col("game"),
         pl.lit(f'","kind":"{GameRecorded.KIND}","position":'),
         pl.int_range(first, first + len(frame), dtype=pl.Int64).cast(pl.String),
@@ -190,9 +190,9 @@ def _members(frame: DataFrame, kind: type[Event]) -> list[Expr]:
 
 
 def player_bodies(frame: DataFrame, kind: type[Event], first: int, recorded_at: str, actor: str) -> list[bytes]:
-    """Whole entries of one kind, at positions from *first* on, in order."""
+    """Return whole entries of one kind, at positions from *first* on, in order."""
     body = pl.concat_str(
-        pl.lit(f'{{"actor":{seal_actor(actor)},"facts":{{'),
+        pl.lit(f'{{"actor":{actor_json(actor)},"facts":{{'),
         *_members(frame, kind),
         pl.lit('},"key":"'),
         player_keys(frame, kind),

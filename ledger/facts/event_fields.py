@@ -54,7 +54,7 @@ def field_of(
         schema: its JSON Schema.
         check: refuses what it may not be.
         optional: it may be absent.
-        absent: what its absence states; empty where absence states nothing, so that the field is a blank.
+        absent: what its absence states; empty if absence states nothing, so that the field is a blank.
         converter: called with a value before it is checked.
     """
     metadata = {
@@ -95,7 +95,7 @@ def pattern_field(doc: str, pattern: str, *, optional: bool = False) -> Any:
 
 
 def is_plain_text(value: str, limit: int) -> bool:
-    """True for 1 to *limit* characters in Unicode form NFC, no controls, no white space at either end."""
+    """Return whether a text is 1 to *limit* characters in NFC, no controls, no white space at either end."""
     # the same in fewer steps: nearly all text is
     if value.isascii():
         # Of printable ASCII the blank alone is white space.

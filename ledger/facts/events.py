@@ -85,7 +85,7 @@ def _conversion(doc: str, *, absent: str) -> Any:
 
 @attrs.frozen(kw_only=True)
 class PlayerRegistered(_Fact):
-    """A player joins. The name stands outside the journal; only a salted commitment to it is committed to here."""
+    """A player joins. The name is stored outside the journal; the entry holds only a salted commitment to it."""
 
     KIND: ClassVar[str] = "player-registered/1"
 
@@ -451,12 +451,12 @@ class CorrectionDecided(_Fact):
 
 # -- publications, and the rules of the ledger itself ------------------------------------------------------------
 
-FOUR_EYES = "four-eyes"  # the policy that corrections, and what reaches into the past, need two people
+FOUR_EYES = "four-eyes"  # the policy that corrections, and entries that affect the past, need two people
 
 
 @attrs.frozen(kw_only=True)
 class PolicySet(_Fact):
-    """A rule of the house from an instant on: four eyes, limits before a list is published, margins of marks."""
+    """A policy of the ledger from an instant on: four eyes, limits before a list is published, margins of marks."""
 
     KIND: ClassVar[str] = "policy-set/1"
 

@@ -46,7 +46,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @lru_cache(maxsize=4096)  # an instant is asked for when an event is built, judged and folded in
 def instant_ms(text: str) -> int:
-    """Milliseconds since 1970-01-01T00:00:00Z of the first moment that *text* may mean (negative before 1970).
+    """Return the first millisecond since 1970-01-01T00:00:00Z that *text* may mean (negative before 1970).
 
     Raises:
         MalformedError: *text* is not one of the five forms, or no such day or time exists.
@@ -72,12 +72,12 @@ def instant_ms(text: str) -> int:
 
 
 def without_zero_fraction(text: str) -> str:
-    """*text* in the one spelling of a whole second, which many programs write as ``…00.000Z``; else as it is."""
+    """Return *text* in the one spelling of a whole second, which many programs write as ``…00.000Z``; else as it is."""
     return text[:19] + "Z" if text[19:] == ".000Z" else text
 
 
 def instant_end_ms(text: str) -> int:
-    """Milliseconds since 1970 of the last moment that *text* may mean: the end of the year, month, day or second."""
+    """Return the last millisecond since 1970 that *text* may mean: the end of the year, month, day or second."""
     start = instant_ms(text)
     how = precision(text)
     if how is Precision.YEAR:
@@ -110,7 +110,7 @@ def instant_text(ms: int, precision: Precision = Precision.MILLISECOND) -> str:
 
 
 def is_before(ended: str, started: str) -> bool:
-    """True when *ended* lies before *started* for certain, as far as both are known."""
+    """Return whether *ended* lies before *started* for certain, as far as both are known."""
     # Texts compare as instants do, for each form begins the finer ones: but
     # within one second, 00Z sorts behind 00.001Z
     if len(ended) >= 20 and ended[:19] == started[:19]:
@@ -124,7 +124,7 @@ _REST = {4: "-01-01T00:00:00.000", 7: "-01T00:00:00.000", 10: "T00:00:00.000"}
 
 
 def instant_ms_column(texts: Series) -> Series:
-    """Milliseconds since 1970 of each well-formed instant (Int64); null for null and for days that do not exist."""
+    """Return the milliseconds since 1970 of each well-formed instant (Int64); null for null and impossible days."""
     # a column that a source leaves blank: spared as a whole
     if texts.null_count() == len(texts):
         return pl.Series("text", [None], pl.Int64).new_from_index(0, len(texts))
@@ -141,7 +141,7 @@ def instant_ms_column(texts: Series) -> Series:
 
 
 def round_order_column(rounds: Series) -> Series:
-    """``words.round_order`` of each round (Int64)."""
+    """Return ``words.round_order`` of each round (Int64)."""
     # Games share their rounds: each is read once.
     parts = pl.col("round").str.extract_groups(r"^([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:\.([0-9]{1,6}))?$")
     numbers = [parts.struct.field(str(i)).cast(pl.Int64).fill_null(0) for i in (1, 2, 3)]

@@ -112,7 +112,7 @@ _PLAIN: dict[Any, dict[str, Any]] = {
 }
 
 
-BESIDE = "beside"
+FLATTENED = "beside"
 
 
 def documented(doc: str, **limits: Any) -> Any:
@@ -120,9 +120,9 @@ def documented(doc: str, **limits: Any) -> Any:
     return attrs.field(metadata={"doc": doc, "limits": limits})
 
 
-def beside() -> Any:
+def flattened() -> Any:
     """Return a field whose class's fields join the others instead of an object of their own; None: absent."""
-    return attrs.field(default=None, metadata={BESIDE: True})
+    return attrs.field(default=None, metadata={FLATTENED: True})
 
 
 def key_of(field: attrs.Attribute[Any]) -> str:
@@ -151,7 +151,7 @@ def _object(cls: type[Any], parts: dict[str, Any]) -> dict[str, Any]:
     required: list[str] = []
     for field in attrs.fields(cls):
         hint = hints[field.name]
-        if BESIDE in field.metadata:
+        if FLATTENED in field.metadata:
             choices = get_args(hint) or (hint,)
             made = _object(next(choice for choice in choices if choice is not NoneType), parts)
             properties |= made["properties"]

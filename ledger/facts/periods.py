@@ -50,7 +50,7 @@ MONTHLY = Calendar()
 
 
 def number(ended_ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
-    """Number of the period that an instant lies in.
+    """Return the number of the period that an instant lies in.
 
     Args:
         ended_ms: milliseconds since 1970.
@@ -68,7 +68,7 @@ def number(ended_ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
 
 
 def last_over(day: float, calendar: Calendar) -> float | None:
-    """Number of the last period that was over on *day* (days since 1970); None where periods end with rating runs.
+    """Return the number of the last period over on *day* (days since 1970); None if periods end with rating runs.
 
     A list in force from *day* on holds the games up to the end of that period.
     """
@@ -76,7 +76,7 @@ def last_over(day: float, calendar: Calendar) -> float | None:
 
 
 def _month_period(month: Any, calendar: Calendar) -> Any:
-    """Number of the period of a month, counted from the year 0; for one month or an array of them."""
+    """Return the number of the period of a month, counted from the year 0; for one month or an array of them."""
     # Months are counted from 0, which is January of the year 0; months of a year, as people do, from 1.
     return (month - int(calendar.first_month) + 1) // int(calendar.months)
 
@@ -110,12 +110,12 @@ def listing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
 
 
 def listed(ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
-    """Number of the period whose ``listing`` an instant is."""
+    """Return the number of the period whose ``listing`` an instant is."""
     return number(ms if ms == OPEN else ms - int(calendar.in_force) * DAY_MS, calendar, runs)
 
 
 def numbers(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
-    """``number`` of each instant of an int64 array."""
+    """Return ``number`` of each instant of an int64 array."""
     if calendar.by_runs:
         return np.searchsorted(np.asarray(runs, np.int64), ended_ms, side="left")
     if calendar.days:
@@ -142,7 +142,7 @@ def _of_each(last: Callable[..., int], ended_ms: Any, calendar: Calendar, runs: 
 
 
 def months_of(day: float) -> int:
-    """Calendar months from the year 0 to the month of *day* (days since 1970): 12 a year. For kernels too."""
+    """Return the calendar months from the year 0 to the month of *day* (days since 1970). For kernels too."""
     # Days from 1 March of the year 0, so that a leap day is the last of its year; 146097 days are 400 years. It is
     # ``civil_from_days`` of H. Hinnant's "chrono-Compatible Low-Level Date Algorithms": whole numbers alone, for the
     # compiled kernels know no ``datetime``.
@@ -155,5 +155,5 @@ def months_of(day: float) -> int:
 
 
 def year_of(day: float) -> int:
-    """Calendar year of *day* (days since 1970). For kernels too."""
+    """Return the calendar year of *day* (days since 1970). For kernels too."""
     return months_of(day) // 12

@@ -105,7 +105,7 @@ def folded(name: str) -> FoldedName:
 
 
 def may_be(name: FoldedName, other: FoldedName) -> bool:
-    """True where two names are the same but for initials: each word is in the other, or its first letter is.
+    """Return whether two names are the same but for initials: each word is in the other, or its first letter is.
 
     An initial may be left out on one side: ``Robert J. Fischer`` may be ``Robert Fischer`` and ``Fischer, R.``, but
     ``Fischer, R. J.`` is not ``Fischer, R. K.``. They agree in a whole word and in another word or initial at least.
@@ -127,7 +127,7 @@ def may_be(name: FoldedName, other: FoldedName) -> bool:
 def _take(parts: list[str], other_parts: list[str]) -> list[str]:
     """Remove the common members of two lists from both, and return them."""
     common = []
-    # over a copy, for the list itself loses what is taken
+    # over a copy, because the list itself loses members
     for part in tuple(parts):
         if part in other_parts:
             other_parts.remove(part)
@@ -220,7 +220,7 @@ def actor_faults(name: str) -> list[str]:
 
 
 def without_tokens(text: str) -> str:
-    """Text with every token and word of a session in it, or piece of one, left out."""
+    """Return text with every token and word of a session in it, or piece of one, left out."""
     return _SECRET.sub(r"\1_...", text)
 
 

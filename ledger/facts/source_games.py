@@ -114,7 +114,7 @@ class FaultsFound:
 
 
 def frame_schema() -> dict[str, type]:
-    """Columns and types of a frame of source games, in the order of ``SourceGame``."""
+    """Return the columns and types of a frame of source games, in the order of ``SourceGame``."""
     # 32 bits hold the largest of each (``event_fields``); lines are of files that may be longer
     whole, text = pl.Int32, pl.String
     kinds = {
@@ -129,13 +129,13 @@ def frame_schema() -> dict[str, type]:
     return {name: kinds.get(name, text) for name in SourceGame._fields}
 
 
-def shown(value: object) -> str:
-    """*value* as Python writes it, in some 200 characters at most, however long or deep it is."""
+def excerpt(value: object) -> str:
+    """Return *value* as Python writes it, in some 200 characters at most, however long or deep it is."""
     return _SHOWN.repr(value)
 
 
 def bounded(message: str) -> str:
-    """*message*, cut where it is longer than anybody reads."""
+    """Return *message*, cut if it is too long to be read."""
     return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
 
 

@@ -32,7 +32,7 @@ class Compared(NamedTuple):
     """The result of comparing a further submission of a game with the recorded facts.
 
     Attributes:
-        conflict: the first field, in alphabetical order, that says something else; None where none does.
+        conflict: the first field, in alphabetical order, that says something else; None if none does.
         added: the fields that were blank or less precise, with what is known of them now.
     """
 
@@ -45,8 +45,8 @@ def compared(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = 
 
     Args:
         stored: the facts that are known, in the fields of ``game-recorded/1`` as plain values, without the key.
-        further: the facts of the further telling, likewise.
-        game: the key of the game, where both tellings have it.
+        further: the facts of the further submission, likewise.
+        game: the key of the game, if both submissions have it.
     """
     added: dict[str, Any] = {}
     for field, both in _both(stored, further, game):
@@ -93,7 +93,7 @@ def _joined(field: str, before: Any, now: Any) -> Any:
     if field == "started_at":
         return _finer(before, now) or _CONFLICT
     if field == "tournament" and tournament_key(before) == tournament_key(now):
-        # two spellings of what is one tournament of Lichess
+        # two spellings of one tournament of Lichess
         return before
     return _CONFLICT
 

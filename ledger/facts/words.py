@@ -147,7 +147,7 @@ class Receipt(NamedTuple):
         key: the entry's own identity.
         leaf: SHA-256 leaf hash of the entry, 32 bytes.
         duplicate: True if the same fact was recorded already; then nothing is written.
-        note: what whoever recorded it should look at, such as a game that takes the rating of a list away; mostly None.
+        note: a hint for the recorder, such as a game that takes the rating of a list away; mostly None.
     """
 
     position: int

@@ -17,7 +17,7 @@ from ledger.board.movetext import with_clocks
 from ledger.board.playing import moves_of, replayed
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import KEY_PATTERN
-from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, plain_key, shown
+from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, excerpt, plain_key
 from ledger.facts.words import Termination, length_fault, result_fault
 from ledger.imports.csv import values
 from ledger.imports.no_opponent import is_nobody
@@ -78,7 +78,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
     outcome = _understood(problems, "--result", words.result, values.result)
     forfeited = isinstance(outcome, str) and outcome.startswith("+")
     if outcome is not None and outcome.lstrip("+") not in {"white", "black", "draw"}:
-        problems.append(f"--result {shown(words.result)}: a game is recorded when it has a result")
+        problems.append(f"--result {excerpt(words.result)}: a game is recorded when it has a result")
     ended = _understood(problems, "--ended", words.ended, partial(values.instant, order=words.dates))
     termination = _understood(problems, "--termination", words.termination, values.termination)
     half_moves = _understood(problems, "--half-moves", words.half_moves, values.half_moves)
@@ -90,11 +90,11 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
     if half_moves is not None and moves and half_moves != len(moves):
         problems.append(f"--half-moves {half_moves}: the moves are {len(moves)} half-moves; leave one of them out")
     if words.key is not None and not _KEY.fullmatch(words.key):
-        problems.append(f"--key {shown(words.key)}: a key matches {KEY_PATTERN}")
+        problems.append(f"--key {excerpt(words.key)}: a key matches {KEY_PATTERN}")
     if white[0] == black[0]:
-        problems.append(f"--white and --black are both {shown(white[0])}: nobody plays himself")
+        problems.append(f"--white and --black are both {excerpt(white[0])}: nobody plays himself")
     problems += [
-        f"--{side} {shown(name)} means that there is no opponent: record a bye by the command 'bye'"
+        f"--{side} {excerpt(name)} means that there is no opponent: record a bye by the command 'bye'"
         for side, (identity, name) in (("white", white), ("black", black))
         if identity.startswith("name:") and is_nobody(name)
     ]
@@ -133,7 +133,7 @@ def _ending(
         # FIDE B.02, RULES 1.8: "Unplayed/forfeited: not counted". A table's row with both words is a forfeit, too; here
         # it is asked which of the two was mistyped.
         if termination not in _OF_FORFEITS:
-            what = f"a forfeit, --result {shown(words.result)}, was never played"
+            what = f"a forfeit, --result {excerpt(words.result)}, was never played"
             problems.append(f"--termination {termination}: {what}; correct one of the two")
         return Termination.UNPLAYED.value
     if termination not in {values.NORMAL, None}:
@@ -153,7 +153,7 @@ def _understood(problems: list[str], option: str, word: str | None, read: Callab
     try:
         return read(word)
     except ValueError as error:
-        problems.append(f"{option} {shown(word)}: {error}")
+        problems.append(f"{option} {excerpt(word)}: {error}")
         return None
 
 

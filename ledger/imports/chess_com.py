@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ledger.facts.instants import instant_text, is_before
-from ledger.facts.source_games import SourceGame, shown
+from ledger.facts.source_games import SourceGame, excerpt
 from ledger.imports.json_reading import raw_games, read_object
 from ledger.imports.lichess import MAX_EVENT, BadGameError, needed_field, optional_field, shown_rating, whole_field
 from ledger.imports.pgn import games as pgn
@@ -118,13 +118,13 @@ def _key(members: Mapping[str, Any]) -> str:
         return key
     if uuid is not None and _UUID.fullmatch(uuid):
         return f"chesscom:{uuid.lower()}"
-    raise BadGameError(f"url must be the address of a game on chess.com, got {shown(address)}")
+    raise BadGameError(f"url must be the address of a game on chess.com, got {excerpt(address)}")
 
 
 def _player(side: Mapping[str, Any], colour: str) -> tuple[str, str]:
     name = needed_field(side, "username", str)
     if not _USER.fullmatch(name):
-        raise BadGameError(f"{colour}.username must be that of a member of chess.com, got {shown(name)}")
+        raise BadGameError(f"{colour}.username must be that of a member of chess.com, got {excerpt(name)}")
     return f"chesscom:{name.lower()}", name
 
 
@@ -132,7 +132,7 @@ def _result(white: str, black: str) -> tuple[str, str]:
     """Return outcome and termination of the game."""
     for colour, word in (("white", white), ("black", black)):
         if word not in _RESULTS:
-            raise BadGameError(f"{colour}.result {shown(word)} is not known, expected one of {sorted(_RESULTS)}")
+            raise BadGameError(f"{colour}.result {excerpt(word)} is not known, expected one of {sorted(_RESULTS)}")
     if white == _WON and black in _LOST:
         return "white", _LOST[black]
     if black == _WON and white in _LOST:
@@ -153,7 +153,7 @@ def _speed(members: Mapping[str, Any], *, by_clock: bool) -> str | None:
         return clock_of((optional_field(members, "time_control", str) or "").strip()[:128], "chesscom")[2]
     word = optional_field(members, "time_class", str)
     if word is not None and word not in _SPEEDS:
-        raise BadGameError(f"time_class {shown(word)} is not known, expected one of {sorted(_SPEEDS)}")
+        raise BadGameError(f"time_class {excerpt(word)} is not known, expected one of {sorted(_SPEEDS)}")
     return _SPEEDS[word] if word else None
 
 
@@ -161,7 +161,7 @@ def _variant(members: Mapping[str, Any], played: SourceGame | None) -> str:
     rules = optional_field(members, "rules", str) or "chess"
     variant = _VARIANTS.get(rules, rules)
     if not VARIANT.fullmatch(variant):
-        raise BadGameError(f"rules must be a word such as chess960, got {shown(rules)}")
+        raise BadGameError(f"rules must be a word such as chess960, got {excerpt(rules)}")
     begins_elsewhere = variant == "standard" and played is not None and played.variant == "fromPosition"
     return "fromPosition" if begins_elsewhere else variant
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ledger.facts.instants import round_order_column
-from ledger.facts.source_games import FileFault, shown
+from ledger.facts.source_games import FileFault, excerpt
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import np, pl
 
@@ -167,8 +167,8 @@ class _Opponents:
         game_of = {game["line"]: game for game in games.iter_rows(named=True)}
         for (line, side), first in sorted(seconds.items()):
             game = game_of[line]
-            place = f"round {game['round']} of {shown(game['tournament'])}"
-            where = f"{shown(game[f'{side}_name'])} has another opponent in {place} on line {first}"
+            place = f"round {game['round']} of {excerpt(game['tournament'])}"
+            where = f"{excerpt(game[f'{side}_name'])} has another opponent in {place} on line {first}"
             if line in unsure:
                 self._reading.fault(line, f"{where}: correct one of the two lines, or leave the round empty")
             else:
@@ -187,8 +187,8 @@ class _Opponents:
             lines = np.maximum(lines, self._met[span].find(_places(plain, span, "player_id"))[0])
         for at in np.flatnonzero(lines).tolist():
             bye = byes[at]
-            where = f"round {bye.round} of {shown(bye.tournament)}"
-            words = f"{shown(bye.player_name)} has a bye in {where}, and a game on line {lines[at]}"
+            where = f"round {bye.round} of {excerpt(bye.tournament)}"
+            words = f"{excerpt(bye.player_name)} has a bye in {where}, and a game on line {lines[at]}"
             self._reading.note(bye.line, f"{words}: correct one of the two lines")
 
 

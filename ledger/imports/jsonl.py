@@ -16,7 +16,7 @@ import orjson
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING, MAX_ROUND, MAX_WHOLE, is_plain_text
 from ledger.facts.instants import instant_ms, without_zero_fraction
-from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, shown
+from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, excerpt
 from ledger.facts.words import Brings, Outcome, Termination
 from ledger.imports.json_reading import json_objects, member
 from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
@@ -114,7 +114,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
 
 def _problems(value: object) -> Iterator[str]:
     if type(value) is not dict:
-        yield f"expected an object, got {shown(value)} @ $"
+        yield f"expected an object, got {excerpt(value)} @ $"
         return
     is_round = _is_round(value)
     checks, players = (_ROUND_CHECKS, ("player",)) if is_round else (_CHECKS, _PLAYERS)
@@ -130,7 +130,7 @@ def _problems(value: object) -> Iterator[str]:
             continue
         player = value[colour]
         if type(player) is not dict:
-            yield f'expected an object {{"id": ..., "name": ...}}, got {shown(player)} @ $.{colour}'
+            yield f'expected an object {{"id": ..., "name": ...}}, got {excerpt(player)} @ $.{colour}'
             continue
         yield from _unknown_or_missing(player, _PLAYER_CHECKS, ("id", "name"), f"$.{colour}")
         for name, check in _PLAYER_CHECKS.items():
@@ -153,7 +153,7 @@ def _wrong(value: object, check: Check, path: str) -> Iterator[str]:
     if value is None:
         yield f"null is not written: leave the field out @ {path}"
     elif expected := check(value):
-        yield f"expected {expected}, got {shown(value)} @ {path}"
+        yield f"expected {expected}, got {excerpt(value)} @ {path}"
 
 
 def _fields(members: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ledger.board.movetext import is_english
 from ledger.board.playing import is_mate, moves_of, replayed
 from ledger.board.position import NULL
 from ledger.errors import MalformedError
-from ledger.facts.source_games import shown
+from ledger.facts.source_games import excerpt
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
 
@@ -65,5 +65,5 @@ def _fault(moves: list[str]) -> str | None:
     if NULL in moves:
         return f"half-move {moves.index(NULL) + 1:,} passes, which the Laws of Chess do not know"
     if moves and moves[-1].endswith("#") and not is_mate(position):
-        return f"the last move {shown(moves[-1])} is no checkmate"
+        return f"the last move {excerpt(moves[-1])} is no checkmate"
     return None

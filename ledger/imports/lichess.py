@@ -16,7 +16,7 @@ from typing import Any
 from ledger.board.movetext import with_clocks
 from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.instants import instant_text
-from ledger.facts.source_games import SourceGame, shown
+from ledger.facts.source_games import SourceGame, excerpt
 from ledger.imports.json_reading import json_objects
 from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 
@@ -101,7 +101,7 @@ def optional_field(fields: Mapping[str, Any], name: str, kind: type, default: An
     if value is None:
         return default
     if type(value) is not kind:
-        raise BadGameError(f"{name} must be {_WORDS[kind]}, got {shown(value)}")
+        raise BadGameError(f"{name} must be {_WORDS[kind]}, got {excerpt(value)}")
     return value
 
 
@@ -143,15 +143,15 @@ def shown_rating(player: Mapping[str, Any], within: str = "") -> int | None:
 
 def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
     if type(members) is not dict:
-        raise BadGameError(f"expected a game object, got {shown(members)}")
+        raise BadGameError(f"expected a game object, got {excerpt(members)}")
     identifier, status = needed_field(members, "id", str), needed_field(members, "status", str)
     if not _GAME_ID.match(identifier):  # longer ones are of a side of the game
-        raise BadGameError(f"id must begin with 8 letters or digits, got {shown(identifier)}")
+        raise BadGameError(f"id must begin with 8 letters or digits, got {excerpt(identifier)}")
     if status in _UNFINISHED:
         reading.skipped["unfinished"] += 1
         return None
     if status not in _STATUS:
-        raise BadGameError(f"status {shown(status)} is not known, expected one of {sorted(_STATUS)}")
+        raise BadGameError(f"status {excerpt(status)} is not known, expected one of {sorted(_STATUS)}")
     players = needed_field(members, "players", dict)
     white, black = _player(players, "white"), _player(players, "black")
     if white is None or black is None:
@@ -164,7 +164,7 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
     speed = optional_field(members, "speed", str)
     variant = optional_field(members, "variant", str, "standard")
     if not VARIANT.fullmatch(variant):
-        raise BadGameError(f"variant must be a word such as crazyhouse, got {shown(variant)}")
+        raise BadGameError(f"variant must be a word such as crazyhouse, got {excerpt(variant)}")
     return SourceGame(
         line,
         f"lichess:{identifier[:8]}",
@@ -203,7 +203,7 @@ def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
     name = one_line(shown_name) if len(shown_name) <= MAX_UNTIDY else ""
     named = lichess_player(identifier or name)
     if named is None or not 0 < len(name) <= MAX_NAME:
-        raise BadGameError(f"players.{colour}.user must name a Lichess user, got {shown(user)}")
+        raise BadGameError(f"players.{colour}.user must name a Lichess user, got {excerpt(user)}")
     return named[0], name
 
 
@@ -212,7 +212,7 @@ def _outcome(members: dict[str, Any], status: str) -> str:
     if winner in {"white", "black"}:
         return str(winner)
     if winner is not None:
-        raise BadGameError(f"winner must be 'white' or 'black', got {shown(winner)}")
+        raise BadGameError(f"winner must be 'white' or 'black', got {excerpt(winner)}")
     if status in _WON_ONLY:
         raise BadGameError(f"winner is missing: a game with status {status!r} has one")
     return "draw"

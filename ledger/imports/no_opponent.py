@@ -11,7 +11,7 @@ import unicodedata
 from functools import lru_cache
 
 from ledger.facts.person_names import PLAIN_LETTERS
-from ledger.facts.source_games import shown
+from ledger.facts.source_games import excerpt
 from ledger.facts.words import Brings
 
 # All words below are without case, accents, digits and marks.
@@ -182,8 +182,8 @@ def is_bye(name: str | None, *, has_played: bool, has_won: bool) -> bool:
 def taken_as_bye(word: str, player: str | None, number: str | None) -> str:
     """Return the words of a note on a row whose *word* was taken for no opponent."""
     advice = "if it is a person, give an identity or a full name"
-    place = "" if number is None else f" in round {shown(number)}"
-    return f"{shown(word)} is taken for no opponent, so {shown(player)} has a bye{place}: {advice}"
+    place = "" if number is None else f" in round {excerpt(number)}"
+    return f"{excerpt(word)} is taken for no opponent, so {excerpt(player)} has a bye{place}: {advice}"
 
 
 def said_to_bring(*words: str | None) -> Brings | None:

@@ -25,7 +25,7 @@ from ledger.journal.merkle import consistency_path
 from ledger.journal.settings_file import SettingsFile
 from ledger.journal.signing_keys import NoteKey, make_key, read_key
 from ledger.runtime.lazy import filelock
-from ledger.runtime.ledger_files import kept_with, replace_file
+from ledger.runtime.ledger_files import companion_file, replace_file
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
 _BEGIN_ANEW = (
@@ -49,12 +49,12 @@ class CheckpointFiles:
     @property
     def place(self) -> Path:
         """The file of the checkpoints, whether it exists or not."""
-        return self.settings.place_of("checkpoints") or kept_with(self._path, "checkpoints")
+        return self.settings.place_of("checkpoints") or companion_file(self._path, "checkpoints")
 
     @property
     def key_file(self) -> Path:
         """The file of the key, whether it exists or not."""
-        return self.settings.place_of("key") or kept_with(self._path, "key")
+        return self.settings.place_of("key") or companion_file(self._path, "key")
 
     def last(self) -> Checkpoint | None:
         """The newest checkpoint that is kept; None where there is none yet.
@@ -63,7 +63,7 @@ class CheckpointFiles:
             StorageError: the file cannot be read, is damaged, or is missing where ``club.toml`` says that it is.
         """
         configured = self.settings.place_of("checkpoints")
-        newest = last_checkpoint(configured or kept_with(self._path, "checkpoints"))
+        newest = last_checkpoint(configured or companion_file(self._path, "checkpoints"))
         # A file that is missing there is likely a disk that is away: taken for a log without checkpoints, it would let
         # one be signed that contradicts an earlier one.
         if newest is None and configured is not None:
@@ -77,7 +77,7 @@ class CheckpointFiles:
     @property
     def cosigned_file(self) -> Path:
         """The file of the last checkpoint that a witness cosigned, with its signatures."""
-        return kept_with(self._path, "cosigned")
+        return companion_file(self._path, "cosigned")
 
     def cosigned(self) -> Checkpoint | None:
         """The newest checkpoint that a witness cosigned, with the signatures of both; None where none did.
@@ -243,7 +243,7 @@ class Checkpoints(CheckpointFiles):
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """No other process makes a checkpoint of this ledger meanwhile."""
-        path = kept_with(self._path, "checkpoints.lock")
+        path = companion_file(self._path, "checkpoints.lock")
         # A lock of the system, which a killed process releases; a plain lock file would stay.
         lock = filelock.FileLock(str(path), timeout=WAIT_SECONDS)
         try:

@@ -22,7 +22,7 @@ _MOST_WITHOUT = 20_000  # keys in a row without a source
 _HINT = "give the key as 'games' shows it, the id that its server gave it, or its web address"
 
 
-def game_found(journal: Journal, reference: str) -> tuple[str, Stored]:
+def find_game(journal: Journal, reference: str) -> tuple[str, Stored]:
     """Return the key of a referenced game, without ``game:``, and its entry.
 
     Args:

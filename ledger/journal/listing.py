@@ -14,9 +14,9 @@ import orjson
 
 from ledger.errors import UnknownNameError
 from ledger.facts.events import BY_KIND, KEYS_BEGIN, OLD_KINDS, Event, PlayerChanged, PlayerRegistered
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.journal import Journal
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.runtime.nearest import choice_of
 
 _POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with
@@ -42,7 +42,7 @@ class JournalEntry:
     kind: str = documented("name and version of the event, such as game-recorded/1")
     position: int = documented("its place in the journal, from 1", minimum=1)
     recorded_at: str = documented("when it was recorded, UTC")
-    reason: Why | None = beside()
+    reason: Why | None = flattened()
 
     @property
     def why(self) -> str | None:
@@ -95,12 +95,12 @@ def about(journal: Journal, game: str) -> list[JournalEntry]:
 
     Args:
         journal: the journal.
-        game: as ``game_found`` takes it.
+        game: as ``find_game`` takes it.
 
     Raises:
         UnknownNameError: no such game, or several.
     """
-    name, recorded = game_found(journal, game)
+    name, recorded = find_game(journal, game)
     entries = [recorded]
     while more := list(journal.find([f"supplement:{name}@{len(entries)}"]).values()):
         entries += more

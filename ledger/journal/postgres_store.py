@@ -22,7 +22,7 @@ from ledger.journal.postgres_tables import LAYOUT, PROGRAM, TRIGGERS, Roles, mak
 from ledger.journal.stored_tree import ENDING, Edge, StoredTree, StoredWriter, recorded_at_of
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
-from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted, shown
+from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted, without_password
 from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, pieces
 from ledger.runtime.postgres_session import (
     BYTEA,
@@ -175,7 +175,7 @@ class PostgresJournal(StoredTree):
             StorageError: the server cannot be reached or trusted, or this is no journal, or another one.
         """
         self._needs_quorum = needs_quorum
-        self.path = f"{shown(address)}, schema {schema}"
+        self.path = f"{without_password(address)}, schema {schema}"
         self.schema = schema
         self.identity = identity or ""
         self._statements = _statements(schema)
@@ -213,7 +213,7 @@ class PostgresJournal(StoredTree):
             with postgres.storage_errors(address):
                 if connection.execute(question, (schema,)).fetchone() != (0,):
                     raise StorageError(
-                        f"{shown(address)}, schema {schema}",
+                        f"{without_password(address)}, schema {schema}",
                         "exists already; a journal is never overwritten: give another schema",
                     )
                 try:
@@ -221,7 +221,7 @@ class PostgresJournal(StoredTree):
                         connection.execute(making(schema, roles or Roles.of(schema), identity).encode())
                 except psycopg.errors.InsufficientPrivilege as error:
                     raise StorageError(
-                        f"{shown(address)}, schema {schema}",
+                        f"{without_password(address)}, schema {schema}",
                         f"{error.diag.message_primary}: the journal must be made by somebody who may make roles, and "
                         "schemas in this database; nothing was made",
                     ) from error

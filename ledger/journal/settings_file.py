@@ -18,7 +18,7 @@ import attrs
 from ledger.errors import StorageError, one_line
 from ledger.runtime import postgres
 from ledger.runtime.lazy import tomllib
-from ledger.runtime.ledger_files import kept_with, replace_file
+from ledger.runtime.ledger_files import companion_file, replace_file
 from ledger.runtime.postgres_session import PATIENCE
 
 FILES = ("checkpoints", "key")  # where they are kept
@@ -50,7 +50,7 @@ class ServerPlace:
     @property
     def shown(self) -> str:
         """The address as messages name it."""
-        return postgres.shown(self.address)
+        return postgres.without_password(self.address)
 
     @property
     def needs_quorum(self) -> bool:
@@ -100,7 +100,7 @@ class SettingsFile:
     @cached_property
     def path(self) -> Path:
         """``club.toml``."""
-        return kept_with(self._ledger, "toml")
+        return companion_file(self._ledger, "toml")
 
     def place_of(self, word: str) -> Path | None:
         """Where the file of that word is kept; None where nothing is said of it.
@@ -126,7 +126,7 @@ class SettingsFile:
             raise StorageError(
                 str(self.path),
                 f"{JOURNAL} must be the address of a database such as postgresql://ledger@db1/chess, got "
-                f"{postgres.shown(words[JOURNAL])!r}; a journal in a file needs no such line",
+                f"{postgres.without_password(words[JOURNAL])!r}; a journal in a file needs no such line",
             )
         return ServerPlace(words.pop(JOURNAL), **{SCHEMA: self._ledger.stem, **words})
 

@@ -60,7 +60,7 @@ def erase_all(
             f"records it ({error})",
         ) from error
     people.clean_whole()
-    if left := people.erasures.standing(players):
+    if left := people.erasures.stored_players(players):
         raise StorageError(people.path, f"still tells who player {left[0]} is; run 'audit', then erase again")
     people.erasures.drop(players)
     return bool(count)
@@ -112,7 +112,7 @@ def settle(
 
 
 def settle_if_possible(journal: StoredJournal, people: People, clock_ms: Callable[[], int]) -> None:
-    """As ``settle``, without waiting for anybody; where that cannot be, who was erased is not shown.
+    """Act as ``settle``, without waiting; if that is impossible, erased players are hidden.
 
     So it is where the files are open for reading only.
     """

@@ -9,7 +9,7 @@ from ledger.errors import StorageError
 from ledger.journal import Journal
 from ledger.players.sealed_names import go_on_without, lost_players, refuse_strangers, registrations
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.runtime.ledger_files import whole
+from ledger.runtime.ledger_files import atomic_file
 
 
 def lost_names(journal: Journal, path: str | Path) -> int:
@@ -40,7 +40,7 @@ def accept_lost_names(journal: Journal, path: str | Path) -> int:
                 return go_on_without(journal, people)
         _refuse_log_alone(path)
         # with some of the rows it would be taken for the true file
-        with whole(path) as making, closing(SqlitePeople.create(making)) as people:
+        with atomic_file(path) as making, closing(SqlitePeople.create(making)) as people:
             return go_on_without(journal, people)
 
 

@@ -33,19 +33,19 @@ Player = tuple[str, str]
 """Identity and name."""
 
 
-def resembling(asked: Sequence[Player], everybody: Sequence[Player]) -> list[tuple[int, str, str]]:
+def resembling(new_players: Sequence[Player], everybody: Sequence[Player]) -> list[tuple[int, str, str]]:
     """Return for some of the players asked about, by place, another player's identity and name that resemble theirs.
 
     Args:
-        asked: new players.
+        new_players: new players.
         everybody: all players who came before them, and perhaps themselves.
     """
-    if not asked or len(asked) > MOST_NAMES:
+    if not new_players or len(new_players) > MOST_NAMES:
         return []
-    pairs = row_pairs if len(asked) * len(everybody) <= _AS_ROWS else column_pairs
+    pairs = row_pairs if len(new_players) * len(everybody) <= _AS_ROWS else column_pairs
     resemblances: list[tuple[int, str, str]] = []
-    for place, (other, called) in pairs(asked, everybody):
-        identity, name = asked[place]
+    for place, (other, called) in pairs(new_players, everybody):
+        identity, name = new_players[place]
         if identity != other and not are_apart(identity, other) and is_misspelt(name, called):
             resemblances.append((place, other, called))
     return resemblances
@@ -81,13 +81,13 @@ def _is_one_letter_apart(word: str, other: str) -> bool:
     return is_exchanged or short[start + 1 :] == long[start + 1 :]
 
 
-def row_pairs(asked: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
+def row_pairs(new_players: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
     """Yield the place of a player asked about and another one whose name may resemble; compared one by one."""
     players: dict[str, str] = {}
     for identity, name in everybody:
         players.setdefault(identity, name)
     spellings = {player: spelling for player in players.items() if (spelling := _spelling(*player)) is not None}
-    for place, player in enumerate(asked):
+    for place, player in enumerate(new_players):
         spelling = _spelling(*player)
         if spelling is None:
             continue
@@ -118,10 +118,10 @@ def _shorter_spellings(spelling: str) -> set[str]:
     return {spelling, *(spelling[:at] + spelling[at + 1 :] for at in range(len(spelling)))}
 
 
-def column_pairs(asked: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
-    """Yield the same pairs; nobody is compared with everybody, for two such names share a half and a shorter form."""
+def column_pairs(new_players: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
+    """Yield the same pairs; most pairs are skipped, because two such names share a half and a shorter form."""
     words = {"identity": pl.String, "name": pl.String}
-    new = _compared(pl.DataFrame(asked, words, orient="row").with_row_index("place"))
+    new = _compared(pl.DataFrame(new_players, words, orient="row").with_row_index("place"))
     if not len(new):
         return
     every = _compared(

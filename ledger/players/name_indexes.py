@@ -19,7 +19,7 @@ from ledger.facts.person_names import folded
 SHORTEST = 3  # letters of a part that is searched by the index
 _PATIENCE = 1.0  # seconds to wait for another writer
 _CHUNK = 100_000  # names that enter the index in one transaction
-_FEW = 2_000  # names that are read each time rather than brought into the index
+_FEW = 2_000  # names that are read each time rather than added to the index
 
 
 def fold(name: str) -> str:
@@ -33,7 +33,7 @@ def in_words(name: str) -> str:
 
 
 class NameMatch(NamedTuple):
-    """A player whose name was found."""
+    """A player with the name that matched."""
 
     player: int
     identity: str
@@ -111,7 +111,7 @@ class NameFolds(NameIndex):
 
     @abstractmethod
     def _names(self, player: int) -> list[tuple[int, str]]:
-        """Number and name of everybody after a number, as they are shown, in order of the numbers."""
+        """Return the number and name of all players after a number, as they are shown, in order of the numbers."""
 
     @abstractmethod
     def _indexed(self, forms: Sequence[str]) -> Iterable[int]:
@@ -119,7 +119,7 @@ class NameFolds(NameIndex):
 
     @abstractmethod
     def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        """Number and name of some players, as they are shown."""
+        """Return the number and name of some players, as they are shown."""
 
     @abstractmethod
     def _pending(self) -> Iterable[int]:
@@ -160,7 +160,7 @@ class NameSearch(NameIndex):
 
     @abstractmethod
     def _after(self, player: int) -> list[NameMatch]:
-        """Everybody after a number, as they are shown."""
+        """Return all players after a number, as they are shown."""
 
     @abstractmethod
     def _holding(self, words: Sequence[str]) -> list[NameMatch]:

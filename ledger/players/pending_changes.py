@@ -42,7 +42,7 @@ class PendingNames(ABC):
         """Return all pending names, in order of the players."""
 
     def begin(self, player: int, number: int, name: str) -> Pending:
-        """Keep a name, durably, before the journal seals it; an earlier one of the player goes."""
+        """Store a name, durably, before the journal commits to it; an earlier one of the player goes."""
         pending = Pending(player, number, name, secrets.token_bytes(SALT_BYTES))
         self._keep(pending)
         return pending
@@ -61,18 +61,18 @@ class PendingNames(ABC):
 
     @abstractmethod
     def show(self, sealed: Sequence[Pending]) -> None:
-        """Read the people by these names from now on: the journal sealed them."""
+        """Read the people by these names from now on: the journal committed to them."""
 
 
 class PendingErasures(ABC):
-    """The erasures of one store that are not brought to their end yet."""
+    """The incomplete erasures of one store."""
 
     @abstractmethod
     def rows(self) -> dict[int, str]:
         """Return, by player, the person who requested the erasure."""
 
     @abstractmethod
-    def standing(self, players: Iterable[int]) -> list[int]:
+    def stored_players(self, players: Iterable[int]) -> list[int]:
         """Return those of these players of whom more than the number is stored, in order, however they are shown."""
 
     @abstractmethod

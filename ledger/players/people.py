@@ -159,7 +159,7 @@ class People(ABC):
         """
 
     def add_nameless(self, players: Mapping[int, str]) -> None:
-        """Rows for numbers whose names are lost: as after erasing them.
+        """Add rows for numbers whose names are lost: as after erasing them.
 
         Args:
             players: number -> the instant when the player joined.
@@ -183,7 +183,7 @@ class People(ABC):
 
     @abstractmethod
     def counts(self) -> tuple[int, int]:
-        """Number of rows and highest number, as of one moment. Everything is read.
+        """Return the number of rows and the highest number, in one read snapshot. Everything is read.
 
         Raises:
             CorruptError: rows and the index on identities do not belong together.
@@ -213,18 +213,18 @@ class People(ABC):
 
     @abstractmethod
     def names(self) -> list[tuple[int, str]]:
-        """Number and name of everybody who was not erased, in order of the numbers."""
+        """Return the number and name of all players who were not erased, in order of the numbers."""
 
     @abstractmethod
     def identities_and_names(self) -> list[tuple[int, str, str]]:
-        """Number, identity and name of everybody who was not erased, in order of the numbers."""
+        """Yield number, identity and name of all who were not erased, in order of the numbers."""
 
     @abstractmethod
     def identities(self) -> list[tuple[int, str]]:
-        """Number and identity of everybody who was not erased, in order of the numbers."""
+        """Return the number and identity of all players who were not erased, in order of the numbers."""
 
     def iter_named(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
-        """Everybody who was not erased, in order of the numbers, in growing blocks: most ask for the first one only."""
+        """Yield all who were not erased, in order of the numbers, in growing blocks: most callers read one."""
         last, size = (_ALL_NUMBERS, 1) if highest_first else (0, 1)
         # page by page: others may write between two blocks
         while persons := self._beyond(last, size, highest_first=highest_first):
@@ -274,7 +274,7 @@ class People(ABC):
         """Return the known ones of these players, in order of the numbers."""
 
     def named(self, word: str) -> list[Person]:
-        """Everybody whose identity or name is *word*, or failing that the same but for upper and lower case.
+        """Return all whose identity or name is *word*, or failing that the same regardless of case.
 
         That is the case of English letters alone; in order of the numbers.
         """
@@ -317,7 +317,7 @@ class People(ABC):
 
     @abstractmethod
     def _some_names(self, most: int) -> list[tuple[str, str]]:
-        """Identity and name of the first who were not erased, in order of the numbers."""
+        """Return the identity and name of the first who were not erased, in order of the numbers."""
 
     @abstractmethod
     def _names_like(self, word: str, most: int) -> list[tuple[str, str]]:
@@ -347,10 +347,10 @@ class People(ABC):
 
     @abstractmethod
     def clean_soon(self, patience: float) -> bool:
-        """As ``clean``, but wait no longer than so many seconds for those who read or write."""
+        """Act as ``clean``, but wait no longer than so many seconds for those who read or write."""
 
     def clean_whole(self) -> None:
-        """As ``clean``, after an erasure.
+        """Act as ``clean``, after an erasure.
 
         Raises:
             StorageError: the old bytes may still be there, and what to do.

@@ -38,7 +38,7 @@ CREATE TABLE renaming(
   salt BLOB NOT NULL
 ) STRICT;
 """
-# Reasons in the order in which they were kept, each with the key of the entry that seals it.
+# Reasons in the order in which they were stored, each with the key of the entry that commits to it.
 _REASONS = """
 CREATE TABLE reasons(
   number INTEGER PRIMARY KEY,

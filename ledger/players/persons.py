@@ -36,7 +36,7 @@ class Person(NamedTuple):
 
 
 def commitment(salt: bytes, identity: str, name: str) -> str:
-    """HMAC-SHA256, in hexadecimal, of ``identity ‖ 0x00 ‖ name`` (UTF-8) under the player's salt."""
+    """Return HMAC-SHA256, in hexadecimal, of ``identity ‖ 0x00 ‖ name`` (UTF-8) under the player's salt."""
     # no name holds 0x00: no two pairs of identity and name run together into the same bytes
     return hmac.digest(salt, f"{identity}\x00{name}".encode(), "sha256").hex()
 

@@ -50,7 +50,7 @@ CREATE INDEX people_search_by_trigram ON {{s}}.people_search USING gin (trigrams
 """
 # VACUUM FULL is for owners alone and is not allowed in functions; CLUSTER rewrites the same, and can be lent to a
 # writer.
-_WRITTEN_ANEW = """
+_REWRITTEN = """
 CREATE FUNCTION {s}.written_anew(which text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -128,7 +128,7 @@ def statements(schema: str, roles: Roles) -> list[str]:
     made.append("CREATE SCHEMA {s} AUTHORIZATION {owner}".format(**words))
     made.append("SET LOCAL ROLE {owner}".format(**names))
     made += [statement.strip() for statement in _TABLES.format(**words).split(";") if statement.strip()]
-    made += [_WRITTEN_ANEW.format(**words).strip(), _WITHOUT_STATISTICS.format(**words).strip()]
+    made += [_REWRITTEN.format(**words).strip(), _WITHOUT_STATISTICS.format(**words).strip()]
     made.append(f"SELECT {words['s']}.without_statistics()")
     made += [statement.strip() for statement in _GRANTS.format(**words).split(";") if statement.strip()]
     made.append(f"INSERT INTO {words['s']}.about VALUES (1, {literal(PROGRAM)}, {LAYOUT})")
@@ -190,10 +190,10 @@ _INDEXES = (
 
 def foreign_objects(connection: Connection[Any], schema: str) -> Iterator[str]:
     """Yield, in words with a remedy, each object of another program on the tables of names."""
-    return objects_beside(connection, schema_of(schema), _INDEXES)
+    return foreign_objects_of_names(connection, schema_of(schema), _INDEXES)
 
 
-def objects_beside(connection: Connection[Any], schema: str, indexes: Iterable[str]) -> Iterator[str]:
+def foreign_objects_of_names(connection: Connection[Any], schema: str, indexes: Iterable[str]) -> Iterator[str]:
     """Yield, in words with a remedy, each foreign object of any schema that names people.
 
     Args:

@@ -187,7 +187,7 @@ class PostgresPeople(People):
         Raises:
             StorageError: they cannot be reached, are not there, or not ours.
         """
-        self.path = f"{postgres.shown(address)}, schema {schema_of(schema)}"
+        self.path = f"{postgres.without_password(address)}, schema {schema_of(schema)}"
         self._own = own = None if session else ServerSession(address)
         self._database = NamesDatabase(session or (lambda: own), self.path, quoted(schema_of(schema)))  # type: ignore[arg-type, return-value]
         self._schema = schema
@@ -218,7 +218,7 @@ class PostgresPeople(People):
         Raises:
             StorageError: there is such a schema, or this role may not make one.
         """
-        names, place = schema_of(schema), f"{postgres.shown(address)}, schema {schema_of(schema)}"
+        names, place = schema_of(schema), f"{postgres.without_password(address)}, schema {schema_of(schema)}"
         with (
             closing(postgres.connect(address)) as connection,
             postgres.storage_errors(place),
@@ -335,16 +335,16 @@ class PostgresPeople(People):
         return [Person(*row) for row in self._database.rows(query, **values)]
 
     def names(self) -> list[tuple[int, str]]:
-        """Number and name of everybody who was not erased, in order of the numbers."""
+        """Return the number and name of all players who were not erased, in order of the numbers."""
         return self._database.rows("SELECT player, name FROM {people} WHERE name IS NOT NULL ORDER BY player")
 
     def identities_and_names(self) -> list[tuple[int, str, str]]:
-        """Number, identity and name of everybody who was not erased, in order of the numbers."""
+        """Yield number, identity and name of all who were not erased, in order of the numbers."""
         named = "identity IS NOT NULL AND name IS NOT NULL"
         return self._database.rows(f"SELECT player, identity, name FROM {{people}} WHERE {named} ORDER BY player")
 
     def identities(self) -> list[tuple[int, str]]:
-        """Number and identity of everybody who was not erased, in order of the numbers."""
+        """Return the number and identity of all players who were not erased, in order of the numbers."""
         return self._database.rows("SELECT player, identity FROM {people} WHERE identity IS NOT NULL ORDER BY player")
 
     def _beyond(self, player: int, most: int, *, highest_first: bool) -> list[Person]:
@@ -413,7 +413,7 @@ class PostgresPeople(People):
         """Rewrite each table, which drops rows that no open transaction may read any more; and all statistics.
 
         Returns:
-            False where a transaction that began before is open, so that old rows were kept.
+            False if a transaction that began before is open, so that old rows were kept.
 
         Raises:
             StorageError: the server refuses, has objects of another program there, or had made statistics of names.
@@ -421,7 +421,7 @@ class PostgresPeople(People):
         return self._cleaned(READER_SECONDS)
 
     def clean_soon(self, patience: float) -> bool:
-        """As ``clean``, but wait no longer than so many seconds for those who read or write."""
+        """Act as ``clean``, but wait no longer than so many seconds for those who read or write."""
         try:
             return self._cleaned(patience)
         except StorageError as error:
@@ -565,7 +565,7 @@ class PostgresPendingNames(_ServerChanges, PendingNames):
             )
 
     def show(self, sealed: Sequence[Pending]) -> None:
-        """Read the people by these names from now on: the journal sealed them."""
+        """Read the people by these names from now on: the journal committed to them."""
         self._database.sealed.update(pending.salt for pending in sealed)
 
 
@@ -573,13 +573,13 @@ _KNOWN = "(identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 
 
 class PostgresPendingErasures(_ServerChanges, PendingErasures):
-    """The erasures on a server that are not brought to their end yet."""
+    """The incomplete erasures on a server."""
 
     def rows(self) -> dict[int, str]:
         """Return, by player, the person who requested the erasure."""
         return dict(self._database.rows("SELECT player, actor FROM {s}.erasing ORDER BY player"))
 
-    def standing(self, players: Iterable[int]) -> list[int]:
+    def stored_players(self, players: Iterable[int]) -> list[int]:
         """Return those of these players of whom more than the number is stored, in order, however they are shown."""
         query = f"SELECT player FROM {{s}}.people WHERE player = ANY(%(players)s) AND {_KNOWN} ORDER BY player"
         return [player for (player,) in self._database.rows(query, players=bigints(players))]

@@ -30,7 +30,7 @@ def reason_faults(reason: object) -> list[str]:
 
 
 def commitment(salt: bytes, text: str) -> str:
-    """HMAC-SHA256, in hexadecimal, of the reason (UTF-8) under its salt."""
+    """Return HMAC-SHA256, in hexadecimal, of the reason (UTF-8) under its salt."""
     return hmac.digest(salt, text.encode(), "sha256").hex()
 
 
@@ -73,7 +73,7 @@ class Reasons(ABC):
 
     @abstractmethod
     def _newest_first(self) -> Iterator[tuple[int, str, str]]:
-        """Number, commitment and entry of each row, within the write transaction; most ask for the first one only."""
+        """Yield number, commitment and entry of each row in the write transaction; most callers read the first only."""
 
     @abstractmethod
     def _drop(self, numbers: Sequence[int]) -> None:
@@ -88,7 +88,7 @@ class Reasons(ABC):
         """Take salt and text out of these rows, within the write transaction; how many had any."""
 
     def keep(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
-        """Keep reasons, durably, before the journal seals them; those go that no entry sealed.
+        """Store reasons, durably, before the journal commits to them; reasons without an entry go.
 
         Args:
             writer: the open transaction on the journal that is to seal them.
@@ -136,7 +136,7 @@ class Reasons(ABC):
         return {sealed: text for sealed, _, _, text in rows}
 
     def erase(self, lock: AbstractContextManager[Writer], commitments: Iterable[str]) -> int:
-        """Forget reasons for good, and those that no entry sealed; the commitments stay.
+        """Forget reasons for good, and those without an entry; the commitments stay.
 
         The whole file is rewritten, as when a person is erased.
 
@@ -162,11 +162,11 @@ class Reasons(ABC):
         return erased
 
     def _drop_unsealed(self, writer: Writer) -> None:
-        """Take away those that no entry seals. They are the newest, for each writer takes away what it finds."""
+        """Remove reasons without an entry. They are the newest, because each writer removes those that it finds."""
         unsealed = []
         for number, sealed, entry in self._newest_first():
             stored = writer.find([entry]).get(entry)
-            # The key alone proves nothing: after a reason that was never sealed, another proposal got the number.
+            # The key alone proves nothing: after a reason without an entry, another proposal got the number.
             if stored is not None and b'"reason":"%b"' % sealed.encode() in stored.body:
                 break
             unsealed.append(number)

@@ -19,7 +19,14 @@ from ledger.journal import Journal, Stored, StoredJournal, Writer, rules
 from ledger.players.pending_changes import Pending
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import commitment_to, erasure_key, is_sealed, not_sealed, sealings, with_pending_name
+from ledger.players.sealed_names import (
+    commitment_mismatch,
+    commitment_to,
+    erasure_key,
+    is_committed,
+    name_commitments,
+    with_pending_name,
+)
 
 PATIENCE = 2.0  # seconds to wait for those who read the people file, before the old name is left to the next one
 RULES: dict[str, str] = {  # name -> what it means and what to do; the other refusals are those of ``rules``
@@ -33,8 +40,8 @@ class Renamed:
 
     Attributes:
         person: the player under the name that holds now.
-        recorded: False where the player bears the name already.
-        is_forgotten: False where another process is reading the people file, so that its log keeps the old name until
+        recorded: False if the player bears the name already.
+        is_forgotten: False if another process is reading the people file, so that its log keeps the old name until
             the next command takes it away.
     """
 
@@ -60,14 +67,15 @@ def rename(
         RejectedError: ``unknown-player``, ``erased-player`` or ``clock-behind``.
         StorageError: the people file and the journal do not belong together.
     """
-    # First what others left: a name that waits, and may be sealed already, would give way to this one and be lost.
+    # First the remains of others: a waiting name, perhaps with a commitment already, would give way to this one and be
+    # lost.
     settle(journal.writing(), people, PATIENCE)
     try:
         with journal.writing() as writer:
             person, sealed = _to_be_renamed(writer, people, player)
-            # The same name may be given again: an older copy of the names has one that the journal sealed before the
-            # last.
-            is_new = person.name != name or not is_sealed(person, sealed[-1])
+            # The same name may be given again: an older copy of the names has one from before the journal's last
+            # commitment.
+            is_new = person.name != name or not is_committed(person, sealed[-1])
             if is_new:
                 now = rules.check_clock(clock_ms(), writer.last_recorded_at())
                 pending = people.pending.begin(player, len(sealed), name)
@@ -85,7 +93,7 @@ def rename(
 
 def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person, list[Stored]]:
     """Return the player's row, under any name that the journal ever committed to, and the entries that did so."""
-    sealed = sealings(writer.find, [player]).get(player)
+    sealed = name_commitments(writer.find, [player]).get(player)
     if sealed is None:
         raise rules.stranger(f"renamed:{player}@1", player)
     person = people.by_number([player]).get(player)
@@ -96,13 +104,13 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
     if person.is_erased or writer.find([erasure_key(player)]):
         message = f"who player {player} was is forgotten: who comes back is registered anew, under another number"
         raise RejectedError("erased-player", f"renamed:{player}@{len(sealed)}", message)
-    if not any(is_sealed(person, entry) for entry in sealed):
-        raise StorageError(people.path, not_sealed(people, person, sealed))
+    if not any(is_committed(person, entry) for entry in sealed):
+        raise StorageError(people.path, commitment_mismatch(people, person, sealed))
     return person, sealed
 
 
 def settle(lock: AbstractContextManager[Writer], people: People, patience: float) -> None:
-    """Bring renamings to their end that waited: sealed ones reach their players, the others are dropped.
+    """Complete pending renamings: names with a commitment reach their players, the others are dropped.
 
     The old name is removed from the file and its log before the waiting row is deleted. If this is interrupted, or
     if the file is in use, the next renaming completes it.
@@ -120,10 +128,10 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
     with lock as writer:
         waiting: list[tuple[Pending, bool]] = []
         for row in people.pending.rows():
-            stored = sealings(writer.find, [row.player]).get(row.player)
+            stored = name_commitments(writer.find, [row.player]).get(row.player)
             person = people.by_number([row.player]).get(row.player)
             is_last = (
-                person is not None and stored is not None and is_sealed(with_pending_name(person, row), stored[-1])
+                person is not None and stored is not None and is_committed(with_pending_name(person, row), stored[-1])
             )
             waiting.append((row, is_last))
         for row, sealed in waiting:
@@ -138,7 +146,7 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
 
 
 def settle_if_possible(journal: StoredJournal, people: People) -> None:
-    """As ``settle``, without waiting for anybody; where that cannot be, the sealed names are read where they wait.
+    """Act as ``settle``, without waiting; if that is impossible, names with a commitment are read where they wait.
 
     So it is where the files are open for reading only.
     """

@@ -23,7 +23,7 @@ from ledger.players.people import People
 from ledger.players.persons import Person, commitment
 from ledger.runtime.nearest import meant_by
 
-# Which entries of the journal sealed the name of a player: the registration, then each renaming in order.
+# The entries of the journal that committed to the name of a player: the registration, then each renaming in order.
 #
 # Names are compared with the newest commitment, in every comparison. This module writes nothing.
 
@@ -35,7 +35,7 @@ AGAIN = "ledger"  # the actor if an older copy of the file brought an erased pla
 DECISIONS = ("decision:", "decision;")  # the keys of all decisions of corrections lie between these
 
 
-def sealings(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
+def name_commitments(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
     """Return, by registered player, the entries that committed to the name, the oldest first: the last one holds.
 
     Args:
@@ -60,12 +60,12 @@ def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> 
 
     Args:
         journal: the journal.
-        find: as of ``sealings``.
+        find: as of ``name_commitments``.
         players: numbers; unregistered ones are left out.
     """
     by_key = {registration_key(player): player for player in players}
     if by_key and has_renamings(journal):
-        return {player: entries[-1] for player, entries in sealings(find, by_key.values()).items()}
+        return {player: entries[-1] for player, entries in name_commitments(find, by_key.values()).items()}
     return {by_key[key]: entry for key, entry in find(list(by_key)).items()}
 
 
@@ -107,7 +107,7 @@ def number_of(key: str) -> int:
 
 
 def is_renaming(entry: Stored) -> bool:
-    """True for an entry that renamed a player; the body is canonical, so bytes are enough."""
+    """Return whether an entry renamed a player; the body is canonical, so bytes are enough."""
     return b',"kind":"player-renamed/1","position":' in entry.body
 
 
@@ -116,8 +116,8 @@ def with_pending_name(person: Person, pending: Pending) -> Person:
     return person if person.salt is None else person._replace(name=pending.name, salt=pending.salt)
 
 
-def is_sealed(person: Person, entry: Stored) -> bool:
-    """True when an entry commits to just this identity and name; the body is canonical, so bytes are enough."""
+def is_committed(person: Person, entry: Stored) -> bool:
+    """Return whether an entry commits to just this identity and name; the body is canonical: bytes are enough."""
     return b'"commitment":"%b"' % commitment_to(person).encode() in entry.body
 
 
@@ -127,18 +127,18 @@ def commitment_to(person: Person) -> str:
 
 
 def reappeared_after_erasure(journal: Journal, people: People) -> list[int]:
-    """Players of whom the journal says that they were erased, and who are known by name all the same."""
+    """Return the players with a recorded erasure who are known by name all the same."""
     erased = erased_players(journal)
-    return people.erasures.standing(erased) if erased else []
+    return people.erasures.stored_players(erased) if erased else []
 
 
 def erase_reappeared(journal: Journal, people: People) -> None:
-    """Forget players who were erased and whom an older copy of the people file knows; their old bytes may stay."""
+    """Forget erased players whom an older copy of the people file knows; their old bytes may stay."""
     if back := reappeared_after_erasure(journal, people):
         people.erasures.begin(back, AGAIN)
 
 
-# Numbers that are counted for each process that registers somebody, so that it costs the same among a million players.
+# Numbers that are counted for each registering process, so that it costs the same among a million players.
 _STRETCHES, _STRETCH = 8, 500
 _NAMED = 5  # players that a refusal names one by one
 
@@ -164,7 +164,7 @@ class NumberedPersons(NamedTuple):
         return len({person.player for person in otherwise} & self.renamed)
 
 
-class SealedNames:
+class VerifiedNames:
     """The names of one people file, each compared with its journal before it is used."""
 
     def __init__(
@@ -200,7 +200,7 @@ class SealedNames:
         return self.file
 
     def show_pending(self) -> None:
-        """Read as the players' names those that the journal sealed and that did not reach their players yet."""
+        """Read as the players' names those with a commitment that did not reach their players yet."""
         pending = {row.player: row for row in self.file.pending.rows()}
         if pending:
             sealed = self._latest(pending)
@@ -209,7 +209,7 @@ class SealedNames:
                 [
                     pending[player]
                     for player, person in persons.items()
-                    if is_sealed(with_pending_name(person, pending[player]), sealed[player])
+                    if is_committed(with_pending_name(person, pending[player]), sealed[player])
                 ]
             )
 
@@ -227,7 +227,7 @@ class SealedNames:
                     break
 
     def compared(self, person: Person) -> Person:
-        """Return the person, if the journal committed to this very name under the number, or registered nobody.
+        """Return the person, if the journal committed to this very name under the number, or registered no player.
 
         Raises:
             StorageError: it sealed another name.
@@ -269,7 +269,7 @@ class SealedNames:
 
     @contextmanager
     def registering(self) -> Iterator[None]:
-        """Take away, when the block ends, the names of new players whose registration was undone within it."""
+        """Remove, when the block ends, the names of new players whose registration was undone within it."""
         try:
             yield
         finally:
@@ -305,7 +305,7 @@ class SealedNames:
                 )
 
     def _check_all_there(self) -> None:
-        """It is the people file of this journal: all whom that registered have a row, all renamed ones the name."""
+        """Check that this is the journal's people file: all registered players have a row, renamed ones the name."""
         # The journal's numbers are read once. Rows are given out without gaps and none is ever deleted: if another
         # process has written since, it is enough that there are still as many rows as the highest number says.
         version = self.file.version()
@@ -359,16 +359,16 @@ class SealedNames:
         Raises:
             StorageError: it sealed another name.
         """
-        while not (person.is_erased or is_sealed(person, entry)):
+        while not (person.is_erased or is_committed(person, entry)):
             # Another process may be giving a name: the row that waits is read before that of the player, which bears
             # the name when the row is gone, and the journal after both.
             pending = [row for row in self.file.pending.rows() if row.player == person.player]
             person = self.file.by_number([person.player]).get(person.player, person)
-            if any(is_sealed(with_pending_name(person, row), entry) for row in pending):
+            if any(is_committed(with_pending_name(person, row), entry) for row in pending):
                 return with_pending_name(person, pending[0])
-            sealed = sealings(self._journal.find, [person.player])[person.player]
-            if sealed[-1].position == entry.position and not (person.is_erased or is_sealed(person, entry)):
-                raise StorageError(self.file.path, not_sealed(self.file, person, sealed))
+            sealed = name_commitments(self._journal.find, [person.player])[person.player]
+            if sealed[-1].position == entry.position and not (person.is_erased or is_committed(person, entry)):
+                raise StorageError(self.file.path, commitment_mismatch(self.file, person, sealed))
             entry = sealed[-1]
         return person
 
@@ -385,7 +385,7 @@ def check_name(person: Person, name: str) -> None:
         raise ConflictError(registration_key(person.player), "name", person.name, name)
 
 
-def not_sealed(people: People, person: Person, sealed: Sequence[Stored]) -> str:
+def commitment_mismatch(people: People, person: Person, sealed: Sequence[Stored]) -> str:
     """Return words about a row of the people file that contradicts the journal's last commitment, with the remedy.
 
     Args:
@@ -394,7 +394,7 @@ def not_sealed(people: People, person: Person, sealed: Sequence[Stored]) -> str:
         sealed: the entries that sealed the player's name, the oldest first.
     """
     whose, entry = f"player {person.player} ({person.identity!r})", sealed[-1].position
-    if any(is_sealed(person, earlier) for earlier in sealed[:-1]):
+    if any(is_committed(person, earlier) for earlier in sealed[:-1]):
         return (
             f"{whose} has the name from before entry {entry} of the journal, which gave another one: it is an older "
             f"copy; {people.RESTORE}; where there is none, "
@@ -416,7 +416,7 @@ def lost_players(journal: Journal, people: People) -> dict[int, int]:
 
 
 def go_on_without(journal: Journal, people: People) -> int:
-    """Give a row without a name to each registered player who has none; how many there were.
+    """Give a row without a name to each registered player who has none; return how many there were.
 
     Nobody else may register players meanwhile.
 
@@ -435,19 +435,19 @@ def refuse_strangers(journal: Journal, people: People) -> None:
     Raises:
         StorageError: the first one who is not.
     """
-    SealedNames(journal, people).show_pending()
+    VerifiedNames(journal, people).show_pending()
     strangers: list[tuple[Person, int]] = []
     for persons in people.iter_named():
         sealed = latest_commitments(journal, journal.find, [person.player for person in persons])
         for person in persons:
             entry = sealed.get(person.player)
-            if entry is not None and not is_sealed(person, entry):
+            if entry is not None and not is_committed(person, entry):
                 strangers.append((person, entry.position))
     if strangers:
         person, entry_number = strangers[0]
-        every = sealings(journal.find, [person.player])[person.player]
-        if any(is_sealed(person, entry) for entry in every):
-            raise StorageError(people.path, f"{not_sealed(people, person, every)}; nothing was written")
+        every = name_commitments(journal.find, [person.player])[person.player]
+        if any(is_committed(person, entry) for entry in every):
+            raise StorageError(people.path, f"{commitment_mismatch(people, person, every)}; nothing was written")
         way_out = f"try again {people.SET_ASIDE}" if people.SET_ASIDE else people.RESTORE
         raise StorageError(
             people.path,
@@ -457,7 +457,7 @@ def refuse_strangers(journal: Journal, people: People) -> None:
         )
 
 
-def player_found(journal: Journal, names: SealedNames, word: str) -> Person:
+def find_player(journal: Journal, names: VerifiedNames, word: str) -> Person:
     """Return the one player of that name, identity or number, compared with the journal's commitment.
 
     Raises:

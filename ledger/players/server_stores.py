@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
-    """Journal and names on a server, on one connection, so that what belongs together is recorded together.
+    """Return journal and names on a server, on one connection, so that what belongs together is recorded together.
 
     Raises:
         StorageError: the server cannot be reached or trusted, promises too little, or holds no such ledger.

@@ -34,13 +34,13 @@ class SqliteNameIndex(FilePart, NameIndex):
         """Return the statements that make the index."""
         raise NotImplementedError
 
-    def _stands(self) -> bool:
+    def _exists(self) -> bool:
         row = self._connection.execute(f"SELECT 1 FROM main.sqlite_master WHERE name = '{self.TABLE}'").fetchone()
         return row is not None
 
     def reached(self) -> int:
         """Return the highest number in the index; 0 if there is none."""
-        if not self._stands():
+        if not self._exists():
             return 0
         return int(self._connection.execute(self.REACHED).fetchone()[0])
 
@@ -51,7 +51,7 @@ class SqliteNameIndex(FilePart, NameIndex):
         return self._connection.execute(_STORED, (json.dumps(players),)).fetchall()
 
     def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
-        if not self._stands():
+        if not self._exists():
             for statement in self.statements():
                 self._connection.execute(statement)
         insert = f"INSERT INTO main.{self.TABLE}({self.NUMBER}, {self.HELD}) VALUES (?, ?)"

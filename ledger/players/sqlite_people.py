@@ -40,7 +40,7 @@ MISSING = (
 _COLUMNS = "player, identity, name, salt, joined_at"
 _INSERT = f"INSERT INTO main.people({_COLUMNS}) VALUES (?, ?, ?, ?, ?)"
 # The same sums over the rows and over the index on identities: they differ where one is older than the other. One
-# statement, as of one moment.
+# statement, in one read snapshot.
 _SUMS = "count(identity), total(player) FILTER (WHERE identity IS NOT NULL), total(length(identity))"
 _COUNTS = (
     f"SELECT * FROM (SELECT count(*), coalesce(max(player), 0), {_SUMS} FROM main.people NOT INDEXED), "
@@ -133,7 +133,7 @@ class SqlitePeople(People):
 
     @classmethod
     def is_empty(cls, path: str | Path) -> bool:
-        """True for a people file without players.
+        """Return whether a people file has no players.
 
         Raises:
             StorageError: not ours.
@@ -188,7 +188,7 @@ class SqlitePeople(People):
         """Leave nothing in the file and its log but the present rows, from any writer: rewrite it.
 
         Returns:
-            False where another process is reading the file, so that the log keeps old bytes.
+            False if another process is reading the file, so that the log keeps old bytes.
 
         Raises:
             StorageError: the file refuses.
@@ -238,7 +238,7 @@ class SqlitePeople(People):
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def counts(self) -> tuple[int, int]:
-        """Number of rows and highest number. The whole file is read.
+        """Return the number of rows and highest number. The whole file is read.
 
         Raises:
             CorruptError: rows and the index on identities do not belong together.
@@ -307,7 +307,7 @@ class SqlitePeople(People):
         return self._connection.execute(_NAMES_LIKE, (word[:1], word, most)).fetchall()
 
     def copies(self) -> str:
-        """Copies of the file, as backups are."""
+        """Return the copies of the file that may exist: backups."""
         return "copies of this file may still tell"
 
     def _rows(self, query: str, arguments: tuple[object, ...]) -> list[Person]:
@@ -386,7 +386,7 @@ _STANDING = f"SELECT player FROM main.people WHERE player IN (SELECT value FROM 
 
 
 class SqlitePendingErasures(_FileChanges, PendingErasures):
-    """The erasures of one people file that are not brought to their end yet."""
+    """The incomplete erasures of one people file."""
 
     def rows(self) -> dict[int, str]:
         """Return, by player, the person who requested the erasure; none in a file of release 0.1.0."""
@@ -394,7 +394,7 @@ class SqlitePendingErasures(_FileChanges, PendingErasures):
             return {}
         return dict(self._connection.execute(_ERASURES_PENDING).fetchall())
 
-    def standing(self, players: Iterable[int]) -> list[int]:
+    def stored_players(self, players: Iterable[int]) -> list[int]:
         """Return those of these players of whom the file knows more than the number."""
         rows = self._connection.execute(_STANDING, (json.dumps(list(players)),))
         return [player for (player,) in rows]

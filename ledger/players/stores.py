@@ -14,7 +14,7 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.people import People
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.lazy import Lazy
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 
 if TYPE_CHECKING:
     from ledger.players import server_stores
@@ -25,7 +25,7 @@ READ_ONLY = "it was opened for reading only"
 
 
 def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, People]:
-    """Journal and names of the ledger at a path, in files or where its ``club.toml`` says.
+    """Return journal and names of the ledger at a path, in files or where its ``club.toml`` says.
 
     Raises:
         StorageError: a file or a server refuses, or both a file and a server hold a journal.
@@ -33,7 +33,7 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
     """
     place = place_of(path)
     if place is None:
-        return SqliteJournal(path, read_only=read_only), SqlitePeople(beside(path, "people"), read_only=read_only)
+        return SqliteJournal(path, read_only=read_only), SqlitePeople(sidecar(path, "people"), read_only=read_only)
     journal, people = server_stores.on_server(place)
     if read_only:
         journal.refusal = people.refusal = READ_ONLY
@@ -64,12 +64,12 @@ def open_names(path: Path) -> People:
         StorageError: a file or a server refuses.
     """
     place = _place(path, SettingsFile(path))
-    return SqlitePeople(beside(path, "people")) if place is None else server_stores.names_on_server(place)
+    return SqlitePeople(sidecar(path, "people")) if place is None else server_stores.names_on_server(place)
 
 
 def token_store_of(path: Path, journal: Journal) -> TokenStore:
     """Return the token store of the journal at a path."""
-    file = TokensFile(beside(path, "tokens"), lambda: journal.root_at(1))
+    file = TokensFile(sidecar(path, "tokens"), lambda: journal.root_at(1))
     return file if isinstance(journal, SqliteJournal) else server_stores.token_store_of(journal, file)
 
 

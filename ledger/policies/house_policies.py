@@ -55,7 +55,7 @@ class HousePolicies:
         actor: str | None = None,
         token: str | None = None,
     ) -> Receipt:
-        """Set a policy from an instant on; what is not given stays as it holds then.
+        """Set a policy from an instant on; settings that are not given stay as they are then.
 
         Four eyes hold from the entry on, and only a proposal that is approved changes them once they are on.
 
@@ -75,7 +75,7 @@ class HousePolicies:
             RejectedError: ``needs-a-proposal``: four eyes are on; or for want of a token.
         """
         check_settings(policy, settings, effective_from)
-        self.ledger.level()  # what is long is done before the lock
+        self.ledger.level()  # long work is done before the lock
         self.ledger.current_facts.refuse_unknown_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
@@ -134,11 +134,11 @@ class HousePolicies:
         policies = self._policies()
         event = _in_full(policies, policy, next_number(writer.find, policy), settings, since)
         # No entry holds the event yet, so its position is 0; only instant and settings are compared.
-        stands, row = _row_in_force(policies, policy, since), row_of(0, event)
-        if stands is not None and (stands.since_ms, stands.settings) == (row.since_ms, row.settings):
+        current, row = _row_in_force(policies, policy, since), row_of(0, event)
+        if current is not None and (current.since_ms, current.settings) == (row.since_ms, row.settings):
             # The same fact under the same key is a duplicate, which records nothing. In the words of the entry: it may
             # say something else itself, and have these values only since it was corrected.
-            key = attrs.evolve(event, number=stands.number).key
+            key = attrs.evolve(event, number=current.number).key
             recorded = decode(writer.find([key])[key].body).event
             assert isinstance(recorded, PolicySet)  # keys of its family are of policies
             return recorded
@@ -162,7 +162,7 @@ def _row_in_force(policies: Policies, policy: str, since: str | None) -> PolicyR
 
 def _in_full(policies: Policies, policy: str, number: int, settings: Given, since: str | None) -> PolicySet:
     """Return a policy with every setting: one that is not given stays as it is."""
-    stands = _row_in_force(policies, policy, since)
+    current = _row_in_force(policies, policy, since)
     return PolicySet(
-        policy=policy, number=number, settings={**settings_in(policy, stands), **settings}, effective_from=since
+        policy=policy, number=number, settings={**settings_in(policy, current), **settings}, effective_from=since
     )

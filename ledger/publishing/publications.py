@@ -1,4 +1,4 @@
-"""The lists that a ledger has shown to the world: published, kept, and worked out again from what was known then.
+"""The published lists of a ledger: published, stored, and calculated again from the entries of their time.
 
 ``journal.kept_lists`` defines how rows are stored, ``ratings.standings`` the rows of a list. A published list never
 changes: later entries about the same day go into a revised list of that day. Suspicious features of a list before it
@@ -75,7 +75,7 @@ class Publication:
 
     @cached_property
     def at_ms(self) -> int:
-        """The last moment of its instant, milliseconds since 1970."""
+        """The last millisecond of its instant, since 1970."""
         return instant_end_ms(self.event.as_of)
 
 
@@ -85,7 +85,7 @@ class Published:
 
     Attributes:
         publication: the list.
-        recorded: False where the last edition had the same rows, so that nothing was recorded.
+        recorded: False if the last edition had the same rows, so that nothing was recorded.
         complaints: what looked wrong and was published in spite of it.
     """
 
@@ -160,12 +160,12 @@ class Publications:
                 the complaints; or for want of a token.
             UnknownNameError: there is no such pool.
         """
-        # Only to refuse what is no instant before a token is asked for.
+        # Only to refuse a malformed instant before a token is asked for.
         instant_ms(as_of)
         tried = f"publish the list of {as_of}"
         who = self.ledger.tokens.who(token, actor, Role.APPROVER, tried)
         self.ledger.level()
-        draft = self.draft(as_of, pool)  # what is long is done before the lock
+        draft = self.draft(as_of, pool)  # long work is done before the lock
         name = draft.pool.name
         complaints = self.complaints(draft)
 
@@ -300,7 +300,7 @@ class Publications:
         instant, divided, edition = rest.partition("/")
         of_pool = self.all(pool) if is_storable(word) else []
         named = [publication for publication in of_pool if publication.name == f"{pool}@{rest}"]
-        # An instant may be written in several ways: 2024-02 and 2024-02-29 end at one moment.
+        # An instant may be written in several ways: 2024-02 and 2024-02-29 end at the same millisecond.
         if not divided:
             with suppress(MalformedError):
                 end_ms = instant_end_ms(instant)
@@ -464,7 +464,7 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
 def names_misspelt(
     rows: Rows, people: Callable[[list[int]], Mapping[int, Person]], listed: set[int]
 ) -> Iterator[Complaint]:
-    """Players who are new on a list, and whose name is another's there with one letter changed.
+    """Yield players who are new on a list, and whose name is another's there with one letter changed.
 
     Args:
         rows: the list, by player.

@@ -347,7 +347,8 @@ def run(
             raise
         raise scheme.failed(error) from error
     if cols is FEW:
-        put_back(scheme.player, everybody, state)
+        for place, player in enumerate(everybody):
+            put_of(scheme.player)(state, place * len(scheme.state), player)
 
 
 def records(cols: Columns, cls: type, flat: Column) -> Any:
@@ -361,13 +362,6 @@ def records(cols: Columns, cls: type, flat: Column) -> Any:
 def room(cols: Columns, cls: type, count: int) -> Any:
     """So many records to be filled."""
     return records(cols, cls, cols.room(count * len(numbers_of(cls))))
-
-
-def put_back(cls: type, objects: Sequence[Any], flat: list[float]) -> None:
-    """Write what has become of objects into the flat list that they were made of."""
-    width = len(numbers_of(cls))
-    for place, record in enumerate(objects):
-        put_of(cls)(flat, place * width, record)
 
 
 def with_began(cols: Columns, scheme: Scheme, games: Rateable) -> Rateable:

@@ -19,7 +19,7 @@ from ledger.ratings.views import Views
 from ledger.ratings.whole_builds import WholeBuilds
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, silent
 
 _WORD = "known-"  # the file of what was known at entry 917: club.known-917.db
@@ -47,7 +47,7 @@ def known_at(
         progress: receives the progress.
         keep: whether they may be stored, and stored ones used; otherwise they are built in a temporary folder.
     """
-    kept = _KnownViews(beside(path, f"{_WORD}{position}"), projectors, ScratchJournal(journal, position))
+    kept = _KnownViews(sidecar(path, f"{_WORD}{position}"), projectors, ScratchJournal(journal, position))
     if keep and kept.can_be_written():
         with closing(kept):
             kept.make(progress)

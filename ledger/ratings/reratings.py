@@ -295,7 +295,7 @@ def converged_players(
             places = cols.small([place for place, _ in asked.values()])
             reached = cols.rows(folded.running[number], places, len(table.fold.state))
             before = rerating.states.former_rows(number, cols.take(part.places, places))
-            (flags,) = cols.lists([cols.alike(before, reached, len(table.fold.state))])
+            (flags,) = cols.lists([cols.equal_rows(before, reached, len(table.fold.state))])
             asked = {player: asked[player] for player, flag in zip(asked, flags, strict=True) if flag}
     return _with_the_same_rows(cols, rows, rated, folded, asked)
 

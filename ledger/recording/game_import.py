@@ -26,10 +26,10 @@ from ledger.facts import codec
 from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
-from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, shown
+from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, excerpt
 from ledger.facts.words import Brings
 from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
-from ledger.players.sealed_names import SealedNames
+from ledger.players.sealed_names import VerifiedNames
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged
 from ledger.recording.new_players import register
@@ -131,7 +131,7 @@ class GameImport:
 
     def __init__(
         self,
-        names: SealedNames,
+        names: VerifiedNames,
         keys: MadeKeys,
         choice: PoolChoice,
         scheme: SchemeAdopted,
@@ -319,7 +319,7 @@ class GameImport:
         for line, pool in zip(games.column("line"), games.column("pool"), strict=True):
             if pool not in refused_pools:
                 continue
-            fault = f"{shown(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
+            fault = f"{excerpt(pool)} cannot name a pool, whose name matches {NAME_PATTERN}: correct the variant"
             if _NAME.fullmatch(pool):
                 fault = (
                     f"pool {pool!r} would be one more than {MAX_NEW_POOLS}, the limit of new pools of one import: "

@@ -15,7 +15,7 @@ from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
 from ledger.journal import Writer, rules
 from ledger.players.persons import Person
-from ledger.players.sealed_names import SealedNames, commitment_to
+from ledger.players.sealed_names import VerifiedNames, commitment_to
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class PlayersOfFile(NamedTuple):
 
 def register(
     writer: Writer,
-    names: SealedNames,
+    names: VerifiedNames,
     named: Mapping[str, str],
     stamp: str,
     actor: str,

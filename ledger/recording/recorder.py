@@ -28,7 +28,7 @@ from ledger.facts.events import (
     GameRecorded,
     GameSupplemented,
 )
-from ledger.facts.source_games import shown
+from ledger.facts.source_games import excerpt
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, late_facts, rules
 from ledger.runtime.long_work import collector_paused
@@ -119,9 +119,9 @@ class Recorder:
             strangers = [thing for thing in batch if not isinstance(thing, EVENTS)]
             if strangers:
                 what_to_do = "is no event: build one, such as GameRecorded(game=..., ...) of 'ledger'"
-                raise MalformedError([f"{shown(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
+                raise MalformedError([f"{excerpt(thing)} {what_to_do}" for thing in strangers[:STRANGERS_NAMED]])
         # Before the lock, for which others wait: an actor that no entry may hold is refused at once.
-        codec.seal_actor(actor)
+        codec.actor_json(actor)
         with self._writing([event.key for event in batch]) as writer:
             accepted = _accepted(batch, writer)
             # under the lock: after a long wait an earlier reading would be behind the last entry
@@ -197,7 +197,7 @@ class Recorder:
 def _fault_of(game: Submission) -> MalformedError | None:
     """Return the fault of an actor, or of moves to be stored that are not those of the game."""
     try:
-        codec.seal_actor(game.actor)
+        codec.actor_json(game.actor)
     except MalformedError as error:
         return error
     if game.movetext is None or not isinstance(game.event, GameRecorded):

@@ -33,7 +33,7 @@ _C13 = 1.3691488853904124e-12
 
 
 def exp2(x: float) -> float:
-    """2 to the power *x*, within 2 units in the last place for results in the normal range."""
+    """Return 2 to the power *x*, within 2 units in the last place for results in the normal range."""
     # ldexp raises in Python and wraps its exponent when compiled
     if x >= 1024.0:
         return inf
@@ -43,7 +43,7 @@ def exp2(x: float) -> float:
 
 
 def exp2_in_range(x: float) -> float:
-    """``exp2`` for -1100 < *x* < 1024, without a branch: what two kernels ask of the same number is worked out once."""
+    """Return ``exp2`` for -1100 < *x* < 1024, without a branch; two kernels with one number share its calculation."""
     whole = floor(x + 0.5)
     f = x - whole
     # Estrin's scheme: the same operations in the same order everywhere, and short chains for the compiler.
@@ -57,17 +57,17 @@ def exp2_in_range(x: float) -> float:
 
 
 def pow10(x: float) -> float:
-    """10 to the power *x*, within (2 + 5|x|) units in the last place for results in the normal range."""
+    """Return 10 to the power *x*, within (2 + 5|x|) units in the last place for results in the normal range."""
     return exp2(x * LOG2_10)
 
 
 def exp(x: float) -> float:
-    """E to the power *x*, within (2 + 2|x|) units in the last place for results in the normal range."""
+    """Return e to the power *x*, within (2 + 2|x|) units in the last place for results in the normal range."""
     return exp2(x * LOG2_E)
 
 
 def log2(x: float) -> float:
-    """Logarithm of *x* > 0 to base 2, within 6 units in the last place; exact for powers of 2."""
+    """Return the logarithm of *x* > 0 to base 2, within 6 units in the last place; exact for powers of 2."""
     mantissa, exponent = frexp(x)
     # to within a factor of the square root of 2 from 1, on both sides: so |t| is smallest, and the series shortest
     if mantissa < 0.7071067811865476:
@@ -85,17 +85,17 @@ def log2(x: float) -> float:
 
 
 def log(x: float) -> float:
-    """Natural logarithm of *x* > 0, within 6 units in the last place."""
+    """Return the natural logarithm of *x* > 0, within 6 units in the last place."""
     return log2(x) * LN2
 
 
 def log10(x: float) -> float:
-    """Logarithm of *x* > 0 to base 10, within 6 units in the last place."""
+    """Return the logarithm of *x* > 0 to base 10, within 6 units in the last place."""
     return log2(x) / LOG2_10
 
 
 def logistic(difference: float) -> float:
-    """Expected score 1 / (1 + 10^(-difference/400)) of the side that is *difference* points stronger.
+    """Return the expected score 1 / (1 + 10^(-difference/400)) of the side that is *difference* points stronger.
 
     ``logistic(-difference)`` is exactly ``1 - logistic(difference)``.
     """

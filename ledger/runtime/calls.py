@@ -98,9 +98,9 @@ def _compared(parameter: _Parameter, value: Any, faults: list[str]) -> Any:
         return parameter.enumeration(value)
     if parameter.words_of is not None and isinstance(value, list | tuple) and set(value) <= set(parameter.words_of):
         return [parameter.words_of(word) for word in value]
-    shown = repr(value)
-    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
-    faults.append(f"{parameter.name} must be {parameter.words}, got {shown}")
+    text = repr(value)
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    faults.append(f"{parameter.name} must be {parameter.words}, got {text}")
     return value
 
 

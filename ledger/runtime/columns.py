@@ -41,7 +41,7 @@ class Columns(Protocol):
         """Return a column of floats to be filled."""
 
     def take(self, column: Column, places: Column) -> Column:
-        """``column[place]`` for each place."""
+        """Return ``column[place]`` for each place."""
 
     def where(self, flags: Column) -> Column:
         """Return the places whose flag is set."""
@@ -50,28 +50,28 @@ class Columns(Protocol):
         """Return, for places among the sides of games, two a game: game, side (0 or 1), and place of the other side."""
 
     def choose(self, flags: Column, at_zero: Column, at_one: Column) -> Column:
-        """``at_zero`` where the flag is 0, ``at_one`` where it is 1."""
+        """Return ``at_zero`` where the flag is 0, ``at_one`` where it is 1."""
 
     def minus(self, number: int, column: Column) -> Column:
-        """*number* minus each."""
+        """Return *number* minus each."""
 
     def equal(self, column: Column, number: int) -> Column:
-        """1 where it is *number*, else 0."""
+        """Return 1 where it is *number*, else 0."""
 
     def up_to(self, column: Column, number: int) -> Column:
-        """1 where it is at most *number*, else 0."""
+        """Return 1 where it is at most *number*, else 0."""
 
     def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
         """Return the bits of whole numbers above so many lower bits, and the lower bits."""
 
     def interleave(self, first: Column, second: Column) -> Column:
-        """first[0], second[0], first[1], second[1], ..."""
+        """Return first[0], second[0], first[1], second[1], ..."""
 
     def field(self, flat: Column, field: int, fields: int) -> Column:
         """Return every *fields*-th number of *flat*, from *field*."""
 
     def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
-        """Places of the rows sorted by owner, then rank, where ranks of an owner are 0, 1, 2, ... without gaps.
+        """Return places of the rows sorted by owner, then rank, where ranks of an owner are 0, 1, 2, ... without gaps.
 
         Also where each owner's rows begin among them, and one more for the end.
         """
@@ -83,7 +83,7 @@ class Columns(Protocol):
         """Return the distinct numbers of both in ascending order, and both as places among them."""
 
     def ranks(self, n: Column, owner: Column, base: Column) -> Column:
-        """``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
+        """Return ``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
 
     def over(self, column: Column, number: int) -> Column:
         """Return each number divided by *number*, as floats."""
@@ -107,9 +107,9 @@ class Columns(Protocol):
         """Put such rows at these places, in place; on request only the *first* numbers of each row are given."""
 
     def filled(self, flat: Column, instead: Sequence[float]) -> Column:
-        """Rows as wide as *instead*, flat, with its number wherever a row says None or NaN."""
+        """Return rows as wide as *instead*, flat, with its number wherever a row says None or NaN."""
 
-    def alike(self, first: Column, second: Column, width: int) -> Column:
+    def equal_rows(self, first: Column, second: Column, width: int) -> Column:
         """Return, by row of both, 1 if all its numbers are equal, NaN as itself, else 0."""
 
 
@@ -216,7 +216,7 @@ class Few:
             for value, start in zip(flat, cycle(instead), strict=False)
         ]
 
-    def alike(self, first: Column, second: Column, width: int) -> Column:
+    def equal_rows(self, first: Column, second: Column, width: int) -> Column:
         same = list(map(is_same, first, second))
         return [int(all(same[row : row + width])) for row in range(0, len(same), width or 1)]
 
@@ -330,8 +330,8 @@ class Many:
         rows = np.asarray(flat, np.float64).reshape(-1, len(instead) or 1)
         return np.where(np.isnan(rows), np.asarray(instead or [nan]), rows).reshape(-1)
 
-    def alike(self, first: Column, second: Column, width: int) -> Column:
-        return alike_values(first, second).reshape(-1, width).all(axis=1).astype(np.int32)
+    def equal_rows(self, first: Column, second: Column, width: int) -> Column:
+        return equal_values(first, second).reshape(-1, width).all(axis=1).astype(np.int32)
 
 
 def is_same(first: Any, second: Any) -> bool:
@@ -339,7 +339,7 @@ def is_same(first: Any, second: Any) -> bool:
     return bool(first == second or (first != first and second != second))  # noqa: PLR0124  # NaN
 
 
-def alike_values(first: Any, second: Any) -> Any:
+def equal_values(first: Any, second: Any) -> Any:
     """Return whether the values of two arrays are equal, NaN as itself, value by value."""
     return (first == second) | ((first != first) & (second != second))  # noqa: PLR0124  # NaN
 
@@ -386,5 +386,5 @@ def _many_changes(old: Sequence[Column], new: Sequence[Column]) -> tuple[Column,
     gone = np.ones(len(old[0]), np.bool_)
     gone[at[same]] = False
     for before, after in zip(old[1:], new[1:], strict=True):
-        same &= alike_values(before[at], after)
+        same &= equal_values(before[at], after)
     return np.flatnonzero(gone), np.flatnonzero(~same)

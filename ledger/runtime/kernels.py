@@ -72,7 +72,7 @@ def sources_of(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, 
 
 
 def _ldexp(x: float, exponent: int) -> float:
-    """``math.ldexp`` without a call, the same bits; for 0.5 <= |x| < 2 and exponents from -1500 to 1500."""
+    """Return ``math.ldexp`` without a call, the same bits; for 0.5 <= |x| < 2 and exponents from -1500 to 1500."""
     # In two steps, so that neither factor leaves the normal range; the first product is exact, the second one rounds.
     # Without a branch: with one the compiler does not see that two powers of the same number are one.
     half = exponent >> 1
@@ -82,7 +82,7 @@ def _ldexp(x: float, exponent: int) -> float:
 
 
 def _frexp(x: float) -> tuple[float, int]:
-    """``math.frexp`` without a call, the same bits; for finite x other than 0."""
+    """Return ``math.frexp`` without a call, the same bits; for finite x other than 0."""
     bits = float64(x).view(int64)  # noqa: F821
     exponent = ((bits >> 52) & 0x7FF) - 1022
     if exponent == -1022:  # below the normal range
@@ -137,7 +137,7 @@ def _in_words(kind: Any) -> str:
 
 @cache
 def _cache_in_words() -> Any:
-    """Numba's cache on disk, whose index names types by words."""
+    """Return Numba's cache on disk, whose index names types by words."""
     # Numba writes the types themselves into the index of a kernel. Several schemes share kernels: when the plug-in of
     # one of them was gone, the whole index could not be read any more, for everybody.
 
@@ -156,7 +156,7 @@ def digest_of(sources: dict[str, str]) -> str:
 
 @cache
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """*function* and all that it calls, compiled and cached on disk; same arguments, NumPy arrays for lists."""
+    """Return *function* and all that it calls, compiled and cached on disk; same arguments, NumPy arrays for lists."""
     # with this module, which puts functions of its own into every kernel
     sources = sources_of(function, {__name__: inspect.getsource(sys.modules[__name__])})
     ready = _ready(function, f"{function.__qualname__}_{digest_of(sources)}", {})

@@ -15,7 +15,7 @@ from ledger.errors import StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 
-RESTORE_PLAN = "plan.json"  # in the folder ``restoring`` while files change places
+RESTORE_PLAN = "plan.json"  # in the folder ``restore_folder`` while files change places
 
 
 def journal_file(path: str | Path) -> Path:
@@ -42,20 +42,20 @@ def _resolved(path: Path) -> Path:
         raise StorageError(str(path), f"is a symbolic link that leads nowhere ({error}); check the link") from error
 
 
-def beside(path: str | Path, word: str) -> Path:
+def sidecar(path: str | Path, word: str) -> Path:
     """Return the file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``, next to the journal."""
     journal = journal_file(path)
     # a journal called ``club`` has its people in ``club.people.db``, so that no word is taken for its ending
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
 
 
-def kept_with(path: str | Path, word: str) -> Path:
+def companion_file(path: str | Path, word: str) -> Path:
     """Return a file of the ledger at *path* that is no database: ``club.db`` -> ``club.key``, next to the journal."""
     journal = journal_file(path)
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix.removesuffix('.db')}")
 
 
-def restoring(path: str | Path) -> Path:
+def restore_folder(path: str | Path) -> Path:
     """Return the folder in which a restore of the ledger at *path* is prepared."""
     journal = Path(path).resolve()
     return journal.with_name(f"{journal.name}.restoring")
@@ -65,8 +65,8 @@ def refuse_half_restored(path: str | Path) -> None:
     """Raise StorageError where a restore was stopped on its way."""
     journal = Path(path)
     # SQLite makes an empty file for a process that opens a journal that was just moved away
-    stands = journal.exists() and journal.stat().st_size > 0
-    if not stands and (restoring(path) / RESTORE_PLAN).exists():
+    has_journal = journal.exists() and journal.stat().st_size > 0
+    if not has_journal and (restore_folder(path) / RESTORE_PLAN).exists():
         raise StorageError(
             str(path), "a restore was stopped half-way; run it again: it first brings back what stood here before"
         )
@@ -74,7 +74,7 @@ def refuse_half_restored(path: str | Path) -> None:
 
 def refuse_leftovers(path: str | Path) -> None:
     """Raise StorageError where a new journal would find what another one left, and be taken for that one."""
-    for leftover in (beside(path, "views"), *(kept_with(path, word) for word in ("checkpoints", "key", "toml"))):
+    for leftover in (sidecar(path, "views"), *(companion_file(path, word) for word in ("checkpoints", "key", "toml"))):
         if leftover.exists():
             raise StorageError(str(leftover), "exists already, though the journal does not")
 
@@ -94,9 +94,9 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
     if "\0" in str(path):
         raise StorageError(str(path), "is no name of a file: it holds a NUL character")
     if of is not None:
-        own = [journal_file(of), *(beside(of, word) for word in ("people", "views", "tokens"))]
+        own = [journal_file(of), *(sidecar(of, word) for word in ("people", "views", "tokens"))]
         own += [file.with_name(f"{file.name}{end}") for file in own for end in _BESIDE_A_DATABASE]
-        own += [kept_with(of, word) for word in ("checkpoints", "key", "toml")]
+        own += [companion_file(of, word) for word in ("checkpoints", "key", "toml")]
         if _resolved(path) in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")
     # a device or a pipe would wait for a writer
@@ -109,7 +109,7 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
 
 
 @contextmanager
-def whole(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
+def atomic_file(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
     """Give a name for a new file; when the block ends without an error the file appears as *path*, never half made.
 
     Args:
@@ -189,7 +189,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def save_document(path: Path, content: bytes, of: str | Path | None = None) -> None:
-    """Write a file that somebody asked for; an earlier file of that name is replaced when the new one is complete.
+    """Write a requested file; an earlier file of that name is replaced when the new one is complete.
 
     Args:
         path: the file.

@@ -44,7 +44,7 @@ class FileGuard:
         self._path = str(path)
         self._place = str(Path(path).absolute())  # the working folder may change
         self._script = script
-        self._file = self._standing()
+        self._file = self._present()
         self._version = -1  # the schema's version in which everything was found to be ours
 
     def check(self, connection: sqlite3.Connection) -> None:
@@ -53,7 +53,7 @@ class FileGuard:
         Raises:
             StorageError: the path leads to another file now, or the schema is not what this program made.
         """
-        if self._standing() != self._file:
+        if self._present() != self._file:
             raise StorageError(
                 self._path, "was moved, deleted or replaced while it was open; open it again: nothing was recorded"
             )
@@ -64,7 +64,7 @@ class FileGuard:
                 raise StorageError(self._path, f"{fault}; nothing was recorded")
             self._version = version
 
-    def _standing(self) -> tuple[int, int] | None:
+    def _present(self) -> tuple[int, int] | None:
         try:
             status = os.stat(self._place)  # noqa: PTH116  # asked before every transaction; a Path takes longer
         except OSError:
@@ -102,7 +102,7 @@ def _quoted(name: str) -> str:
 
 
 def statements(script: str) -> Iterator[str]:
-    """Whole statements of a script; a trigger's body has semicolons of its own."""
+    """Yield the whole statements of a script; a trigger's body has semicolons of its own."""
     statement = ""
     for piece in script.split(";"):
         statement += piece + ";"

@@ -37,7 +37,7 @@ _IN_ADDRESS = re.compile(r"(?<=//)([^:@/?]*):.*@")
 _AS_WORD = re.compile(r"((?:ssl)?password|oauth_client_secret)(\s*=\s*)('(?:\\.|[^'\\])*'|[^\s&]*)", re.IGNORECASE)
 
 
-def shown(address: str) -> str:
+def without_password(address: str) -> str:
     """Return an address for a message: without any password."""
     return _AS_WORD.sub(r"\1\2…", _IN_ADDRESS.sub(r"\1:…@", address))
 
@@ -51,9 +51,9 @@ def user_of(address: str) -> str:
     try:
         return str(psycopg_conninfo.conninfo_to_dict(address).get("user") or os.environ.get("PGUSER", ""))
     except ImportError as error:
-        raise StorageError(shown(address), INSTALL) from error
+        raise StorageError(without_password(address), INSTALL) from error
     except psycopg.ProgrammingError as error:
-        raise StorageError(shown(address), NO_ADDRESS) from error
+        raise StorageError(without_password(address), NO_ADDRESS) from error
 
 
 def is_address(text: str) -> bool:
@@ -150,12 +150,12 @@ def explained(address: str, code: str, text: str) -> CorruptError | StorageError
         code: SQLSTATE, or an empty text.
         text: the server's words.
     """
-    words = one_line(shown(text)).rstrip(".")
+    words = one_line(without_password(text)).rstrip(".")
     if code in _DAMAGED:
-        return CorruptError(shown(address), 0, f"{words}; {RESTORE}")
+        return CorruptError(without_password(address), 0, f"{words}; {RESTORE}")
     remedy = _REMEDIES.get(code) or _REMEDIES.get(code[:2])
     return StorageError(
-        shown(address), f"{words}: {remedy or 'the database is not as this program left it; ' + RESTORE}"
+        without_password(address), f"{words}: {remedy or 'the database is not as this program left it; ' + RESTORE}"
     )
 
 
@@ -177,13 +177,13 @@ def connect(address: str) -> Connection[Any]:
         # a package that was installed by halves lacks libpq, and says so by the same error
         words = {key: str(value) for key, value in psycopg_conninfo.conninfo_to_dict(address).items()}
     except ImportError as error:
-        raise StorageError(shown(address), INSTALL) from error
+        raise StorageError(without_password(address), INSTALL) from error
     except psycopg.ProgrammingError as error:
         # libpq quotes the part that it cannot read, which may be a password with a sign not written as %40
-        raise StorageError(shown(address), NO_ADDRESS) from error
+        raise StorageError(without_password(address), NO_ADDRESS) from error
     if _IN_ADDRESS.search(address) or words.keys() & {"password", "sslpassword"}:
         raise StorageError(
-            shown(address),
+            without_password(address),
             "has a password in it, which would be seen by whoever reads the settings: put it into .pgpass, a service "
             "file or PGPASSWORD, and take it out of the address",
         )
@@ -212,25 +212,27 @@ def connect(address: str) -> Connection[Any]:
 
 def _not_reached(address: str, error: Exception, *, several: bool) -> StorageError:
     """Return why the server cannot be reached; libpq's own text, which may be of many hosts, is cut to a line."""
-    text = one_line(shown(str(error)))
+    text = one_line(without_password(str(error)))
     # libpq reports on each host in turn: one that follows may be a standby of one that is gone, and neither word is all
     if several and "hot standby" in text:
-        return StorageError(shown(address), _NOBODY_LEADS)
+        return StorageError(without_password(address), _NOBODY_LEADS)
     if missing := _NO_DATABASE.search(text):
         return StorageError(
-            shown(address),
+            without_password(address),
             f"the server has no database {missing[1]!r}: make it by 'createdb', with encoding UTF8, or check the name",
         )
     if missing := _NO_ROLE.search(text):
-        return StorageError(shown(address), f"the server has no role {missing[1]!r}: check the user of the address")
+        return StorageError(
+            without_password(address), f"the server has no role {missing[1]!r}: check the user of the address"
+        )
     for words, remedy in _NOT_LET_IN:
         if words in text:
-            return StorageError(shown(address), remedy)
+            return StorageError(without_password(address), remedy)
     # the last part of libpq's sentence alone: what is before it names host and port again
     cause = text.removeprefix("connection failed: ").partition(" Is the server running")[0]
     cause = cause.partition(" failed: ")[2] or cause
     return StorageError(
-        shown(address), f"the server cannot be reached: check host and port, and that it runs ({cause})"
+        without_password(address), f"the server cannot be reached: check host and port, and that it runs ({cause})"
     )
 
 
@@ -286,7 +288,7 @@ def check_server(address: str, connection: Connection[Any]) -> None:
     """
     if connection.info.server_version < OLDEST * 10_000:
         raise StorageError(
-            shown(address),
+            without_password(address),
             f"the server is PostgreSQL {connection.info.server_version // 10_000}, and {OLDEST} is the oldest that a "
             "ledger is kept on: update the server",
         )
@@ -305,10 +307,10 @@ def check_server(address: str, connection: Connection[Any]) -> None:
     )
     for is_refused, words in refusals:
         if is_refused:
-            raise StorageError(shown(address), words)
+            raise StorageError(without_password(address), words)
     # Another process answers than the one that was connected to: a pooler is in between.
     if process != connection.info.backend_pid and _is_shared(address, connection, process):
-        raise StorageError(shown(address), _POOLER)
+        raise StorageError(without_password(address), _POOLER)
 
 
 def _is_shared(address: str, connection: Connection[Any], process: int) -> bool:

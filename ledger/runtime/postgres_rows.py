@@ -37,7 +37,7 @@ class BadTextError(ValueError):
 
 
 def pieces(types: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST_ROWS) -> Iterator[Piece]:
-    """Rows in pieces of about a megabyte.
+    """Yield rows in pieces of about a megabyte.
 
     Args:
         types: of the columns: ``int8``, ``int4``, ``text`` or ``bytea``.

@@ -16,7 +16,7 @@ from ledger.errors import CorruptError, StorageError, one_line
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
 from ledger.runtime.owners import Owner
-from ledger.runtime.postgres import UNKNOWN_OUTCOME, shown
+from ledger.runtime.postgres import UNKNOWN_OUTCOME, without_password
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -83,7 +83,7 @@ class StatementRefusedError(Exception):
 
 
 class LostError(Exception):
-    """The connection is gone; what was asked may have been done or not."""
+    """The connection is gone; the request may have been done or not."""
 
 
 class SilentError(LostError):
@@ -203,11 +203,11 @@ class ServerSession:
         """Return the error to raise for the server's refusal, or for its silence."""
         place = place or self.address
         if isinstance(error, LostError):
-            return StorageError(shown(place), f"{error}: {UNKNOWN_OUTCOME}")
+            return StorageError(without_password(place), f"{error}: {UNKNOWN_OUTCOME}")
         return postgres.explained(place, error.code, error.text)
 
     def try_to_ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
-        """As ``ask``, once.
+        """Act as ``ask``, once.
 
         Raises:
             RefusedError: the server refused one of them; those after it were not done.
@@ -266,10 +266,10 @@ class ServerSession:
         Raises:
             StorageError: the server cannot be reached; or the session is closed, or another thread's or process's.
         """
-        self._owner.refuse_others(shown(self.address))
+        self._owner.refuse_others(without_password(self.address))
         if self._is_closed:
-            raise StorageError(shown(self.address), "Cannot operate on a closed database: open the ledger again by "
-                               "Ledger.open")  # fmt: skip
+            message = "Cannot operate on a closed database: open the ledger again by Ledger.open"
+            raise StorageError(without_password(self.address), message)
         if self._connection is None:
             self._connection = postgres.connect(self.address)
             self._transformer = psycopg.adapt.Transformer(self._connection)  # its loaders are compiled

@@ -66,7 +66,7 @@ class _Judge:
 
 
 def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
-    """SQLite's own limit of memory, and around it one of the system for what Python adds; that of lengths if any."""
+    """Set SQLite's own limit of memory, and around it one of the system for Python's part; that of lengths if any."""
     # pysqlite3 0.6.1 lacks it: there a row is measured when it comes
     if hasattr(connection, "setlimit"):
         connection.setlimit(_LIMIT_LENGTH, longest)
@@ -78,7 +78,7 @@ def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most + _BESIDE_SQLITE, most + _BESIDE_SQLITE))
 
 
-def _tables_asked_for(connection: sqlite3.Connection, request: Mapping[str, Any], judge: _Judge) -> set[str]:
+def _tables_of(connection: sqlite3.Connection, request: Mapping[str, Any], judge: _Judge) -> set[str]:
     """Return the tables that the statement reads; its other faults are reported when it is run.
 
     Raises:
@@ -97,7 +97,7 @@ def _tables_asked_for(connection: sqlite3.Connection, request: Mapping[str, Any]
 
 
 def _packets(rows: Iterable[tuple[Any, ...]], longest: int) -> Iterable[list[bytes]]:
-    """Rows as bytes, the first by itself and then some together; bytes of a database as hexadecimal text.
+    """Yield rows as bytes, the first by itself and then some together; bytes of a database as hexadecimal text.
 
     Raises:
         _LengthError: a row has more bytes than *longest*.
@@ -128,7 +128,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         connection = sqlite3.connect(request["file"], uri=True, isolation_level=None, timeout=request["patience"])
         for statement, arguments in request["preparations"]:
             connection.execute(statement, arguments)
-        send(answers, "tables", _tables_asked_for(connection, request, judge))
+        send(answers, "tables", _tables_of(connection, request, judge))
         while (filling := received(requests)).kind == "fill":
             connection.executemany(*filling.value)
         # From here on nothing is expected: they end when the process ends that asks.

@@ -56,10 +56,10 @@ def number(start: float, doc: str, *, size: int = 0, name: str = "", first: int 
 
     Args:
         start: where each begins.
-        doc: what it means; ``{}`` stands for the label of the part that the field is in, and in a row for the place.
+        doc: what it means; ``{}`` is replaced by the label of the part that the field is in, and in a row by the place.
         size: how many numbers; 0 for a single one.
         name: what it is called among all numbers of a record, by default as the field; a row adds the places, or puts
-            them where ``{place}`` stands.
+            them in place of ``{place}``.
         first: the first place of a row.
         more: what else is to be known of it.
 
@@ -147,14 +147,14 @@ def generated(source: str, name: str, **names: Any) -> Callable[..., Any]:
 
 @cache
 def put_of(cls: type) -> Callable[[Any, int, Any], None]:
-    """``put(flat, at, record)``: write the numbers of a record into a flat column, from *at* on."""
+    """Return ``put(flat, at, record)``: write the numbers of a record into a flat column, from *at* on."""
     lines = [f"    flat[at + {i}] = record.{each.path}" for i, each in enumerate(numbers(cls))]
     return generated("\n".join(["def put(flat, at, record):", *(lines or ["    pass"]), ""]), "put")
 
 
 @cache
 def copy_of(cls: type) -> Callable[[Any, Any], None]:
-    """``copy(there, record)``: give one record the numbers of another; the two stay apart.
+    """Return ``copy(there, record)``: give one record the numbers of another; the two stay apart.
 
     What a column of records gives by its place is a reference, compiled and interpreted: only this makes a second one.
     """
@@ -164,14 +164,14 @@ def copy_of(cls: type) -> Callable[[Any, Any], None]:
 
 @cache
 def clear_of(cls: type) -> Callable[[Any], None]:
-    """``clear(record)``: give a record the numbers of a new one."""
+    """Return ``clear(record)``: give a record the numbers of a new one."""
     lines = [f"    record.{each.path} = {each.start!r}" for each in numbers(cls)]
     return generated("\n".join(["def clear(record):", *(lines or ["    pass"]), ""]), "clear")
 
 
 @cache
 def update_of(cls: type) -> Callable[[Any, int, Any], int]:
-    """``update(flat, at, record)``: the same; returns 1 if a number there was another one. NaN is as itself."""
+    """Return ``update(flat, at, record)``: the same; returns 1 if a number there was another one. NaN is as itself."""
     lines = ["def update(flat, at, record):", "    differs = 0"]
     for i, each in enumerate(numbers(cls)):
         lines += [

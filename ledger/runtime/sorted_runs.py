@@ -67,8 +67,8 @@ class SortedRuns:
         self._by = list(by)
         self._lead = self._by[:lead]
         self._rows_a_run = rows_a_run
-        self._held: list[DataFrame] = []
-        self._rows_held = 0
+        self._in_memory: list[DataFrame] = []
+        self._rows_in_memory = 0
         self._runs: list[_Run] = []
         self._file: Any = None
         self.rows = 0
@@ -89,15 +89,15 @@ class SortedRuns:
         """
         if not len(frame):
             return
-        if self._rows_held >= self._rows_a_run:
+        if self._rows_in_memory >= self._rows_a_run:
             self._put_away()
-        self._held.append(frame)
-        self._rows_held += len(frame)
+        self._in_memory.append(frame)
+        self._rows_in_memory += len(frame)
         self.rows += len(frame)
 
     def clear(self) -> None:
         """Forget all rows, and remove the temporary file."""
-        self._held, self._runs, self._rows_held, self.rows = [], [], 0, 0
+        self._in_memory, self._runs, self._rows_in_memory, self.rows = [], [], 0, 0
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -109,7 +109,7 @@ class SortedRuns:
             StorageError: the temporary file cannot be read.
         """
         runs, self._runs = self._runs, []
-        if self._held:
+        if self._in_memory:
             last = self._sorted()
             runs.append(_Run(deque(self._pieces(last)), last))
         # Keys up to which about *rows* more rows lie each time; no more than a piece of each run beyond.
@@ -132,7 +132,7 @@ class SortedRuns:
 
     def _sorted(self) -> DataFrame:
         """Return the rows held in memory, sorted, and release them."""
-        frames, self._held, self._rows_held = self._held, [], 0
+        frames, self._in_memory, self._rows_in_memory = self._in_memory, [], 0
         return pl.concat(frames).sort(self._by)
 
     def _put_away(self) -> None:

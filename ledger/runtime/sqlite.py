@@ -84,7 +84,7 @@ sqlite3.register_adapter(bytes, bytearray)
 
 
 def has_wal_reset_bug() -> bool:
-    """True when the SQLite in use may corrupt a file when a WAL is reset under a concurrent reader."""
+    """Return whether the SQLite in use may corrupt a file when a WAL is reset under a concurrent reader."""
     version = sqlite3.sqlite_version_info
     is_mended = any(version[:2] == fixed[:2] and version >= fixed for fixed in WAL_RESET_FIXED)
     return version < WAL_RESET_FIXED[-1] and not is_mended

@@ -106,7 +106,7 @@ class _Writer:
 
 
 def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> NoReturn:
-    """Write what *messages* say; what is not committed when they end is undone.
+    """Write the rows of *messages*; rows without a commit when they end are undone.
 
     A message is a statement with question marks and rows for it as an Arrow IPC stream; a statement alone, which is a
     transaction of its own; or a commit, which is answered when it is on the disk.
@@ -128,7 +128,7 @@ def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> NoReturn:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``reads`` and the address of a file, or ``writes``, a file and its lock: serve the standard streams."""
+    """Serve the standard streams: ``reads`` and the address of a file, or ``writes``, a file and its lock."""
     work, place, *lock = arguments
     messages, answers = standard_streams()
     try:

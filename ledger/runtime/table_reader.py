@@ -74,7 +74,7 @@ def literal(value: object) -> str:
 
 
 class TableReader(Protocol):
-    """Where rows come from."""
+    """A source of rows."""
 
     def frames(self, scan: TableScan, rows: int | None = None) -> Iterator[DataFrame]:
         """Yield the rows in blocks of so many, by default of ``BLOCK``, the last one smaller; none is empty.

@@ -32,7 +32,7 @@ _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
 
 
 class TableWriter(Protocol):
-    """Where rows go. What is between two commits is one transaction."""
+    """A writer of rows; the rows between two commits are one transaction."""
 
     def insert(self, query: str, rows: DataFrame) -> None:
         """Run a statement with question marks for each row; the columns are in the order of the question marks.
@@ -55,7 +55,7 @@ class TableWriter(Protocol):
         """Wait until all that was committed is on the disk: then the file is free for the caller's connection."""
 
     def close(self) -> None:
-        """Let go of the file; what was not committed is undone."""
+        """Release the file; rows without a commit are undone."""
 
 
 def insert_rows(connection: sqlite3.Connection, query: str, rows: DataFrame) -> None:
@@ -95,7 +95,7 @@ class WritingConnection:
         """Do nothing: no work is pending."""
 
     def close(self) -> None:
-        """Undo what was not committed; the connection stays the caller's."""
+        """Undo rows without a commit; the connection stays the caller's."""
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
@@ -145,7 +145,7 @@ class WritingProcess:
             raise self._failure
 
     def close(self) -> None:
-        """End the process; what was not committed is undone."""
+        """End the process; rows without a commit are undone."""
         # the caller failed: what waits shall not be written
         if self._waiting.unfinished_tasks:
             # the next process to open the file finds it as the last commit left it

@@ -54,28 +54,28 @@ def visible(text: str, keep: str = "") -> str:
     """
     if (text.isascii() and text.isprintable()) or not any(map(_needs_a_look, text)):
         return text
-    shown: list[str] = []
+    escaped: list[str] = []
     # the number of marks on the character before; a mark needs a base character
     marks = MOST_MARKS
     for place, char in enumerate(text):
         if not _needs_a_look(char) or char in keep:
-            shown.append(char)
+            escaped.append(char)
             marks = MOST_MARKS if char.isspace() else 0
         elif marks < MOST_MARKS and not is_hidden(char):
-            shown.append(char)
+            escaped.append(char)
             marks += 1
         elif marks < MOST_MARKS and _belongs(text, place):
-            shown.append(char)
+            escaped.append(char)
         else:
             code = ord(char)
             short = _SHORT.get(char) or f"\\x{code:02x}"
-            shown.append(short if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+            escaped.append(short if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
             marks = MOST_MARKS
-    return "".join(shown)
+    return "".join(escaped)
 
 
 def _belongs(text: str, place: int) -> bool:
-    """True for a joiner or a variation selector that has its use after the characters before it."""
+    """Return whether a character is a joiner or variation selector with a use after the characters before it."""
     # U+180E, between the selectors of Mongolian, parts the last vowel of a word and is spelling, too.
     char, before = text[place], text[place - 1]
     if char in (_ZWNJ, _ZWJ):
@@ -88,7 +88,7 @@ def _belongs(text: str, place: int) -> bool:
 
 
 def _parts_joined_letters(text: str, place: int) -> bool:
-    """True between two letters of scripts that join their letters (Arabic, Syriac), their vowel signs passed over."""
+    """Return whether both neighbours are letters of joining scripts (Arabic, Syriac); vowel signs are skipped."""
     before = next((char for char in reversed(text[:place]) if not unicodedata.combining(char)), "")
     after = next((char for char in text[place + 1 :] if not unicodedata.combining(char)), "")
     return all(char and unicodedata.bidirectional(char) == "AL" for char in (before, after))
@@ -171,7 +171,7 @@ _FORMULA_IN_STRING = {
 
 
 def json_in_cell(text: str, kind: str) -> str:
-    """JSON as a cell: what a spreadsheet would run is escaped as JSON has it, so that it says the same.
+    """Return JSON as a cell: characters that a spreadsheet would run are JSON escapes, so that it reads the same.
 
     Args:
         text: JSON on one line.
@@ -195,13 +195,13 @@ def in_markup(text: str) -> str:
     """Return the text for an element of SVG or HTML, or a quoted attribute: on one line, nothing hidden."""
     if _PLAIN_IN_MARKUP.fullmatch(text) is not None:  # as most of what a graph says of its games
         return text.replace("'", "&#39;")
-    shown = visible(text)
-    shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate
-    return shown.replace('"', "&quot;").replace("'", "&#39;")
+    escaped = visible(text)
+    escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # faster than translate
+    return escaped.replace('"', "&quot;").replace("'", "&#39;")
 
 
 def lines_in_markup(lines: Sequence[str]) -> str:
-    """Lines as ``in_markup`` writes each, with a line feed between two: looked at together where they are plain."""
+    """Return lines as ``in_markup`` writes each, with a line feed between two; plain ones are checked together."""
     text = "\n".join(lines)
     if text.count("\n") == len(lines) - 1 and _PLAIN_LINES.fullmatch(text) is not None:
         return text.replace("'", "&#39;")

@@ -25,7 +25,7 @@ _NO_SCHEMES = {"scheme", "scheme_faults", "settings"}  # what a scheme is, what 
 
 @cache
 def built_in_names() -> tuple[str, ...]:
-    """Names of the built-in schemes: each is a file of this package, ``ecf-grade`` in ``ecf_grade``."""
+    """Return the names of the built-in schemes: each is a file of this package, ``ecf-grade`` in ``ecf_grade``."""
     # The package among them, ``formulas``, holds what several schemes need, and is no scheme itself.
     files = {module.name for module in iter_modules(__path__) if not module.ispkg}
     return tuple(sorted(name.replace("_", "-") for name in files - _NO_SCHEMES))
@@ -59,7 +59,7 @@ def _points() -> dict[str, EntryPoint]:
 
 
 def names() -> list[str]:
-    """Names of the schemes, as the entry points have them; no scheme is loaded."""
+    """Return the names of the schemes, as the entry points have them; no scheme is loaded."""
     return sorted({*built_in_names(), *_points()})
 
 

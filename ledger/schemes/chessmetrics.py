@@ -62,7 +62,7 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def performance(average: float, share: float, numbers: Settings) -> float:
-    """Performance rating, points: "Average Opponents' Rating + [(PctScore - 0.50) * 850]".
+    """Return the performance rating, points: "Average Opponents' Rating + [(PctScore - 0.50) * 850]".
 
     Args:
         average: the opponents' average rating, points.
@@ -123,7 +123,7 @@ def grow_old(player: Player, months: int, after: Player) -> None:
 
 
 def rating_of(player: Player, numbers: Settings) -> float:
-    """Weighted mean of the performances of the window, and of the draws added to them; points."""
+    """Return the weighted mean of the performances of the window, and of the draws added to them; points."""
     games = numbers.window * numbers.pad_draws
     points = games * numbers.pad_rating
     for slot in range(int(numbers.window)):
@@ -183,7 +183,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
 
 
 def listed(player: Player, numbers: Settings) -> bool:
-    """True while a game of the window is left."""
+    """Return True while a game of the window is left."""
     return newest(player, numbers) < numbers.window
 
 

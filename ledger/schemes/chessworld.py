@@ -112,7 +112,7 @@ def welcomes(tournament: str, numbers: Settings) -> bool:
 
 
 def k_factor(rating: float, numbers: Settings) -> float:
-    """K by the player's own rating, points: 32 to 1600, 16 from 3200, ``32 - (r1 - 1600)/100`` between."""
+    """Return K by the player's own rating, points: 32 to 1600, 16 from 3200, ``32 - (r1 - 1600)/100`` between."""
     if rating <= numbers.k_falls_from:
         return numbers.k_highest
     if rating >= numbers.k_falls_to:
@@ -188,12 +188,12 @@ def rate_side(
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
-    """Expected score 0..1 by the Elo formula of the FAQ."""
+    """Return the expected score 0..1 by the Elo formula of the FAQ."""
     return logistic(player.rating - opponent.rating)
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
-    """True during the first 50 rated games."""
+    """Return True during the first 50 rated games."""
     return bool(player.games < numbers.provisional_games)
 
 
@@ -262,7 +262,7 @@ def _explain_provisional(own: ExplainedPlayer, r2: float, games: float, score: f
 
 
 def strength(rating: int) -> str:
-    """Strength group of a rating as it is shown, in whole points."""
+    """Return the strength group of a rating as it is shown, in whole points."""
     # "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above"
     return "Beginner" if rating <= 1600 else "Intermediate" if rating <= 2400 else "Advanced"
 

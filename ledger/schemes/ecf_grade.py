@@ -76,7 +76,7 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def elo(grade: float) -> float:
-    """Elo points of a grade by the older equivalence: 100 is 1400, 200 is 2200."""
+    """Return Elo points of a grade by the older equivalence: 100 is 1400, 200 is 2200."""
     # Since 2019-20 it is 7.5·grade + 700; the two meet at 200 (RULES 4.1).
     return 8.0 * grade + 600.0
 
@@ -100,7 +100,7 @@ def game_points(own: float, opponent: float, score: float, numbers: Settings) ->
 
 
 def category(now: float, two: float, three: float, for_e: float = 9.0, for_f: float = 5.0) -> str:
-    """Letter of a grade by the games behind it; empty for none.
+    """Return the letter of a grade by the games behind it; empty for none.
 
     Args:
         now: games in the latest season.
@@ -225,7 +225,7 @@ def starting_grade(games: BatchGames, numbers: Settings) -> float:
 
 
 def brought_forward(player: Player, after: Player, batch: int, now: float, more: float, numbers: Settings) -> float:
-    """Points of the games of the two earlier seasons that make up the full number.
+    """Return the points of the games of the two earlier seasons that make up the full number.
 
     Args:
         player: before the batch, with the points of the latest games.
@@ -300,7 +300,7 @@ def grade_after(player: Player, after: Player, batch: int, numbers: Settings) ->
 
 
 def season_points(player: Player, numbers: Settings) -> float:
-    """Game points of the latest season."""
+    """Return the game points of the latest season."""
     points = 0.0
     for slot in range(int(numbers.season_lists)):
         points += player.list_points[slot]
@@ -318,7 +318,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
-    """True while the grade is based on fewer than the full number of games."""
+    """Return True while the grade is based on fewer than the full number of games."""
     return in_lists(player, 0, 3 * int(numbers.season_lists)) < numbers.full_games
 
 

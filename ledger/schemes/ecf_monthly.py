@@ -131,12 +131,12 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
-    """Ratings with a game, or without a number of them."""
+    """Return the limits of seeds that hold: ratings with a game, or without a number of them."""
     return SeedsStand(games=1.0)
 
 
 def category(status: float, results: float, of_year: float) -> str:
-    """Letter of a rating: A, H (inherited), K or P; empty for none.
+    """Return the letter of a rating: A, H (inherited), K or P; empty for none.
 
     Args:
         status: 0 unrated, 1 partial, 2 full.
@@ -155,14 +155,14 @@ def category(status: float, results: float, of_year: float) -> str:
 
 
 def k_factor(birth_year: float, day: float, numbers: Settings) -> float:
-    """K by age: 40 to the end of the year of the 18th birthday, else 20; birth year 0 is unknown, and no junior's."""
+    """Return K by age: 40 to the end of the year of the 18th birthday, else 20; birth year 0 is unknown: no junior."""
     if birth_year > 0.0 and year_of(day) - birth_year <= numbers.junior_age:
         return numbers.k_junior
     return numbers.k
 
 
 def counted(own: float, opponent: float, numbers: Settings) -> float:
-    """Own rating less the opponent's as it counts, points."""
+    """Return the own rating less the opponent's as it counts, points."""
     difference = own - opponent
     if numbers.cap == 0.0:
         return difference
@@ -170,7 +170,7 @@ def counted(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def performance(opponents: float, score: float, games: float, nominal: float) -> float:
-    """P rating, points, unrounded: FIDE's performance with one draw added.
+    """Return the P rating, points, unrounded: FIDE's performance with one draw added.
 
     Args:
         opponents: sum of the opponents' ratings, points.
@@ -224,7 +224,7 @@ def empty_pool(player: Player) -> None:
 
 
 def pass_1(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """P rating "A" of the new and partially rated, against those who were rated before."""
+    """Return P rating "A" of the new and partially rated, against those who were rated before."""
     work = own_work(games)
     full = player.status == FULL
     work.is_full = 1.0 if full or player.pool_games + (games.last - games.first) >= numbers.full_games else 0.0
@@ -233,7 +233,7 @@ def pass_1(player: Player, after: Player, games: BatchGames, when: When, numbers
 
 
 def pass_2(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """P rating "B" of the new and partially rated, against all."""
+    """Return P rating "B" of the new and partially rated, against all."""
     if player.status != FULL:
         own_work(games).pass_2 = nearest(against_all(player, games), numbers)
 
@@ -261,7 +261,7 @@ def pass_3(player: Player, after: Player, games: BatchGames, when: When, numbers
 
 
 def against_the_rated(player: Player, games: BatchGames, numbers: Settings) -> float:
-    """P rating "A", points."""
+    """Return P rating "A", points."""
     count = player.pool_games
     points = player.pool_score
     opponents = player.pool_opponents
@@ -275,7 +275,7 @@ def against_the_rated(player: Player, games: BatchGames, numbers: Settings) -> f
 
 
 def against_all(player: Player, games: BatchGames) -> float:
-    """P rating "B", the new and partially rated among the opponents with their "A"; points, unrounded."""
+    """Return P rating "B", the new and partially rated among the opponents with their "A"; points, unrounded."""
     points = player.pool_score
     opponents = player.pool_opponents
     for game in range(games.first, games.last):
@@ -285,7 +285,7 @@ def against_all(player: Player, games: BatchGames) -> float:
 
 
 def surplus(own: float, games: BatchGames, numbers: Settings) -> float:
-    """Score less expected score of a fully rated player, in hundredths of a point, each game by its weight."""
+    """Return score less expected score of a fully rated player, hundredths of a point, each game by its weight."""
     total = 0.0
     for game in range(games.first, games.last):
         opponent = work_of(games, game)
@@ -320,17 +320,17 @@ def rating_or_nominal(player: Player) -> float:
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Expected score 0..1 by the table; an unrated player counts with the nominal rating."""
+    """Return the expected score 0..1 by the table; an unrated player counts with the nominal rating."""
     return pd(counted(rating_or_nominal(player), rating_or_nominal(opponent), numbers))
 
 
 def provisional(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
-    """True without a full rating."""
+    """Return whether the player has no full rating."""
     return player.status != FULL
 
 
 def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
-    """True for a partial or full rating."""
+    """Return whether the player has a partial or full rating."""
     return player.status != UNRATED
 
 

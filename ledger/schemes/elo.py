@@ -111,7 +111,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def age(birth_year: float, day: float) -> float:
-    """Year of the game less year of birth; ``AGE_UNKNOWN`` for a year of birth of 0."""
+    """Return the year of the game less year of birth; ``AGE_UNKNOWN`` for a year of birth of 0."""
     if birth_year == 0.0:
         return AGE_UNKNOWN
     return float(year_of(day)) - birth_year
@@ -184,7 +184,7 @@ def k_row(rating: float, peak: float, games: float, years: float, numbers: Setti
 
 
 def k_factor(rating: float, peak: float, games: float, years: float, numbers: Settings) -> float:
-    """K by the table; arguments as in ``k_row``."""
+    """Return K by the table; arguments as in ``k_row``."""
     row = k_row(rating, peak, games, years, numbers)
     if row == PLAIN:
         return numbers.k
@@ -194,7 +194,7 @@ def k_factor(rating: float, peak: float, games: float, years: float, numbers: Se
 
 
 def expected(own: float, opponent: float) -> float:
-    """Expected score, 0..1: ``Ea = 1 / (1 + 10^((Rb - Ra) / 400))``, without a limit on the difference."""
+    """Return the expected score, 0..1: ``Ea = 1 / (1 + 10^((Rb - Ra) / 400))``, without a limit on the difference."""
     return logistic(own - opponent)
 
 
@@ -212,7 +212,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 
 
 def k_of(player: Player, day: float, numbers: Settings) -> float:
-    """K of a player in a game on *day*."""
+    """Return K of a player in a game on *day*."""
     # By default there is one K: then neither a year of birth nor a row is looked at in a million games.
     # the answer of ``k_factor`` too, but here at once
     if without_rows(numbers):
@@ -241,7 +241,7 @@ def move(player: Player, change: float) -> None:
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
-    """Expected score, 0..1."""
+    """Return the expected score, 0..1."""
     return expected(player.rating, opponent.rating)
 
 

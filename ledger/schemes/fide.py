@@ -286,7 +286,7 @@ def upgrades(player: Player, games: BatchGames, numbers: Any) -> int:
 
 
 def leave_out_pointless(player: Player, games: BatchGames, numbers: Any) -> None:
-    """8.2: of an unrated player's tournaments those without a point are disregarded until one has brought a point."""
+    """Disregard by 8.2 an unrated player's tournaments without a point until one has brought a point."""
     counted, scored, opponents = 0.0, 0.0, 0.0
     for g in range(games.first, games.last):
         if not begun_before(games, g):
@@ -357,7 +357,7 @@ def stands_from(day: float, numbers: Settings) -> float:
 
 
 def k_of(highest: float, games: float, birth_year: float, counted: float, day: float, numbers: Settings) -> float:
-    """K of a player for a period with *counted* games."""
+    """Return a player's K for a period with *counted* games."""
     rules = rules_of(day, numbers)
     # to the end of the year of the 18th birthday; never with an unknown year of birth
     junior = birth_year > 0.0 and year_of(day) - birth_year <= numbers.junior_age
@@ -452,19 +452,19 @@ def empty_pool(player: Player) -> None:
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Expected score 0.08 to 0.92 by table 8.1.2 with differences up to 400; unrated players count as 1800."""
+    """Return the expected score 0.08 to 0.92 by table 8.1.2, differences up to 400; unrated players count as 1800."""
     own = player.rating if player.rating > 0.0 else numbers.hypothetical
     other = opponent.rating if opponent.rating > 0.0 else numbers.hypothetical
     return expected_hundredths(within(own - other, -400.0, 400.0)) / 100.0
 
 
 def provisional(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
-    """True while unrated."""
+    """Return True while unrated."""
     return player.rating == 0.0
 
 
 def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
-    """Rating lists show rated players."""
+    """Return whether rating lists show the player: rated ones."""
     return player.rating > 0.0
 
 

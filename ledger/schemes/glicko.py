@@ -98,7 +98,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def decayed(rd: float, c: float, periods: float, cap: float) -> float:
-    """RD after *periods* without games, points: min(sqrt(RD² + c²t), 350) (step 1)."""
+    """Return RD after *periods* without games, points: min(sqrt(RD² + c²t), 350) (step 1)."""
     grown = sqrt(rd * rd + c * c * periods)
     return grown if grown < cap else cap
 
@@ -123,17 +123,17 @@ def impact(rd: float) -> float:
 
 
 def chance(difference: float, weight: float) -> float:
-    """E, 0..1: expected score of the side *difference* points stronger, *weight* being g(RD) (step 2)."""
+    """Return E, 0..1: expected score of the side *difference* points stronger, *weight* being g(RD) (step 2)."""
     return 1.0 / (1.0 + exp2(-BITS * weight * difference))
 
 
 def expected_between(rating: float, rd: float, opponent: float, opponent_rd: float) -> float:
-    """Expected score 0..1 with the uncertainty of both: E with g(sqrt(RD1² + RD2²)). All in points."""
+    """Return the expected score 0..1 with the uncertainty of both: E with g(sqrt(RD1² + RD2²)). All in points."""
     return chance(rating - opponent, impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
-    """Expected score 0..1, both players as ``at`` left them."""
+    """Return the expected score 0..1, both players as ``at`` left them."""
     return expected_between(player.rating, player.rd, opponent.rating, opponent.rd)
 
 
@@ -158,7 +158,7 @@ def rate_period(player: Player, after: Player, games: BatchGames, when: When, nu
 def after_period(
     rating: float, rd: float, games: Sequence[tuple[float, float, float]], numbers: Settings = DEFAULT
 ) -> tuple[float, float]:
-    """Rating and RD after one period that begins with the given ones, in points.
+    """Return the rating and RD after one period that begins with the given ones, in points.
 
     Args:
         rating: at the beginning of the period.

@@ -49,7 +49,7 @@ MOST_ROUNDS = 1000  # never met: a guard for a loop that compiled code could not
 
 
 def series(y: float) -> float:
-    """e^y for |y| <= 1/32 by its Taylor series, which leaves out less than 2^-60."""
+    """Return e^y for |y| <= 1/32 by its Taylor series, which leaves out less than 2^-60."""
     # The order of the operations is fixed: another grouping of the same sum has other last bits, and so other ratings.
     y2 = y * y
     low = 1.0 + (y + y2 * (0.5 + y * (1.0 / 6.0)))
@@ -58,7 +58,7 @@ def series(y: float) -> float:
 
 
 def exponential(y: float) -> float:
-    """e^y as the iteration needs it, to 1e-14; nearly always y is close to 0, else the first -τ."""
+    """Return e^y as the iteration needs it, to 1e-14; nearly always y is close to 0, else the first -τ."""
     if -0.03125 < y < 0.03125:
         return series(y)
     if -1.0 < y < 1.0:
@@ -115,7 +115,7 @@ def goes_on(a: float, f_a: float, b: float, f_b: float) -> bool:
 
 
 def new_volatility(volatility: float, phi2: float, v: float, delta2: float, tau: float) -> float:
-    """σ' of step 5: f(x) = 0 by the Illinois variant of regula falsi, from A = ln σ², to |B - A| <= ε.
+    """Return σ' of step 5: f(x) = 0 by the Illinois variant of regula falsi, from A = ln σ², to |B - A| <= ε.
 
     Args:
         volatility: σ.
@@ -163,7 +163,7 @@ def new_volatilities(
     other_delta2: float,
     tau: float,
 ) -> tuple[float, float]:
-    """``new_volatility`` of two players at once: the same bits, but a processor works on both searches together."""
+    """Return ``new_volatility`` of two players: the same bits, but a processor works on both searches together."""
     # Written out, as a call that returns several numbers costs some of what this gains. A finished search goes on
     # without effect: which of the two has more to do is an unpredictable branch.
     old, other_old = volatility * volatility, other * other
@@ -273,7 +273,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def grown(rd: float, volatility: float, periods: float) -> float:
-    """RD in points after *periods*: φ* = sqrt(φ² + t·σ²) (step 6)."""
+    """Return RD in points after *periods*: φ* = sqrt(φ² + t·σ²) (step 6)."""
     step = SCALE * volatility
     return sqrt(rd * rd + periods * step * step)
 
@@ -295,17 +295,17 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
 
 
 def impact(rd: float) -> float:
-    """g(φ), 0..1, for an RD in points: 1/sqrt(1 + 3φ²/π²) (step 3)."""
+    """Return g(φ), 0..1, for an RD in points: 1/sqrt(1 + 3φ²/π²) (step 3)."""
     return 1.0 / sqrt(1.0 + SPREAD * rd * rd)
 
 
 def chance(difference: float, weight: float) -> float:
-    """E, 0..1: expected score of the side *difference* points stronger, *weight* being g(φ) (step 3)."""
+    """Return E, 0..1: expected score of the side *difference* points stronger, *weight* being g(φ) (step 3)."""
     return 1.0 / (1.0 + exp2(-BITS * weight * difference))
 
 
 def expected_score(player: Player, opponent: Player, numbers: Any) -> float:  # noqa: ARG001
-    """Expected score 0..1, with the RD of both, as Glicko predicts (the paper is silent)."""
+    """Return the expected score 0..1, with the RD of both, as Glicko predicts (the paper is silent)."""
     rd, opponent_rd = player.rd, opponent.rd
     return chance(player.rating - opponent.rating, impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
 
@@ -326,14 +326,14 @@ def rate_period(player: Player, after: Player, games: BatchGames, when: When, nu
 
 
 def rate_side(player: Any, after: Any, improvement: float, information: float, periods: float, tau: float) -> None:
-    """Steps 4 to 8 for one player; fills rating, RD and volatility of *after*.
+    """Run steps 4 to 8 for one player; fill rating, RD and volatility of *after*.
 
     Args:
         player: before the games; may be *after*.
         after: after them.
         improvement: Σ g(s - E) over the games.
         information: 1/v = Σ g²E(1 - E) over the games.
-        periods: how many step 6 adds: 1, or 0 where RD grows by time elsewhere.
+        periods: how many step 6 adds: 1, or 0 if RD grows by time elsewhere.
         tau: the system constant.
     """
     phi2 = squared(player.rd)
@@ -355,7 +355,7 @@ def rate_sides(
     other_information: float,
     tau: float,
 ) -> None:
-    """``rate_side`` of both players of a game in place, with no period in step 6."""
+    """Run ``rate_side`` for both players of a game in place, with no period in step 6."""
     # The searches for their volatilities run side by side; what comes of one without information is not taken.
     informed, other_informed = information > NOTHING, other_information > NOTHING
     v, other_v = 1.0 / (information if informed else 1.0), 1.0 / (other_information if other_informed else 1.0)
@@ -371,7 +371,7 @@ def rate_sides(
 
 
 def squared(rd: float) -> float:
-    """φ² of an RD in points."""
+    """Return φ² of an RD in points."""
     phi = rd * PER_POINT
     return phi * phi
 
@@ -379,10 +379,10 @@ def squared(rd: float) -> float:
 def move(
     player: Any, rating: float, phi2: float, sigma: float, improvement: float, information: float, periods: float
 ) -> None:
-    """Steps 6 to 8: fills rating, RD and volatility of a player."""
+    """Run steps 6 to 8: fill rating, RD and volatility of a player."""
     # step 7: φ'² = 1/(1/φ*² + 1/v), μ' = μ + φ'² Σ g(s - E)
     before2 = phi2 + periods * sigma * sigma
-    # the same with one division, and none by 0 where 1/v is 0
+    # the same with one division, and none by 0 if 1/v is 0
     after2 = before2 / (1.0 + before2 * information)
     player.rating = rating + SCALE * after2 * improvement
     player.rd = SCALE * sqrt(after2)
@@ -396,7 +396,7 @@ def after_period(
     games: Sequence[tuple[float, float, float]],
     numbers: Settings = DEFAULT,
 ) -> tuple[float, float, float]:
-    """Rating, RD and volatility after one period that begins with the given ones, in points.
+    """Return the rating, RD and volatility after one period that begins with the given ones, in points.
 
     Args:
         rating: at the beginning of the period.

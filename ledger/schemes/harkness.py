@@ -77,12 +77,12 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
-    """True for a player with a rating: a declared one, or one from an event."""
+    """Return whether a player has a rating: a declared one, or one from an event."""
     return player.events > 0.0 or player.rating != 0.0
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
-    """True for a rating "representing performance in only one tournament"."""
+    """Return whether a rating is one "representing performance in only one tournament"."""
     return numbers.one_event and player.events == 1.0
 
 

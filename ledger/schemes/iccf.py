@@ -135,7 +135,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
-    """Ratings with as many games as are listed; whose number is unknown has those of a fixed rating."""
+    """Return the limits of seeds that hold: enough games to be listed; without a number, those of a fixed rating."""
     return SeedsStand(low=0.0 if numbers.fixed_games >= numbers.listed_games else inf, games=numbers.listed_games)
 
 
@@ -151,7 +151,7 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
 
 
 def dp(score: float, games: float) -> float:
-    """Dp of a score in *games*, points, by the table; the percentage is rounded to whole per cents, halves outwards."""
+    """Return Dp of a score in *games*, points, by the table; percentages are rounded to whole ones, halves outwards."""
     # From the score, not from the quotient: 11.5 of 20 are 57.5 %, but the float next to 0.575 lies below it.
     # the table has one half of it: halves go outwards on both sides
     if 2.0 * score < games:
@@ -160,7 +160,7 @@ def dp(score: float, games: float) -> float:
 
 
 def performance(opponent_sum: float, score_sum: float, games: float, corrected: bool) -> float:
-    """Rating by performance over all of *games*, points: the opponents' mean + Dp, times F where *corrected*."""
+    """Return the rating by performance over all of *games*, points: opponents' mean + Dp, times F if *corrected*."""
     factor = correction(score_sum / games) if corrected else 1.0
     return opponent_sum / games + dp(score_sum, games) * factor
 
@@ -210,12 +210,12 @@ def rate_period(player: Player, after: Player, games: BatchGames, when: When, nu
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Expected score, 0..1, with the limit on the difference."""
+    """Return the expected score, 0..1, with the limit on the difference."""
     return logistic(player.rating - counted(player.rating, opponent.rating, numbers.cut_off))
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
-    """True until the rating is fixed."""
+    """Return True until the rating is fixed."""
     return player.games < numbers.fixed_games
 
 

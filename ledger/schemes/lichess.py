@@ -119,7 +119,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
-    """Ratings within the bounds."""
+    """Return the limits of seeds that hold: ratings within the bounds."""
     return SeedsStand(low=numbers.rating_floor, high=numbers.rating_limit - 1.0)
 
 
@@ -143,7 +143,7 @@ def refuse(
 
 
 def live_rd(rd: float, volatility: float, days: float, numbers: Settings) -> float:
-    """RD in points *days* later: sqrt(φ² + t·σ²), t = days·0.21436 periods, held in 45..500; earlier if negative."""
+    """Return RD in points *days* later: sqrt(φ² + t·σ²), t = days·0.21436 periods, within 45..500."""
     step = SCALE * volatility
     # Games may arrive out of order: on an earlier day less has grown, and never less than nothing.
     square = rd * rd + days * numbers.periods_per_day * step * step
@@ -151,7 +151,7 @@ def live_rd(rd: float, volatility: float, days: float, numbers: Settings) -> flo
 
 
 def clipped(value: float, low: float, high: float) -> float:
-    """*value*, but not below *low* nor above *high*."""
+    """Return *value*, but not below *low* nor above *high*."""
     if value < low:
         return low
     return high if value > high else value
@@ -184,7 +184,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 
 
 def evidence(rating: float, opponent: float, opponent_rd: float, score: float, advantage: float) -> tuple[float, float]:
-    """g(s - E) and g²E(1 - E) of one side.
+    """Return g(s - E) and g²E(1 - E) of one side.
 
     Args:
         rating: before the game, points.
@@ -233,11 +233,11 @@ def sane(rating: float, rd: float, volatility: float, numbers: Settings) -> bool
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
-    """True from an RD of 110 (``deviation >= 110`` in the code; the site says "above 110")."""
+    """Return True from an RD of 110 (``deviation >= 110`` in the code; the site says "above 110")."""
     return bool(player.rd >= numbers.provisional_rd)
 
 
-def shown(rating: float) -> int:
+def whole_points(rating: float) -> int:
     """Return the rating as the site shows it: cut off to whole points."""
     # A change that the site shows is the difference of two such numbers (RULES 3).
     return int(rating)

@@ -67,7 +67,7 @@ def enter(newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def expectancy_percent(difference: float) -> int:
-    """Win expectancy in per cent, 1..99, of the side with *difference* points more than the opponent (or less)."""
+    """Return the win expectancy in per cent, 1..99, of the side with *difference* more points than the opponent."""
     # "677 points (or more)": a row holds from its difference on, up to the next; the negative half mirrors it. (The
     # page's example, .85 for 300, would fit the nearest row, too: RULES 8.)
     size = abs(difference)
@@ -83,12 +83,12 @@ def expectancy_percent(difference: float) -> int:
 
 
 def expectancy(difference: float) -> float:
-    """Win expectancy, 0.01..0.99, by "your rating minus your opponent's rating"."""
+    """Return the win expectancy, 0.01..0.99, by "your rating minus your opponent's rating"."""
     return expectancy_percent(difference) / 100.0
 
 
 def k_factor(rating: float, numbers: Settings) -> float:
-    """K by the player's own rating: "less than 2200, it's 24. If it's over 2200, it's 16"."""
+    """Return K by the player's own rating: "less than 2200, it's 24. If it's over 2200, it's 16"."""
     # Of exactly 2200 the page says nothing: it is not "less" (RULES 8).
     return numbers.k if rating < numbers.k_falls_at else numbers.k_high
 
@@ -99,7 +99,7 @@ def new_rating(own: float, opponent: float, score: float, numbers: Settings) -> 
     return own + k_factor(own, numbers) * (score - expectancy(own - opponent))
 
 
-def shown(rating: float, numbers: Settings) -> float:
+def rounded_rating(rating: float, numbers: Settings) -> float:
     """Return the rating as it is stored: "after rounding off", to the nearest whole point, a half upwards."""
     return floor(rating + 0.5) * 1.0 if numbers.rounded else rating
 
@@ -115,11 +115,11 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 
 def move(player: Player, surplus: float, numbers: Settings) -> None:
     """Change one side's rating by what it scored more than the expectancy."""
-    player.rating = shown(player.rating + k_factor(player.rating, numbers) * surplus, numbers)
+    player.rating = rounded_rating(player.rating + k_factor(player.rating, numbers) * surplus, numbers)
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
-    """Win expectancy by the table."""
+    """Return the win expectancy by the table."""
     return expectancy(player.rating - opponent.rating)
 
 

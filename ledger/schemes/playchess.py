@@ -133,8 +133,8 @@ def refuse(
     # "One player resigned the game before 10 moves were played" or "Both players agreed a draw before 10 moves were
     # played"; a game lost on time is rated. (The same page: validity "is determined by the number of moves played
     # alone"; the switch takes it at its word.)
-    asked = numbers.moves_alone or termination in (ENDED_RESIGNATION, ENDED_AGREEMENT)
-    if asked and half_moves != HALF_MOVES_UNKNOWN and half_moves < numbers.min_half_moves:
+    needs_moves = numbers.moves_alone or termination in (ENDED_RESIGNATION, ENDED_AGREEMENT)
+    if needs_moves and half_moves != HALF_MOVES_UNKNOWN and half_moves < numbers.min_half_moves:
         return TOO_SHORT
     return COUNTS
 
@@ -151,7 +151,7 @@ def counted(own: float, opponent: float, cut_off: float) -> float:
 
 
 def rating_difference(p: float, largest: float) -> float:
-    """D(p) of eq. (2), points: -400·log10((1-p)/p)."""
+    """Return D(p) of eq. (2), points: -400·log10((1-p)/p)."""
     # "and D(0) = -800 and D(1)= 800", which no other p may exceed: 199 wins and a draw would, by the formula
     if p <= 0.0:
         return -largest
@@ -166,19 +166,19 @@ def rating_difference(p: float, largest: float) -> float:
 
 
 def correction(p: float) -> float:
-    """F of eq. (7), from 0.5 for p = 0 and 1 to 1 for p = 1/2."""
+    """Return F of eq. (7), from 0.5 for p = 0 and 1 to 1 for p = 1/2."""
     # "F = -2*p*p + 2*p + 0.5"
     return (-2.0 * p * p + 2.0 * p) + 0.5
 
 
 def provisional_rating(opponent_sum: float, score_sum: float, games: float, largest: float) -> float:
-    """Eq. (7), points: "Rp = Rc + D(p)*F" over all of *games*, with the percentage result p of eq. (3)."""
+    """Return eq. (7), points: "Rp = Rc + D(p)*F" over all of *games*, with the percentage result p of eq. (3)."""
     p = score_sum / games
     return opponent_sum / games + rating_difference(p, largest) * correction(p)
 
 
 def r_factor(rating: float) -> float:
-    """R of eq. (5) by the rating of the previous list: 10 from 2400, 20 to 2000."""
+    """Return R of eq. (5) by the rating of the previous list: 10 from 2400, 20 to 2000."""
     # "r = 70-Ro/40" between: a straight line from one to the other
     if rating >= 2400.0:
         return 10.0
@@ -188,7 +188,7 @@ def r_factor(rating: float) -> float:
 
 
 def lss_r(rating: float) -> float:
-    """R as LSS has it: also Rold/20 - 10 below 600, and 0 below 200."""
+    """Return R as LSS has it: also Rold/20 - 10 below 600, and 0 below 200."""
     if rating < 200.0:
         return 0.0
     if rating < 600.0:
@@ -210,12 +210,12 @@ def g_factor(games: float) -> float:
 
 
 def k_factor(rating: float, games: float) -> float:
-    """Development coefficient of eq. (5), points: k = r·g."""
+    """Return the development coefficient of eq. (5), points: k = r·g."""
     return r_factor(rating) * g_factor(games)
 
 
 def bonus(own: float, opponent: float) -> float:
-    """B of LSS document 754 for a won game, points: (160 - delta)/30·V for delta = own - opponent below 150."""
+    """Return B of LSS document 754 for a won game, points: (160 - delta)/30·V for delta = own - opponent below 150."""
     delta = own - opponent
     if delta >= 150.0 or own <= 1800.0:
         return 0.0
@@ -269,12 +269,12 @@ def rate_run(player: Player, after: Player, games: BatchGames, when: When, numbe
 
 
 def expected_score(player: Any, opponent: Any, numbers: Any) -> float:
-    """Expected score 0..1 by eq. (1) with the cut-off."""
+    """Return the expected score 0..1 by eq. (1) with the cut-off."""
     return logistic(player.rating - counted(player.rating, opponent.rating, numbers.cut_off))
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
-    """True up to the game that makes the rating established."""
+    """Return True up to the game that makes the rating established."""
     return bool(player.games < numbers.provisional_games)
 
 
@@ -303,7 +303,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
 def explain_provisional(
     after: Player, games: float, others: Sequence[float], source: str, largest: float
 ) -> Explanation:
-    """Eq. (7) with its numbers; *others* are the run's opponents as they count, *after* the player that it led to."""
+    """Return eq. (7) with its numbers; *others* are the run's opponents as they count, *after* the resulting player."""
     p = after.score_sum / games
     terms = (
         Term("N", games, "rated games so far, this run included"),
@@ -319,7 +319,7 @@ def explain_provisional(
 def explain_established(
     own: ExplainedPlayer, meetings: Sequence[MetOpponent], others: Sequence[float], r: float, source: str
 ) -> Explanation:
-    """Eq. (4) to (6) with their numbers; *others* are the run's opponents as they count."""
+    """Return eq. (4) to (6) with their numbers; *others* are the run's opponents as they count."""
     rating, games = own.before.rating, own.before.games
     expected = [logistic(rating - other) for other in others]
     g, scores = g_factor(games), [meeting.score for meeting in meetings]

@@ -95,7 +95,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def performance(own: float, has_rating: float, opponent: float, score: float, numbers: Settings) -> float:
-    """Rating performance of a single game, points: the opponent's rating, +400 for a win, -400 for a loss."""
+    """Return the performance in a single game, points: the opponent's rating, +400 for a win, -400 for a loss."""
     # The page states it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
     other = counted(own, opponent, numbers.cut_off) if has_rating > 0.0 else opponent
     return other + numbers.worth * (2.0 * score - 1.0)
@@ -126,7 +126,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
-    """True while the mean rates the player."""
+    """Return True while the mean rates the player."""
     return bool(player.games < numbers.mean_games)
 
 

@@ -113,7 +113,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def rank_of(rating: float, peak: float, games: float, numbers: Settings) -> int:
-    """``ESTABLISHED``, ``ORDINARY`` or ``BEGINNING``, by rating, highest rating so far, and rated games before this."""
+    """Return ``ESTABLISHED``, ``ORDINARY`` or ``BEGINNING``, by rating, highest rating, and games before this."""
     # "The three ranks of players can be defined as done by FIDE": 2400 comes before the number of games
     best = peak if numbers.established_ever else rating
     if (
@@ -126,7 +126,7 @@ def rank_of(rating: float, peak: float, games: float, numbers: Settings) -> int:
 
 
 def step_size(rank: int, score: float, numbers: Settings) -> float:
-    """Z, points."""
+    """Return Z, points."""
     # "equal to K in the table above if the game was a win or a loss", Q for a draw
     if rank == ESTABLISHED:
         return numbers.established_q if score == 0.5 else numbers.established_k
@@ -136,7 +136,7 @@ def step_size(rank: int, score: float, numbers: Settings) -> float:
 
 
 def share(rank: int, score: float, numbers: Settings) -> float:
-    """Y, 0..1."""
+    """Return Y, 0..1."""
     # "equal to P if the game was a win or a loss, and equal to J if the game was a draw"
     if rank == ESTABLISHED:
         return numbers.established_j if score == 0.5 else numbers.established_p
@@ -146,14 +146,14 @@ def share(rank: int, score: float, numbers: Settings) -> float:
 
 
 def mixing(rank: int, numbers: Settings) -> float:
-    """M, 0..1: the share of H' in E''."""
+    """Return M, 0..1: the share of H' in E''."""
     if rank == ESTABLISHED:
         return numbers.established_m
     return numbers.ordinary_m if rank == ORDINARY else numbers.beginning_m
 
 
 def single_game(e: float, opponent_e: float, score: float, numbers: Settings) -> float:
-    """S, points: the opponent's E, limited by the player's own E where a win would lower or a loss raise."""
+    """Return S, points: the opponent's E, limited by the player's own E where a win would lower or a loss raise."""
     # The "own rating" is E, so that where H is far above E a win can still lower H (RULES 5.4).
     # "won [...] the player's own rating minus 320 points, whichever is greater"
     if score > 0.5 and opponent_e < e - numbers.limit:
@@ -173,7 +173,7 @@ def undecided(e: float, opponent_e: float, opponent_h: float, score: float) -> b
 
 
 def opponent_rating(e: float, opponent_e: float, opponent_h: float, score: float) -> float:
-    """R, points: what the opponent counts in the main step; the own E, which changes nothing, where undecided."""
+    """Return R, points: the opponent's worth in the main step; if undecided the own E, which changes nothing."""
     # Where the opponent's E or H equals the own E both sentences give the same: no change (RULES 5.4).
     # a win, or a draw with both higher: "whichever of E or H for the opponent is lower"; H lower: "own E"
     if opponent_e > e and score >= 0.5:
@@ -189,19 +189,19 @@ def opponent_rating(e: float, opponent_e: float, opponent_h: float, score: float
 
 
 def new_h(h: float, s: float, score: float, y: float, numbers: Settings) -> float:
-    """H', points: ``(1-Y) * H + Y * (S + 800 * W - 400)``."""
+    """Return H', points: ``(1-Y) * H + Y * (S + 800 * W - 400)``."""
     return (1.0 - y) * h + y * (s + numbers.bonus * (2.0 * score - 1.0))
 
 
 def new_e(e: float, r: float, score: float, z: float, numbers: Settings) -> float:
-    """E', points: ``E + Z * (W - 1 / (10^((R-E)/400) + 1))``."""
+    """Return E', points: ``E + Z * (W - 1 / (10^((R-E)/400) + 1))``."""
     return e + z * numbers.score_scale * (score - logistic(e - r))
 
 
 def updated(
     e: float, h: float, opponent_e: float, opponent_h: float, score: float, rank: int, numbers: Settings
 ) -> tuple[float, float]:
-    """E'' and H' after one game, points; all else as before it. Where H is far from E, M can make a win worth less."""
+    """Return E'' and H' after one game, points; all else is from before. If H is far from E, M can shrink a win."""
     # All by the values before the game; the new H comes into E by M alone (RULES 5.4).
     s = single_game(e, opponent_e, score, numbers)
     after_h = new_h(h, s, score, share(rank, score, numbers), numbers)
@@ -275,12 +275,12 @@ def start(newcomer: Player, opponent: float, score: float, numbers: Settings) ->
 
 
 def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
-    """True once the initial rating is known."""
+    """Return True once the initial rating is known."""
     return player.left == 0.0
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Expected score, 0..1, by the two E; an unrated player counts as at the start."""
+    """Return the expected score, 0..1, by the two E; an unrated player counts as at the start."""
     own = player.rating if listed(player, numbers) else numbers.unrated
     return logistic(own - (opponent.rating if listed(opponent, numbers) else numbers.unrated))
 

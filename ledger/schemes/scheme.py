@@ -93,7 +93,7 @@ class Newcomer(NamedTuple):
     """The known facts about a player before the first rated game.
 
     Attributes:
-        declared: rating to begin with, points; None where none was declared.
+        declared: rating to begin with, points; None if none was declared.
         birth_year: year of birth; None if unknown.
         day: when the first rated game ended, days since 1970.
         seed: the player's past, which goes before a declared rating.
@@ -276,38 +276,38 @@ def refuse_by_common_reasons(
     black: int,  # noqa: ARG001
     numbers: Any,  # noqa: ARG001
 ) -> int:
-    """Kernel ``refuse`` of a scheme without a reason of its own."""
+    """Refuse games by the common reasons alone: the kernel ``refuse`` of a scheme without reasons of its own."""
     return refuse_common(outcome, termination, rated)
 
 
 # Engine and rankings compare with this very function: with another one that does nothing each player is looked up.
 def as_it_stands(player: Any, period: float, day: float, numbers: Any) -> None:
-    """Kernel ``at`` of a scheme whose ratings do not change by time alone."""
+    """Change nothing: the kernel ``at`` of a scheme whose ratings do not change by time alone."""
 
 
 def from_the_beginning(day: float, numbers: Any) -> float:  # noqa: ARG001
-    """``stands_from`` of a scheme in which time alone changes neither a rating nor who is listed."""
+    """Return -inf: ``stands_from`` of a scheme in which time alone changes neither ratings nor who is listed."""
     return -inf
 
 
 def seeds_stand(day: float, numbers: Any) -> SeedsStand:  # noqa: ARG001
-    """``seeds_stand`` of a scheme that takes every rating of a list as it is."""
+    """Return no limits: ``seeds_stand`` of a scheme that takes every rating of a list as it is."""
     return SeedsStand()
 
 
 def never(player: Any, numbers: Any) -> bool:  # noqa: ARG001
-    """Kernel ``provisional`` of a scheme that has no provisional ratings."""
+    """Return False: the kernel ``provisional`` of a scheme without provisional ratings."""
     return False
 
 
 def nowhere(tournament: str, numbers: Any) -> bool:  # noqa: ARG001
-    """``welcomes`` of a scheme without tournaments in which guests are rated."""
+    """Return False: ``welcomes`` of a scheme without tournaments in which guests are rated."""
     return False
 
 
 # ``lists_everybody`` of a pool compares with this very function, and only by it rows are read without the states.
 def always(player: Any, numbers: Any) -> bool:  # noqa: ARG001
-    """Kernel ``listed`` of a scheme that lists everybody who has played."""
+    """Return True: the kernel ``listed`` of a scheme that lists all players who have played."""
     return True
 
 

@@ -127,5 +127,5 @@ def numbers_of(settings: type[S]) -> Callable[..., S]:
 
 
 def with_settings(numbers: S, **settings: float | bool) -> S:
-    """*numbers* with some settings given otherwise, unchecked: for trying out."""
+    """Return *numbers* with some settings given otherwise, unchecked: for trying out."""
     return cast("S", cast("Any", numbers)._replace(**settings))

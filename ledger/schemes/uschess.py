@@ -150,7 +150,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
-    """Ratings that are not below the lowest one."""
+    """Return ratings that are not below the lowest one."""
     return SeedsStand(low=numbers.lower_bound)
 
 
@@ -182,17 +182,17 @@ def rating_or_start(player: Player) -> float:
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
-    """Expected score 0..1 by the standard formula; the unrated by their start ratings."""
+    """Return the expected score 0..1 by the standard formula; the unrated by their start ratings."""
     return logistic(rating_or_start(player) - rating_or_start(opponent))
 
 
 def provisional(player: Player, numbers: Settings) -> bool:
-    """True until the rating is "established", based on more than 25 games."""
+    """Return True until the rating is "established", based on more than 25 games."""
     return player.games <= numbers.established_games
 
 
 def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
-    """True for who has a rating."""
+    """Return whether the player has a rating."""
     return player.rating > 0.0
 
 
@@ -211,7 +211,7 @@ def is_match(player: Player, opponent: Player, numbers: Settings) -> bool:
 
 
 def points(work: Work) -> float:
-    """S: the player's points in the section."""
+    """Return S: the player's points in the section."""
     return work.wins + 0.5 * work.draws
 
 

@@ -207,34 +207,34 @@ class MemoryJournal:
         """Do nothing: the content of memory goes with it in any case."""
 
     def size(self) -> int:
-        """Number of committed entries."""
+        """Return the number of committed entries."""
         return len(self._entries)
 
     def head(self) -> TreeHead:
-        """Size and Merkle root of the committed entries."""
+        """Return the size and Merkle root of the committed entries."""
         entries = self._entries
         return TreeHead(len(entries), _root([entry.leaf for entry in entries]))
 
     def root_at(self, size: int) -> bytes:
-        """Merkle root of the first *size* entries; ValueError where there are fewer."""
+        """Return the Merkle root of the first *size* entries; ValueError if there are fewer."""
         if not 0 <= size <= len(self._entries):
             raise ValueError(f"{size} entries of {len(self._entries)}")
         return _root([entry.leaf for entry in self._entries[:size]])
 
     def subtree_root(self, first: int, last: int) -> bytes:
-        """Merkle root over the entries with first < position <= last; ValueError where that is no subtree."""
+        """Return the Merkle root over the entries with first < position <= last; ValueError if that is no subtree."""
         check_subtree(first, last, len(self._entries))
         return _root([entry.leaf for entry in self._entries[first:last]])
 
     def hashes(self, level: int, first: int, last: int) -> list[bytes]:
-        """Hashes of a level of tiles; ValueError where it has not so many."""
+        """Return the hashes of a level of tiles; ValueError if it has fewer."""
         check_hashes(level, first, last, len(self._entries))
         width = 1 << (level * TILE_HEIGHT)
         leaves = [entry.leaf for entry in self._entries]
         return [_root(leaves[number * width : (number + 1) * width]) for number in range(first, last)]
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
-        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 100."""
+        """Yield the bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 100."""
         entries = self._entries[max(after, 0) : until]
         for start in range(0, len(entries), BLOCK):
             yield [entry.body for entry in entries[start : start + BLOCK]]
@@ -274,7 +274,7 @@ class MemoryWriter:
         return len(self._committed) + len(self.entries)
 
     def last_recorded_at(self) -> str | None:
-        """``recorded_at`` of the last entry, or None in an empty journal."""
+        """Return ``recorded_at`` of the last entry, or None in an empty journal."""
         if not self.size:
             return None
         last = (self.entries or self._committed)[-1]

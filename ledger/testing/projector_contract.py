@@ -213,7 +213,7 @@ class ProjectorContract:
             journal, path = MemoryJournal(), fresh(tmp_path / f"late-{size}")
             before = Views(path, (), journal)
             take(before, [facts])
-            stood = {table: table_rows(before.connection, table) for table in queries.tables(before.connection)}
+            original = {table: table_rows(before.connection, table) for table in queries.tables(before.connection)}
             before.close()
             late = Views(path, (made,), journal)
             with patch.object(late_tables, "BLOCK", size), patch.object(engine, "rate", side_effect=AssertionError):
@@ -224,13 +224,15 @@ class ProjectorContract:
             # who opens the views without it takes nothing away
             without = Views(path, (), journal)
             without.catch_up()
-            stands = {table: table_rows(without.connection, table) for table in queries.tables(without.connection)}
+            installed = {table: table_rows(without.connection, table) for table in queries.tables(without.connection)}
             without.close()
-            assert stands.pop(made.name) == rows
+            assert installed.pop(made.name) == rows
             # The one thing that is new: the identity by which its table is known.
-            noted = {str(row) for row in stands.pop("projections")} - {str(row) for row in stood.pop("projections")}
+            noted = {str(row) for row in installed.pop("projections")} - {
+                str(row) for row in original.pop("projections")
+            }
             assert [made.name in row for row in noted] == [True]
-            assert stands == stood
+            assert installed == original
 
     def test_a_row_stands_for_each_game_or_for_each_change(self, tmp_path: Path) -> None:
         """The state after any game is that of the last row up to it, of the player or of the player and tournament."""
@@ -467,16 +469,16 @@ class FactProjectorContract:
             take(without, [facts[len(facts) // 2 :]])
         with closing(Views(path, (made,), journal)) as again:
             again.catch_up()
-            assert self._told(again) == self._rows(tmp_path / "whole", [facts])
+            assert self._rows_of_facts(again) == self._rows(tmp_path / "whole", [facts])
 
     # -- how -------------------------------------------------------------------------------------------------------
 
     def _rows(self, folder: Path, slices: Sequence[Sequence[Event]]) -> list[Row]:
         with closing(Views(fresh(folder), (self.make(),), MemoryJournal())) as kept:
             take(kept, slices)
-            return self._told(kept)
+            return self._rows_of_facts(kept)
 
-    def _told(self, kept: Views) -> list[Row]:
+    def _rows_of_facts(self, kept: Views) -> list[Row]:
         return in_terms_of_facts(kept.connection)[self.make().name]
 
 
@@ -498,7 +500,7 @@ def _wrong(right: Sequence[Event]) -> tuple[list[Event], list[Change]]:
 
 
 def _otherwise(fact: Event) -> dict[str, Any]:
-    """Other values of fields that can be corrected."""
+    """Return other values of fields that can be corrected."""
     match fact:
         case GameRecorded():
             other = Outcome.DRAW if fact.outcome is not Outcome.DRAW else Outcome.WHITE

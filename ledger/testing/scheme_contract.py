@@ -86,7 +86,7 @@ PLAYERS = 24
 FIRST_DAY = 18_500.0  # 26 August 2020
 A_WHILE_LATER = When(600.0, FIRST_DAY + 500.0)
 GAMES = 3_000  # some 250 a player: past any provisional phase
-TOLERANCE = 1e-9  # of a formula worked out by hand against the kernel, which may add in another order
+TOLERANCE = 1e-9  # of a formula calculated manually, compared with the kernel, which may add in another order
 
 
 class SchemeContract:
@@ -249,10 +249,10 @@ class SchemeContract:
         for numbers, later in itertools.product(self.numbers(), (1.0, 45.0, 1500.0)):
             for case in itertools.islice(self._cases(numbers), 60):
                 when = When(case.when.period + later // 30.0, case.when.day + later)
-                stands = scheme.at is as_it_stands
-                if not stands and scheme.stands_from is not None:
-                    stands = scheme.stands_from(when.day, numbers) <= case.when.day
-                if stands:
+                is_unchanged = scheme.at is as_it_stands
+                if not is_unchanged and scheme.stands_from is not None:
+                    is_unchanged = scheme.stands_from(when.day, numbers) <= case.when.day
+                if is_unchanged:
                     state = at_time(scheme, numbers, flat_of(case.side.after), when)
                     assert bits([state[0]]) == bits([case.side.after.rating])
                     assert scheme.lists(state, numbers) == bool(scheme.listed(case.side.after, numbers))
@@ -265,9 +265,9 @@ class SchemeContract:
         listed = ((0.25, None), (1500.0, None), (99.0, 0.0), (1234.5, 1.0), (2345.0, 400.0), (9000.0, 30.0))
         for numbers, (games, deviation, highest, k), (rating, ago) in itertools.product(self.numbers(), pasts, listed):
             day = FIRST_DAY if ago is None or ago < 100.0 else FIRST_DAY + 1500.0
-            stand = scheme.seeds_stand(day, numbers)
-            fits = stand.low <= rating <= stand.high and not (stand.whole and rating % 1.0)
-            if fits and (games is None or games >= stand.games):
+            limits = scheme.seeds_stand(day, numbers)
+            fits = limits.low <= rating <= limits.high and not (limits.whole and rating % 1.0)
+            if fits and (games is None or games >= limits.games):
                 since = None if ago is None else day - ago
                 seed = Seed(rating, games, deviation, None, highest, k, since)
                 state = scheme.begin(Newcomer(1500.0, 1990, day, seed), numbers)
@@ -358,7 +358,7 @@ class SchemeContract:
     # -- how -------------------------------------------------------------------------------------------------------
 
     def _start(self, numbers: Any) -> list[float]:
-        """Newcomers, some with a declared rating at its limits."""
+        """Return newcomers, some with a declared rating at its limits."""
         declared = [(None, 0.0, 5000.0, 1400.0, 2800.0, 100.0)[player % 6] for player in range(PLAYERS)]
         born = [self.birth_years[player % len(self.birth_years)] for player in range(PLAYERS)]
         who = [Newcomer(rating, year, FIRST_DAY) for rating, year in zip(declared, born, strict=True)]
@@ -382,11 +382,11 @@ class SchemeContract:
         return Rateable(white, black, score, day, starts, period, closing, began)
 
     def _cases(self, numbers: Any) -> Sequence[Case]:
-        """Players in games and batches as they come up, those of newcomers among them; six tests ask for the same."""
-        asked = (self.make(), numbers, tuple(self.birth_years), tuple(self.batches))
-        if asked not in _CASES:
-            _CASES[asked] = tuple(self._played(numbers))
-        return _CASES[asked]
+        """Return players in games and batches as they come up, those of new players too; six tests use the same."""
+        case_key = (self.make(), numbers, tuple(self.birth_years), tuple(self.batches))
+        if case_key not in _CASES:
+            _CASES[case_key] = tuple(self._played(numbers))
+        return _CASES[case_key]
 
     def _played(self, numbers: Any) -> Iterator[Case]:
         scheme = self.make()

@@ -16,7 +16,7 @@ from ledger.facts.events import Decision, Event, PlayerChanged, RatingSeeded
 from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.schemes import available
 from ledger.schemes.scheme import STANDING_FULL
 from tests.kit.clubs import NOW
@@ -194,10 +194,10 @@ def test_a_rebuild_gives_the_same_rows_and_the_audit_agrees(tmp_path: Path) -> N
     with made(tmp_path) as ledger:
         close(ledger, 1, "2021-02-11")
         order = ranked(ledger)
-        with closing(sqlite.connect(beside(ledger.path, "views"))) as connection:
+        with closing(sqlite.connect(sidecar(ledger.path, "views"))) as connection:
             before = table_digests(connection)
         ledger.rebuild()
-        with closing(sqlite.connect(beside(ledger.path, "views"))) as connection:
+        with closing(sqlite.connect(sidecar(ledger.path, "views"))) as connection:
             assert table_digests(connection) == before
         assert ranked(ledger) == order
         assert audit(ledger.path).falsehoods == ()

@@ -27,7 +27,7 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.runtime.lazy import np
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Missing
 from tests.kit.games import source_game
 from tests.kit.places import OTB
@@ -167,7 +167,7 @@ def test_what_a_scheme_is_compared_with_does_not_change_its_figures(club_of_four
 
 def test_nothing_is_written(club_of_four_years: Path) -> None:
     def digests() -> dict[str, str]:
-        files = [club_of_four_years, beside(club_of_four_years, "views"), beside(club_of_four_years, "people")]
+        files = [club_of_four_years, sidecar(club_of_four_years, "views"), sidecar(club_of_four_years, "people")]
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
     before = digests()

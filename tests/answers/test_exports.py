@@ -66,10 +66,10 @@ def rows_of(path: Path, fmt: str, what: str) -> list[dict[str, Any]]:
 
 
 def taken(
-    ledger: Ledger, folder: Path, what: str, fmt: str = "ndjson", asked: ExportFilter = ALL
+    ledger: Ledger, folder: Path, what: str, fmt: str = "ndjson", selection: ExportFilter = ALL
 ) -> list[dict[str, Any]]:
     path = folder / f"{what}.{fmt}"
-    (done,) = export(ledger, [what], path, fmt=fmt, asked=asked)
+    (done,) = export(ledger, [what], path, fmt=fmt, selection=selection)
     rows = rows_of(path, fmt, what)
     assert (done.what, done.rows) == (what, len(rows))
     return rows
@@ -102,8 +102,8 @@ def test_every_format_says_the_same(what: str, exported_from: Ledger, tmp_path: 
 @pytest.mark.parametrize("what", PREPARED)
 def test_rows_fit_their_published_schema(what: str, exported_from: Ledger, tmp_path: Path) -> None:
     validator = Draft202012Validator(json.loads(published_schemas.exports()[f"{what}-1.json"]))
-    for asked in (ALL, ExportFilter()):
-        rows = list(taken(exported_from, tmp_path, what, asked=asked))
+    for selection in (ALL, ExportFilter()):
+        rows = list(taken(exported_from, tmp_path, what, selection=selection))
         assert rows
         for row in rows:
             validator.validate(row)
@@ -145,7 +145,7 @@ def test_players_have_their_standing_and_the_person_they_are(exported_from: Ledg
 
 def test_ratings_at_an_instant_are_those_in_force_then(exported_from: Ledger, tmp_path: Path) -> None:
     published = taken(exported_from, tmp_path, "lists")
-    then = taken(exported_from, tmp_path, "ratings", asked=ExportFilter(at="2004-10-03", names=True))
+    then = taken(exported_from, tmp_path, "ratings", selection=ExportFilter(at="2004-10-03", names=True))
     assert then == [{name: row[name] for name in then[0]} for row in published]
     assert then != taken(exported_from, tmp_path, "ratings")
 
@@ -153,18 +153,18 @@ def test_ratings_at_an_instant_are_those_in_force_then(exported_from: Ledger, tm
 def test_rows_can_be_chosen(exported_from: Ledger, tmp_path: Path) -> None:
     games = taken(exported_from, tmp_path, "games")
     ms = next(row["ended_ms"] for row in exported_from.rows("games") if row["position"] == games[30]["position"])
-    late = taken(exported_from, tmp_path, "games", asked=ExportFilter(since_ms=ms))
+    late = taken(exported_from, tmp_path, "games", selection=ExportFilter(since_ms=ms))
     assert [row["key"] for row in late] == [row["key"] for row in games if row["ended"] >= games[30]["ended"]]
-    early = taken(exported_from, tmp_path, "history", asked=ExportFilter(until_ms=ms, player=1, pool=1))
+    early = taken(exported_from, tmp_path, "history", selection=ExportFilter(until_ms=ms, player=1, pool=1))
     assert {row["player"] for row in early} == {1}
     assert all(row["ended"] <= games[30]["ended"] for row in early)
     name = games[0]["tournament"]
-    chosen = taken(exported_from, tmp_path, "games", asked=ExportFilter(tournament=name, player=1))
+    chosen = taken(exported_from, tmp_path, "games", selection=ExportFilter(tournament=name, player=1))
     assert [row["key"] for row in chosen] == [
         row["key"] for row in games if row["tournament"] == name and 1 in {row["white"], row["black"]}
     ]
     for none in ("it's none", "no\0ne", "\0", "'\0'"):
-        assert taken(exported_from, tmp_path, "games", asked=ExportFilter(tournament=none)) == []
+        assert taken(exported_from, tmp_path, "games", selection=ExportFilter(tournament=none)) == []
 
 
 def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path
         met = {meeting.opponent_number: meeting.marks for meeting in page.standings[0].meetings}
         assert {int(number): mark for number, _, mark in marks} == met
     chosen = ExportFilter(names=True, tournament=rows[0]["tournament"])
-    assert taken(exported_from, tmp_path, "crosstables", asked=chosen)[0] == rows[0]
+    assert taken(exported_from, tmp_path, "crosstables", selection=chosen)[0] == rows[0]
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
@@ -219,7 +219,7 @@ def test_an_export_keeps_the_permissions_of_the_older_one_from_the_beginning(
         made.write(making, *told)
 
     monkeypatch.setattr(exporting, "FORMATS", {fmt: made._replace(write=write)})
-    export(exported_from, ["players"], path, fmt=fmt, asked=ALL)
+    export(exported_from, ["players"], path, fmt=fmt, selection=ALL)
     assert [*modes, path.stat().st_mode & 0o777] == [0o640, 0o640]
     assert len(rows_of(path, fmt, "players")) > 0
 
@@ -346,7 +346,7 @@ def test_files_of_a_ledger_are_never_written_over(exported_from: Ledger, club_to
 def test_what_does_not_go_together_is_refused(exported_from: Ledger, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     with pytest.raises(MalformedError, match="'since' does not go with 'players'; it can be chosen by"):
-        export(exported_from, ["players"], path, asked=ExportFilter(since_ms=1, pool=1))
+        export(exported_from, ["players"], path, selection=ExportFilter(since_ms=1, pool=1))
     with pytest.raises(MalformedError, match="a file of csv holds one table"):
         export(exported_from, ["players", "games"], path)
     with pytest.raises(MalformedError, match="does not say the format"):
@@ -365,17 +365,19 @@ def test_what_does_not_go_together_is_refused(exported_from: Ledger, tmp_path: P
 def test_a_text_of_its_own_joins_by_one_line(
     exported_from: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def make(ledger: OpenLedger, asked: ExportFilter) -> Iterator[bytes]:
-        yield f"012 {asked.tournament}\n".encode()
+    def make(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
+        yield f"012 {selection.tournament}\n".encode()
 
     monkeypatch.setitem(
         DOCUMENTS, ("tournament", "trf16"), Document("A tournament.", make, frozenset({"tournament"}), (".trf",))
     )
     path = tmp_path / "cup.trf"
-    assert export(exported_from, ["tournament"], path, asked=ExportFilter(tournament="Cup")) == [("tournament", None)]
+    assert export(exported_from, ["tournament"], path, selection=ExportFilter(tournament="Cup")) == [
+        ("tournament", None)
+    ]
     assert path.read_text() == "012 Cup\n"
     with pytest.raises(MalformedError, match="does not go with"):
-        export(exported_from, ["tournament"], path, asked=ExportFilter(player=1))
+        export(exported_from, ["tournament"], path, selection=ExportFilter(player=1))
 
 
 def test_evil_names_are_harmless_in_csv_and_json_and_exact_elsewhere(tmp_path: Path) -> None:
@@ -389,7 +391,7 @@ def test_evil_names_are_harmless_in_csv_and_json_and_exact_elsewhere(tmp_path: P
         assert raw_in(said) == set()
         safe = [row["name"] for row in rows_of(tmp_path / "players.csv", "csv", "players")]
         assert not [cell for cell in safe for part in cell.split(";") if is_run(part)]
-        export(ledger, ["players"], tmp_path / "raw.csv", asked=ALL, raw=True)
+        export(ledger, ["players"], tmp_path / "raw.csv", selection=ALL, raw=True)
         raw = [row["name"] for row in rows_of(tmp_path / "raw.csv", "csv", "players")]
         assert [without_apostrophes(cell, ";\n") for cell in safe] == raw
         assert raw[: len(FORMULAS)] == list(FORMULAS)

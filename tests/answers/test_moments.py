@@ -75,11 +75,13 @@ def person(ledger: Ledger) -> Any:
 
 
 def exported(what: str, fmt: str, **asked: Any) -> Question:
-    return lambda ledger: b"".join(exporting.lines(ledger, [what], fmt=fmt, asked=ExportFilter(names=True, **asked)))
+    return lambda ledger: b"".join(
+        exporting.lines(ledger, [what], fmt=fmt, selection=ExportFilter(names=True, **asked))
+    )
 
 
 QUESTIONS: dict[str, Question] = {
-    "alike": searching.alike,
+    "similar_players": searching.similar_players,
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
     "proposal": lambda ledger: corrections.proposal(ledger, 1),
@@ -151,11 +153,11 @@ WITHIN_OTHERS = {
     "games_in_force", "games_until", "in_short", "joined", "replay",
     "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
-    "reasons_of", "recorded_and_standing", "refuse_without", "server_tables", "snapshot", "state_after",
+    "reasons_of", "recorded_and_current", "refuse_without", "server_tables", "snapshot", "state_after",
     "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
-NOT_OF_THE_VIEWS = {"check", "journal_told", "kept_game", "known_then", "names", "openings", "outside_games"}
+NOT_OF_THE_VIEWS = {"check", "journal_told", "kept_game", "entries_known", "names", "openings", "outside_games"}
 # They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
 BY_THEMSELVES = {"changes", "compare", "copy_tables", "differences", "export", "crosstable_frames", "lines", "query"}
 

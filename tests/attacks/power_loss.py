@@ -26,7 +26,7 @@ import attrs
 from ledger.audit.audit import audit
 from ledger.errors import CheckpointWarning, CorruptError, LedgerError, StorageError
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import RESTORE_PLAN, beside, restoring
+from ledger.runtime.ledger_files import RESTORE_PLAN, restore_folder, sidecar
 from tests.attacks.disk import Disk, WriteLoss, put_down
 from tests.attacks.judge import AttackJudge, Finding
 from tests.attacks.plays import TRUE
@@ -211,7 +211,7 @@ def _opened(image: Image, then: State, truth: Truth, judged: dict[str, list[str]
     is_again = not club.exists()
     try:
         if is_again:
-            if then.journal and not (restoring(club) / RESTORE_PLAN).exists():
+            if then.journal and not (restore_folder(club) / RESTORE_PLAN).exists():
                 yield "the ledger is gone"
                 return
             yield from _run_again(image)
@@ -256,7 +256,7 @@ def _bring_level(club: Path) -> None:
         try:
             ledger.catch_up()
         except CorruptError as error:
-            if "rebuild" not in str(error) or str(beside(club, "views")) not in str(error):
+            if "rebuild" not in str(error) or str(sidecar(club, "views")) not in str(error):
                 raise
             ledger.rebuild()
 
@@ -302,7 +302,7 @@ def _state(club: Path) -> State:
 
 def _raw_state(club: Path) -> State:
     others: dict[tuple[str, int], tuple[object, ...]] = {}
-    for file, wanted in ((beside(club, "people"), {"reasons"}), (beside(club, "tokens"), {"refusals"})):
+    for file, wanted in ((sidecar(club, "people"), {"reasons"}), (sidecar(club, "tokens"), {"refusals"})):
         if file.exists() and file.stat().st_size:  # an empty one is none
             with closing(raw(file)) as connection:
                 held = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}

@@ -22,7 +22,7 @@ from ledger.journal.settings_file import ServerPlace, server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.lazy import psycopg
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.sqlite import sqlite3
 from tests.attacks import servers
 from tests.attacks.servers import Row
@@ -41,7 +41,7 @@ Act = Callable[[Path], object]  # spoils the ledger at that path
 
 def ledger_in(folder: Path) -> Path:
     """Return the journal's path in a folder that holds one ledger, and refuse any other folder by a ``ValueError``."""
-    found = [path for path in sorted(folder.glob("*.db")) if beside(path, "people").exists()]
+    found = [path for path in sorted(folder.glob("*.db")) if sidecar(path, "people").exists()]
     if len(found) != 1:
         raise ValueError(f"{folder}: holds {len(found)} ledgers, expected one; give the folder of one ledger")
     return found[0]
@@ -49,7 +49,7 @@ def ledger_in(folder: Path) -> Path:
 
 def file_of(db: Path, role: str, log: str = "") -> Path:
     """Return the file of a ledger that plays *role*, or one of its logs."""
-    path = db if role == "journal" else beside(db, role)
+    path = db if role == "journal" else sidecar(db, role)
     return path.with_name(path.name + log)
 
 

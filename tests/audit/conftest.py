@@ -14,7 +14,7 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.testing import kit
 from tests.audit.findings import GAMES, PLAYERS
 from tests.audit.raw_journals import game_fact, write_journal
@@ -72,7 +72,7 @@ def club_of_300_games(folder_of_300_games: Path, tmp_path: Path) -> Path:
 def club_with_every_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with a row in every table, movetext, an erased player, two schemes, corrections, and a stored node."""
     path = make_club_with_every_table(tmp_path_factory.mktemp("attacked"), GAMES)
-    for file in (path, beside(path, "views")):
+    for file in (path, sidecar(path, "views")):
         # what a process without a plug-in left behind is a row of its own, and not for an audit to compare
         assert [table for table in tables(file) if not rows(file, table)] in ([], ["left_behind"])
     return path

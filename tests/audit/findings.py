@@ -6,7 +6,7 @@ from pathlib import Path
 from ledger.audit.audit import audit
 from ledger.facts.words import TreeHead
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 
 GAMES = 300
 PLAYERS = 8
@@ -26,7 +26,7 @@ def said(path: Path, since: TreeHead | None = None) -> str:
 
 
 def views_of(club: Path) -> Path:
-    return beside(club, "views")
+    return sidecar(club, "views")
 
 
 def body_at(club: Path, position: int) -> bytes:

@@ -20,7 +20,7 @@ from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.audit.findings import GAMES, PLAYERS, TABLES, body_at, false_places, first_game, said, views_of
 from tests.kit.games import game_recorded
 from tests.kit.plugins import WIN_STREAKS
@@ -67,7 +67,7 @@ def test_what_any_check_found_is_true_only_if_nothing_is_false() -> None:
 
 def test_the_journal_alone_gives_its_head_and_asks_for_no_other_file(club_of_300_games: Path) -> None:
     head = audit(club_of_300_games).head
-    for path in (views_of(club_of_300_games), beside(club_of_300_games, "people")):
+    for path in (views_of(club_of_300_games), sidecar(club_of_300_games, "people")):
         path.unlink()
     alone = audit(club_of_300_games, journal_only=True)
     assert alone == Verdict(head, head.size, 0, 0, {}, ())
@@ -98,7 +98,7 @@ def test_two_ledgers_of_one_journal_have_the_same_digests(club_of_300_games: Pat
     other.parent.mkdir()
     with closing(sqlite.sqlite3.connect(club_of_300_games)) as connection:
         connection.execute("VACUUM INTO ?", (str(other),))
-    shutil.copy(beside(club_of_300_games, "people"), beside(other, "people"))
+    shutil.copy(sidecar(club_of_300_games, "people"), sidecar(other, "people"))
     assert audit(other) == audit(club_of_300_games)  # before it has views
     with Ledger.open(other) as ledger:
         ledger.catch_up()
@@ -118,7 +118,7 @@ def test_the_digests_belong_to_the_head_also_where_the_views_are_behind(club_of_
 
 def test_an_erased_player_is_counted_and_no_falsehood(club_of_300_games: Path) -> None:
     edit(
-        beside(club_of_300_games, "people"),
+        sidecar(club_of_300_games, "people"),
         "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = 3",
     )
     verdict = audit(club_of_300_games)
@@ -256,7 +256,7 @@ def test_a_sealed_entry_from_which_nothing_follows_is_named(
 def test_names_that_are_not_the_sealed_ones_are_named(
     statement: str, players: list[int], club_of_300_games: Path
 ) -> None:
-    edit(beside(club_of_300_games, "people"), statement)
+    edit(sidecar(club_of_300_games, "people"), statement)
     verdict = audit(club_of_300_games)
     assert [(one.table, one.position_or_key) for one in verdict.falsehoods] == [("people", one) for one in players]
     assert set(verdict.digests) == TABLES  # the journal is true, and what follows from it

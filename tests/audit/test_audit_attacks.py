@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from ledger.audit import derived
-from ledger.audit.derived import SealedJournal
+from ledger.audit.derived import VerifiedJournal
 from ledger.audit.reader import JournalVerdict, snapshot, verify_journal, verify_people, verify_texts
 from ledger.audit.reader.published import JOURNAL, PEOPLE
 from ledger.errors import CorruptError
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import silent
 from tests.kit.commands import Run
 from tests.kit.every_table import columns, rows, tables
@@ -87,9 +87,9 @@ def published_columns() -> Iterator[tuple[str, str, str, str | None]]:
 @pytest.mark.parametrize("value", ["x'00'", "zeroblob(40)", "NULL"])
 def test_a_secret_of_another_form_is_named(value: str, copy_with_every_table: Path, run: Run) -> None:
     if value == "NULL":
-        edit(beside(copy_with_every_table, "people"), ("DELETE FROM secret", ()))
+        edit(sidecar(copy_with_every_table, "people"), ("DELETE FROM secret", ()))
     else:
-        change(beside(copy_with_every_table, "people"), "secret", "secret", value)
+        change(sidecar(copy_with_every_table, "people"), "secret", "secret", value)
     done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert any(line.startswith(f"FALSE {copy_with_every_table} secret") for line in done.out.splitlines())
@@ -101,7 +101,7 @@ def test_a_value_changed_in_any_column_of_journal_or_people_is_named(
     word: str, table: str, column: str, value: str | None, copy_with_every_table: Path, run: Run
 ) -> None:
     change(
-        copy_with_every_table if word == "journal" else beside(copy_with_every_table, "people"), table, column, value
+        copy_with_every_table if word == "journal" else sidecar(copy_with_every_table, "people"), table, column, value
     )
     done = run("audit", copy_with_every_table)
     assert done.code == FALSE
@@ -109,7 +109,7 @@ def test_a_value_changed_in_any_column_of_journal_or_people_is_named(
 
 
 def test_when_an_erased_player_joined_is_still_proven(copy_with_every_table: Path, run: Run) -> None:
-    edit(beside(copy_with_every_table, "people"), "UPDATE people SET joined_at = '1999' WHERE player = 5")
+    edit(sidecar(copy_with_every_table, "people"), "UPDATE people SET joined_at = '1999' WHERE player = 5")
     done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert f"FALSE {copy_with_every_table} people 5: joined_at is '1999', but entry 6 says " in done.out
@@ -121,7 +121,7 @@ def test_a_value_changed_in_any_column_of_the_views_is_named(
     value: str | None, copy_with_every_table: Path, run: Run
 ) -> None:
     """One column of every table at once: the audit names the first false row of each."""
-    path = beside(copy_with_every_table, "views")
+    path = sidecar(copy_with_every_table, "views")
     kept = path.read_bytes()
     filled = [table for table in tables(path) if table != "progress" and rows(path, table)]
     described = {table: columns(path, table) for table in filled}
@@ -142,7 +142,7 @@ def test_a_value_changed_in_any_column_of_the_views_is_named(
 
 @pytest.mark.slow
 def test_a_value_changed_in_any_column_of_the_row_of_progress_is_named(copy_with_every_table: Path, run: Run) -> None:
-    path = beside(copy_with_every_table, "views")
+    path = sidecar(copy_with_every_table, "views")
     kept = path.read_bytes()
     for column, _, _ in columns(path, "progress"):
         path.write_bytes(kept)
@@ -156,7 +156,7 @@ def test_a_value_changed_in_any_column_of_the_row_of_progress_is_named(copy_with
 def test_a_position_that_is_not_that_of_the_rows_is_no_truth(
     position: int, copy_with_every_table: Path, run: Run
 ) -> None:
-    edit(beside(copy_with_every_table, "views"), UNCHECKED, f"UPDATE progress SET position = {position}")
+    edit(sidecar(copy_with_every_table, "views"), UNCHECKED, f"UPDATE progress SET position = {position}")
     done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert "TRUE" not in done.out
@@ -198,7 +198,7 @@ def test_a_bit_flipped_in_any_page_of_the_journal_is_found_or_changes_nothing(co
 
 @pytest.mark.slow
 def test_a_bit_flipped_in_any_page_of_the_people_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
-    people = beside(copy_with_every_table, "people")
+    people = sidecar(copy_with_every_table, "people")
     attack(people, lambda: [*verify_people(str(copy_with_every_table), str(people)).falsehoods])
 
 
@@ -207,14 +207,14 @@ def built_aside(club: Path) -> Iterator[tuple[Views, JournalVerdict]]:
     """Views built from the journal, once for many comparisons."""
     with snapshot(str(club)) as file:
         head = verify_journal(file).head
-        with derived.aside((), SealedJournal(file, head)) as made:
+        with derived.temporary_views((), VerifiedJournal(file, head)) as made:
             assert derived.build(made, head.size, silent) == []
             yield made, verify_journal(file, sizes=(head.size,))
 
 
 @pytest.mark.slow
 def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
-    path = beside(copy_with_every_table, "views")
+    path = sidecar(copy_with_every_table, "views")
     with built_aside(copy_with_every_table) as (made, proven):
 
         def found() -> list[object]:
@@ -230,7 +230,7 @@ def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(copy
 
 @pytest.mark.parametrize("index", ["current_by_rating", "games_in_rating_order", "sqlite_autoindex_pools_1"])
 def test_a_bit_flipped_in_an_index_of_the_views_is_named(index: str, copy_with_every_table: Path, run: Run) -> None:
-    path = beside(copy_with_every_table, "views")
+    path = sidecar(copy_with_every_table, "views")
     with closing(sqlite.sqlite3.connect(path)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (index,)).fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -245,7 +245,7 @@ def test_a_bit_flipped_in_an_index_of_the_views_is_named(index: str, copy_with_e
 
 @pytest.mark.slow
 def test_any_table_dropped_from_the_views_is_named(copy_with_every_table: Path, run: Run) -> None:
-    path = beside(copy_with_every_table, "views")
+    path = sidecar(copy_with_every_table, "views")
     kept = path.read_bytes()
     for table in tables(path):
         path.write_bytes(kept)
@@ -260,7 +260,7 @@ def test_any_table_dropped_from_the_views_is_named(copy_with_every_table: Path, 
 
 @pytest.mark.parametrize("settings", ["{", "[]", "7", '{"k":"no number"}', "\x1b[2J"])
 def test_garbled_settings_of_an_era_are_named(settings: str, copy_with_every_table: Path, run: Run) -> None:
-    edit(beside(copy_with_every_table, "views"), ("UPDATE eras SET settings = ?", (settings,)))
+    edit(sidecar(copy_with_every_table, "views"), ("UPDATE eras SET settings = ?", (settings,)))
     done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert f"FALSE {copy_with_every_table} eras pool 1, since_ms " in done.out
@@ -290,9 +290,9 @@ SPOILT: dict[str, Callable[[bytes], bytes]] = {
 def test_a_spoilt_file_is_named_and_the_others_are_compared(
     word: str, spoil: Callable[[bytes], bytes], copy_with_every_table: Path, run: Run
 ) -> None:
-    path = copy_with_every_table if word == "journal" else beside(copy_with_every_table, word)
+    path = copy_with_every_table if word == "journal" else sidecar(copy_with_every_table, word)
     path.write_bytes(spoil(path.read_bytes()))
-    edit(beside(copy_with_every_table, "people" if word != "people" else "views"), "CREATE TABLE foreign_one(x)")
+    edit(sidecar(copy_with_every_table, "people" if word != "people" else "views"), "CREATE TABLE foreign_one(x)")
     done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert f"FALSE {copy_with_every_table} {word} " in done.out or (word == "views" and "FALSE" in done.out)
@@ -302,9 +302,9 @@ def test_a_spoilt_file_is_named_and_the_others_are_compared(
 def test_what_is_false_in_all_files_is_told_at_once(copy_with_every_table: Path, run: Run) -> None:
     edit(copy_with_every_table, "UPDATE journal SET key = 'player:999' WHERE key = 'player:7'")
     edit(copy_with_every_table, "UPDATE texts SET zstd = x'00' WHERE rowid = 3")
-    edit(beside(copy_with_every_table, "people"), "UPDATE people SET name = 'x' WHERE player = 3")
+    edit(sidecar(copy_with_every_table, "people"), "UPDATE people SET name = 'x' WHERE player = 3")
     spoilt = "CREATE INDEX foreign_one ON games(key)", UNCHECKED, "UPDATE progress SET position = -1"
-    edit(beside(copy_with_every_table, "views"), *spoilt)
+    edit(sidecar(copy_with_every_table, "views"), *spoilt)
     done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     starts = [" ".join(line.split()[2:4]) for line in done.out.splitlines() if line.startswith("FALSE")]
@@ -315,8 +315,8 @@ def test_what_is_false_in_all_files_is_told_at_once(copy_with_every_table: Path,
 
 
 def test_a_missing_people_file_is_a_falsehood_and_the_rest_is_compared(copy_with_every_table: Path, run: Run) -> None:
-    beside(copy_with_every_table, "people").unlink()
-    edit(beside(copy_with_every_table, "views"), "UPDATE players SET joined_at = '1999' WHERE player = 2")
+    sidecar(copy_with_every_table, "people").unlink()
+    edit(sidecar(copy_with_every_table, "views"), "UPDATE players SET joined_at = '1999' WHERE player = 2")
     done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert "people file club.people.db: is missing" in done.out
@@ -324,7 +324,7 @@ def test_a_missing_people_file_is_a_falsehood_and_the_rest_is_compared(copy_with
 
 
 def test_a_missing_table_of_the_people_is_a_falsehood(copy_with_every_table: Path, run: Run) -> None:
-    edit(beside(copy_with_every_table, "people"), "DROP TABLE people")
+    edit(sidecar(copy_with_every_table, "people"), "DROP TABLE people")
     done = run("audit", copy_with_every_table)
     assert done.code == FALSE
     assert "FALSE" in done.out
@@ -332,7 +332,7 @@ def test_a_missing_table_of_the_people_is_a_falsehood(copy_with_every_table: Pat
 
 
 def test_views_of_an_earlier_layout_are_not_compared_and_that_is_said(copy_with_every_table: Path, run: Run) -> None:
-    edit(beside(copy_with_every_table, "views"), "PRAGMA user_version = 1")
+    edit(sidecar(copy_with_every_table, "views"), "PRAGMA user_version = 1")
     done = run("audit", copy_with_every_table)
     assert done.code == 0
     assert done.out.splitlines()[:2] == [
@@ -345,11 +345,11 @@ def test_views_of_an_earlier_layout_are_not_compared_and_that_is_said(copy_with_
 def test_views_made_by_an_earlier_version_of_a_scheme_are_not_compared_and_that_is_said(
     copy_with_every_table: Path, run: Run
 ) -> None:
-    edit(beside(copy_with_every_table, "views"), "UPDATE projections SET identity = '0' WHERE name = 'arithmetic'")
+    edit(sidecar(copy_with_every_table, "views"), "UPDATE projections SET identity = '0' WHERE name = 'arithmetic'")
     assert run("audit", copy_with_every_table).code == FALSE  # there was no version 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ledger.ratings.views_file._ARITHMETIC", ("arithmetic", "7"))
-        edit(beside(copy_with_every_table, "views"), "UPDATE projections SET identity = '6' WHERE name = 'arithmetic'")
+        edit(sidecar(copy_with_every_table, "views"), "UPDATE projections SET identity = '6' WHERE name = 'arithmetic'")
         done = run("audit", copy_with_every_table)
     assert done.code == 0
     assert "derived rows: the views were made by earlier versions of arithmetic; the next command builds" in done.out

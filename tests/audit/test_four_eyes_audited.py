@@ -41,10 +41,10 @@ def unsealed_names() -> Iterator[None]:
     """Names are taken as earlier releases took them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(codec, "actor_faults", lambda _: [])
-        codec.seal_actor.cache_clear()
+        codec.actor_json.cache_clear()
         codec._head.cache_clear()
         yield
-    codec.seal_actor.cache_clear()
+    codec.actor_json.cache_clear()
     codec._head.cache_clear()
 
 

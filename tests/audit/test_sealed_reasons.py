@@ -13,7 +13,7 @@ from ledger.errors import CorruptError
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players.lost_files import accept_lost_names
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import NOW, copied
 from tests.kit.commands import Run
 from tests.kit.people import erase_reasons, kept_reasons, left_behind, propose
@@ -41,7 +41,7 @@ def _club_of_reasons(folder_of_reasons: Path, tmp_path: Path) -> Path:
 
 
 def verdict_of(club_of_reasons: Path) -> tuple[int, int, int, int]:
-    found = verify_reasons(str(club_of_reasons), str(beside(club_of_reasons, "people")))
+    found = verify_reasons(str(club_of_reasons), str(sidecar(club_of_reasons, "people")))
     assert found.falsehoods == ()
     return found.checked, found.erased, found.missing, found.waiting
 
@@ -91,7 +91,7 @@ def test_a_changed_row_is_found_and_named_by_its_number(
     statements = [f"UPDATE reasons SET {change}"]
     if "4 - number" in change:  # one row after another
         statements = exchange(1, 3)
-    execute(beside(club_of_reasons, "people"), *statements)
+    execute(sidecar(club_of_reasons, "people"), *statements)
     falsehood = audit(club_of_reasons).falsehoods[0]
     assert (falsehood.table, falsehood.position_or_key) == ("reasons", found[0])
     assert falsehood.message.startswith(found[1])
@@ -101,7 +101,7 @@ def test_a_changed_row_is_found_and_named_by_its_number(
 
 def test_a_missing_reason_is_told_and_not_called_erased(club_of_reasons: Path, run: Run) -> None:
     """The newest alone can be missing: an older copy of the people file has no row for it."""
-    execute(beside(club_of_reasons, "people"), "DELETE FROM reasons WHERE number = 3")
+    execute(sidecar(club_of_reasons, "people"), "DELETE FROM reasons WHERE number = 3")
     assert verdict_of(club_of_reasons) == (1, 1, 1, 0)
     done = run("audit", club_of_reasons)
     assert done.code == 0
@@ -115,7 +115,7 @@ def test_one_that_no_entry_sealed_is_told(club_of_reasons: Path) -> None:
 
 def test_a_forged_reason_before_a_sealed_one_is_false(club_of_reasons: Path) -> None:
     left_behind(club_of_reasons, "proposal:4@1", "stopped")
-    execute(beside(club_of_reasons, "people"), *exchange(3, 4))
+    execute(sidecar(club_of_reasons, "people"), *exchange(3, 4))
     (falsehood,) = audit(club_of_reasons).falsehoods
     assert (falsehood.position_or_key, falsehood.message[:37]) == (3, "no entry 'proposal:4@1' sealed it; re")
 
@@ -124,7 +124,7 @@ def test_whoever_goes_on_without_names_goes_on_without_reasons(club_of_reasons: 
     for file in club_of_reasons.parent.glob("club.people.db*"):
         file.unlink()
     with closing(SqliteJournal(club_of_reasons)) as journal:
-        accept_lost_names(journal, beside(club_of_reasons, "people"))
+        accept_lost_names(journal, sidecar(club_of_reasons, "people"))
     with Ledger.open(club_of_reasons) as ledger:
         commitments = [entry.facts["reason"] for entry in ledger.entries("correction-proposed")]
         assert ledger.people.reasons.texts(commitments) == {}
@@ -138,7 +138,7 @@ def test_a_backup_keeps_reasons_and_a_false_one_ends_it(club_of_reasons: Path, t
     made = backup(club_of_reasons, tmp_path / "kept")
     restored = restore(made.folder, tmp_path / "again.db")
     assert kept_reasons(restored.path) == kept_reasons(club_of_reasons)
-    execute(beside(club_of_reasons, "people"), "UPDATE reasons SET text = 'x' WHERE number = 1")
+    execute(sidecar(club_of_reasons, "people"), "UPDATE reasons SET text = 'x' WHERE number = 1")
     with pytest.raises(CorruptError, match="reasons 1: the reason of proposal:1@1 is not the one sealed"):
         backup(club_of_reasons, tmp_path / "second")
 
@@ -151,4 +151,4 @@ def test_a_reason_erased_since_the_backup_is_erased_in_it_again(club_of_reasons:
     restored = restore(made.folder, club_of_reasons, replace=True)
     assert restored.reasons_erased == 1
     assert kept_reasons(club_of_reasons)[0] == (1, "proposal:1@1", None)
-    assert TEXTS[0].encode() not in beside(club_of_reasons, "people").read_bytes()
+    assert TEXTS[0].encode() not in sidecar(club_of_reasons, "people").read_bytes()

@@ -31,7 +31,7 @@ from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.registering.registry import Registry
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tampering import run_sql
 from tests.kit.tokens import path_of
@@ -393,7 +393,7 @@ def test_a_later_name_for_the_journal_is_followed(club_of_two: ClubOfTwo, tmp_pa
 
 def test_a_file_whose_making_was_stopped_is_none_yet(club_of_two: ClubOfTwo) -> None:
     """What a process leaves that is killed while the pages of its first transaction are being written."""
-    place = beside(club_of_two.path, "tokens")
+    place = sidecar(club_of_two.path, "tokens")
     making = club_of_two.folder / "making"
     with closing(sqlite.connect(making)) as connection:
         connection.execute("PRAGMA cache_size=1")

@@ -9,7 +9,7 @@ import pytest
 from ledger import backups
 from ledger.backups import Loss, disk
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import contents_of, head_of_ledger, record
 from tests.kit.checkpoints import signed
 from tests.kit.clubs import ClubOfTwo
@@ -63,7 +63,7 @@ def test_a_backup_from_before_the_last_checkpoint_is_told_by_it_before_it_is_put
     alarm = "restored, it would answer and take nothing: the journal holds 4 entries, but the last checkpoint in"
     done = run("restore", tmp_path / "b", club_of_two.path, "--replace")
     assert (done.code, alarm in done.err) == (USAGE, True)
-    for file in (club_of_two.path, *(beside(club_of_two.path, what) for what in ("people", "views"))):
+    for file in (club_of_two.path, *(sidecar(club_of_two.path, what) for what in ("people", "views"))):
         file.unlink(missing_ok=True)
     done = run("restore", tmp_path / "b", club_of_two.path)
     assert (done.code, alarm in done.err) == (0, True)

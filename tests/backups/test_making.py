@@ -19,7 +19,7 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.players import people_layouts
 from ledger.ratings import views_file
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import LEDGER_FILES, assert_true, bytes_of, contents_of, damage, head_of_ledger
 from tests.kit.clubs import NOW, open_ledger
 from tests.kit.games import source_games
@@ -75,7 +75,7 @@ def test_what_is_not_yet_written_back_from_the_logs_is_in_the_backup(club_of_120
 
 
 def test_a_ledger_without_views_has_a_backup_without_them(club_of_120_games: Path, tmp_path: Path) -> None:
-    beside(club_of_120_games, "views").unlink()
+    sidecar(club_of_120_games, "views").unlink()
     made = backup(club_of_120_games, tmp_path / "b")
     assert (made.views, made.left_out) == (None, "")
     assert set(disk.read_manifest(made.folder).files) == {"journal", "people"}
@@ -103,7 +103,7 @@ def test_views_may_be_left_out(club_of_120_games: Path, tmp_path: Path) -> None:
 def test_views_that_cannot_be_used_never_keep_the_journal_from_being_backed_up(
     spoil: Callable[[Path], None], why: str, club_of_120_games: Path, tmp_path: Path
 ) -> None:
-    spoil(beside(club_of_120_games, "views"))
+    spoil(sidecar(club_of_120_games, "views"))
     made = backup(club_of_120_games, tmp_path / "b")
     assert (made.views, why in made.left_out) == (None, True), made.left_out
     assert "\n" not in made.left_out
@@ -162,7 +162,7 @@ def test_no_backup_is_made_of_a_ledger_that_is_false(
 
 
 def test_a_damaged_page_is_named_with_the_file(club_of_120_games: Path, tmp_path: Path) -> None:
-    people = beside(club_of_120_games, "people")
+    people = sidecar(club_of_120_games, "people")
     whole = people.read_bytes()
     people.write_bytes(whole[:4096] + bytes(512) + whole[4608:])
     with pytest.raises(CorruptError, match=r"club\.people\.db"):
@@ -231,7 +231,7 @@ def test_a_ledger_of_any_name_is_backed_up(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(club_of_120_games: Path, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="there is no such ledger"):
         backup(tmp_path / "no.db", tmp_path / "b")
-    beside(club_of_120_games, "people").unlink()
+    sidecar(club_of_120_games, "people").unlink()
     with pytest.raises(StorageError, match="people file is missing"):
         backup(club_of_120_games, tmp_path / "b")
 
@@ -242,7 +242,7 @@ def test_remains_of_erased_people_in_free_pages_stay_out_of_the_backup(tmp_path:
     club = tmp_path / "club.db"
     with open_ledger(club) as ledger:
         ledger.people.number({f"made:p{i}": f"Forgettable {i:05} " + "x" * 60 for i in range(2_000)}, "2020")
-    people = beside(club, "people")
+    people = sidecar(club, "people")
     run_sql(people, "PRAGMA secure_delete=OFF", "DELETE FROM people WHERE player % 2")
     names = [f"Forgettable {i:05} ".encode() for i in range(0, 2_000, 2)]  # of players with odd numbers
     left, copied = people.read_bytes(), bytes_of(backup(club, tmp_path / "b").folder)

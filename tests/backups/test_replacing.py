@@ -11,7 +11,7 @@ from ledger.errors import StorageError
 from ledger.ledger import Ledger
 from ledger.ratings.whole_builds import WholeBuilds
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import LEDGER_FILES, assert_true, contents_of, damage, head_of_ledger, record
 from tests.kit.clubs import NOW
 from tests.kit.tampering import run_sql
@@ -145,7 +145,7 @@ def test_a_ledger_whose_views_are_being_built_is_not_replaced(
     kept_backup: Path, club_of_120_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replacing, "WAIT_SECONDS", 0.1)
-    builds = WholeBuilds(beside(club_of_120_games, "views"))
+    builds = WholeBuilds(sidecar(club_of_120_games, "views"))
     with builds.alone(), pytest.raises(StorageError, match=r"club\.views\.db: another process has it open"):
         restore(kept_backup, club_of_120_games, replace=True)
 

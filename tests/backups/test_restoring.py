@@ -16,7 +16,7 @@ from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import LEDGER_FILES, assert_true, bytes_of, contents_of, damage, edited, head_of_ledger, record
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
@@ -31,11 +31,11 @@ def test_a_restored_ledger_is_the_one_that_was_backed_up(
     path = tmp_path / "other.db"
     assert restored == Restored(path, head_of_ledger(folder_of_120_games / "club.db"), 5, views=True)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["other.db", "other.people.db", "other.views.db"]
-    assert beside(path, "people").stat().st_mode & 0o777 == 0o600
+    assert sidecar(path, "people").stat().st_mode & 0o777 == 0o600
     with Ledger.open(path) as ledger, Ledger.open(folder_of_120_games / "club.db") as original:
         for table in ("games", "history", "current"):
             assert list(ledger.rows(table)) == list(original.rows(table))
-        for file in (path, beside(path, "people"), beside(path, "views")):
+        for file in (path, sidecar(path, "people"), sidecar(path, "views")):
             with closing(sqlite.connect(file)) as connection:
                 assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     record(path, 120, 140)
@@ -257,6 +257,6 @@ def test_a_number_given_anew_after_the_backup_is_not_taken_for_the_person_of_bef
 def test_it_is_said_where_nobody_can_tell_who_was_erased(
     spoil: Callable[[Path], None], kept_backup: Path, club_of_120_games: Path, run: Run
 ) -> None:
-    spoil(beside(club_of_120_games, "people"))
+    spoil(sidecar(club_of_120_games, "people"))
     done = run("restore", kept_backup, club_of_120_games, "--replace", "--yes")
     assert (done.code, "erase them again" in done.err) == (0, True), done

@@ -22,7 +22,7 @@ from ledger.ledger import Ledger
 from ledger.players.postgres_people import PostgresPeople
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.errors.copy_cases import run_past_guards
 from tests.kit.backups import asked
 from tests.kit.clubs import copied
@@ -65,7 +65,7 @@ def club_for_a_server(varied_club: Path, tmp_path: Path) -> Path:
 def contents(path: Path) -> dict[str, str]:
     """By table the digest of what stands in files."""
     digests: dict[str, str] = {}
-    for file, tables in ((path, JOURNAL), (beside(path, "people"), NAMES)):
+    for file, tables in ((path, JOURNAL), (sidecar(path, "people"), NAMES)):
         with closing(sqlite.connect(file, read_only=True)) as connection:
             digests |= {table.name: digest_of_file(connection, table, str(file)) for table in tables}
     return digests
@@ -126,7 +126,7 @@ def test_a_ledger_goes_onto_a_server_and_comes_back_as_it_was(
         assert journal.identity == arrival.identity
         assert len(people.numbers()) == arrival.content.names
         assert people.nameless() == [5]
-        with closing(SqlitePeople(beside(club_for_a_server, "people"))) as file:
+        with closing(SqlitePeople(sidecar(club_for_a_server, "people"))) as file:
             assert people.secret() == file.secret()
             assert people.names() == file.names()
     told: list[tuple[str, int, int]] = []
@@ -136,7 +136,7 @@ def test_a_ledger_goes_onto_a_server_and_comes_back_as_it_was(
     assert sorted(file.name for file in tmp_path.glob("back.*")) == ["back.db", "back.people.db"]
     assert contents(path) == before
     assert ("copy journal", content.entries, content.entries) in told
-    assert beside(path, "people").stat().st_mode & 0o077 == 0
+    assert sidecar(path, "people").stat().st_mode & 0o077 == 0
     old, new = audit(club_for_a_server), audit(path)
     assert new.falsehoods == ()
     assert (new.head, new.names_checked, new.names_erased, new.reasons_checked) == (
@@ -373,7 +373,7 @@ def test_whoever_may_not_make_schemas_leaves_none_behind(oldest_server: Server, 
 
 
 def test_files_that_are_false_go_nowhere(oldest_server: Server, club_for_a_server: Path) -> None:
-    with closing(sqlite.connect(beside(club_for_a_server, "people"))) as people:
+    with closing(sqlite.connect(sidecar(club_for_a_server, "people"))) as people:
         people.execute("UPDATE people SET name = 'Mallory' WHERE player = 2")
     address = oldest_server.new_database()
     with pytest.raises(CorruptError, match=r"people 2: .*nothing was copied"):

@@ -11,7 +11,7 @@ from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import restoring
+from ledger.runtime.ledger_files import restore_folder
 from tests.kit.backups import LEDGER_FILES, assert_true, head_of_ledger, record
 from tests.kit.commands import Run
 from tools.commands import REFUSED
@@ -64,7 +64,7 @@ def test_wherever_a_restore_was_stopped_the_same_command_completes_it(
     assert (done.code, "it was undone first" in done.err) == (0, moves > 0), done
     assert head_of_ledger(club_of_120_games) == new
     assert_true(club_of_120_games)
-    assert not restoring(club_of_120_games).exists()
+    assert not restore_folder(club_of_120_games).exists()
     assert head_of_ledger(club_of_120_games.parent / "club.replaced-1" / "club.db") == old
     assert not (club_of_120_games.parent / "club.replaced-2").exists()
 
@@ -114,28 +114,28 @@ def test_a_restore_into_an_empty_place_that_was_stopped_is_completed(
     assert (done.code, "undone first" in done.err) == (0, True), done
     assert_true(club)
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".db") == sorted(LEDGER_FILES)
-    assert not restoring(club).exists()
+    assert not restore_folder(club).exists()
 
 
 def test_whatever_a_killed_restore_left_in_its_folder_is_no_obstacle(
     kept_backup: Path, club_of_120_games: Path
 ) -> None:
-    (restoring(club_of_120_games) / "set").mkdir(parents=True)
+    (restore_folder(club_of_120_games) / "set").mkdir(parents=True)
     for name in ("lock", "plan.json.making", "set/club.db", "set/other"):
-        (restoring(club_of_120_games) / name).write_bytes(b"half")
+        (restore_folder(club_of_120_games) / name).write_bytes(b"half")
     restore(kept_backup, club_of_120_games, replace=True)
     assert_true(club_of_120_games)
-    assert not restoring(club_of_120_games).exists()
+    assert not restore_folder(club_of_120_games).exists()
 
 
 def test_a_damaged_plan_is_told_with_the_way_out(kept_backup: Path, tmp_path: Path, run: Run) -> None:
     club = tmp_path / "club.db"
-    restoring(club).mkdir()
+    restore_folder(club).mkdir()
     for text in (b"", b"{}", b"[]", b"{"):
-        (restoring(club) / "plan.json").write_bytes(text)
+        (restore_folder(club) / "plan.json").write_bytes(text)
         done = run("restore", kept_backup, club)
         assert (done.code, "move back by hand" in done.err, len(done.err.splitlines())) == (REFUSED, True, 1), done
-    shutil.rmtree(restoring(club))
+    shutil.rmtree(restore_folder(club))
     assert run("restore", kept_backup, club).code == 0
 
 

@@ -312,7 +312,7 @@ class PeopleContract:
             assert other.by_number([1])[1].salt == pending.salt
             assert [person.player for person in other.named("Änn Lind")] == [1]
             assert other.folds.bearers(["änn lind", "ann"]) == {"änn lind": [1]}
-            assert (other.erasures.standing([1]), everybody(people)[0].name) == ([1], "Ann")
+            assert (other.erasures.stored_players([1]), everybody(people)[0].name) == ([1], "Ann")
             people.pending.give(pending)
             people.pending.drop(pending)
             assert (people.pending.rows(), everybody(other)) == ([], everybody(people))
@@ -331,7 +331,7 @@ class PeopleContract:
             assert other.erasures.rows() == {2: "officer", 77: "officer"}
             assert other.pending.rows() == []
             assert everybody(other)[1] == Person(2, None, None, None, DAY)
-            assert (other.nameless(), other.has_nameless(), other.erasures.standing([1, 2])) == ([2], True, [1])
+            assert (other.nameless(), other.has_nameless(), other.erasures.stored_players([1, 2])) == ([2], True, [1])
             assert (other.named("Bob"), other.by_identity(["id:bob"]), other.search.find("bob")) == ([], {}, [])
             assert people.clean()
             people.clean_whole()
@@ -349,7 +349,7 @@ class PeopleContract:
             assert (people.like("Anne"), people.counts(), people.nameless()) == ([], (2, 2), [1])
             assert (people.search.find("ann"), people.folds.everybody()) == ([], {"bob": [2]})
             assert people.by_number([1])[1] == Person(1, None, None, None, DAY)
-            assert people.erasures.standing([1, 2]) == [1, 2]
+            assert people.erasures.stored_players([1, 2]) == [1, 2]
             assert everybody(other) == list(persons.values())
 
     # -- reasons ---------------------------------------------------------------------------------------------------

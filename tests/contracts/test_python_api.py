@@ -96,7 +96,7 @@ def test_a_limit_of_zero_asks_for_all_as_on_the_command_line(tmp_path: Path) -> 
         )
         assert as_rows(upsets.upsets(ledger, margin=0, limit=0)) == as_rows(upsets.upsets(ledger, margin=0))
         assert (
-            as_rows(listing.tournaments(ledger, sought=listing.TournamentSearch(limit=0)))
+            as_rows(listing.tournaments(ledger, search=listing.TournamentSearch(limit=0)))
             == as_rows(listing.tournaments(ledger))
             != []
         )

@@ -12,7 +12,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import CorrectionDecided, Decision, SchemeAdopted
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import run_closed, tournament_opened
 from tests.kit.tokens import team
@@ -107,10 +107,10 @@ def test_a_decision_against_the_policy_has_no_effect_in_any_way_to_fold(club_of_
     assert reason_of_the_game(ledger) == before
     told = ledger.corrections.proposal(second)
     assert (told.state, told.proposal.why_not) == ("without effect", "four-eyes")
-    with closing(sqlite.connect(beside(club_of_two.path, "views"))) as connection:
+    with closing(sqlite.connect(sidecar(club_of_two.path, "views"))) as connection:
         folded = table_digests(connection)
     ledger.rebuild()
-    with closing(sqlite.connect(beside(club_of_two.path, "views"))) as connection:
+    with closing(sqlite.connect(sidecar(club_of_two.path, "views"))) as connection:
         assert table_digests(connection) == folded
     assert ledger.corrections.proposal(first).state == "undone", "decisions before the policy stand as they were made"
 

@@ -16,7 +16,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.errors.rule_cases import source
 from tests.kit.clubs import SECRET, ClubOfTwo, key_of, secrets_as_drawn
 from tests.kit.games import source_game
@@ -147,7 +147,7 @@ def test_every_ledger_has_a_secret_of_its_own_or_takes_that_of_another(tmp_path:
 
 def test_a_people_file_of_an_earlier_release_gets_a_secret_once(club_of_two: ClubOfTwo) -> None:
     club_of_two.ledger.close()
-    people = beside(club_of_two.path, "people")
+    people = sidecar(club_of_two.path, "people")
     make_released(people)
     with secrets_as_drawn(), closing(SqlitePeople(people, read_only=True)) as reader:
         assert reader.secret_to_try() != reader.secret_to_try()  # for a dry run: nothing is kept

@@ -13,7 +13,7 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.players.postgres_people import PostgresPeople
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import psycopg
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.server_ledgers import SCHEMA
@@ -73,7 +73,7 @@ def meddled(function: str) -> Provoke:
 
 def false_files(scene: ClubOfTwo) -> None:
     """A name that the journal did not seal."""
-    with closing(sqlite.connect(beside(scene.path, "people"))) as people:
+    with closing(sqlite.connect(sidecar(scene.path, "people"))) as people:
         people.execute("UPDATE people SET name = 'Mallory' WHERE player = 2")
     copy_to_server(scene.path, shared_server().new_database(), SCHEMA)
 

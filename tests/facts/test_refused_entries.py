@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
-from ledger.facts.codec import assemble, decode, facts, seal_actor
+from ledger.facts.codec import actor_json, assemble, decode, facts
 from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.person_names import actor_faults
 from ledger.facts.words import Carry
@@ -125,7 +125,7 @@ def test_whatever_stands_in_a_field_only_malformed_is_raised(value: Any, field: 
     event = entry.event
     if actor_faults(entry.actor):  # what is read is judged less strictly: journals of old may hold such names
         with pytest.raises(MalformedError):
-            seal_actor(entry.actor)
+            actor_json(entry.actor)
         return
     assert refused == assemble(entry.position, entry.recorded_at, entry.actor, event.KIND, event.key, facts(event))
 

@@ -22,7 +22,7 @@ from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.schemes import built_in_names
 from tests.kit import snapshots
 from tests.kit.clubs import NAME
@@ -93,7 +93,7 @@ def test_a_history_leads_to_the_same_rows(
         opened.catch_up()
     with closing(sqlite.connect(tmp_path / NAME, read_only=True)) as journal:
         kinds = dict(journal.execute("SELECT kind, count(*) FROM journal GROUP BY kind ORDER BY kind"))
-    tables = snapshots.digests_of_views(beside(tmp_path / NAME, "views"))
+    tables = snapshots.digests_of_views(sidecar(tmp_path / NAME, "views"))
     snapshots.check_item(SNAPSHOT, name, {"entries": kinds, "tables": tables})
 
 

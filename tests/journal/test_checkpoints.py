@@ -19,7 +19,7 @@ from ledger.journal.checkpoint_notes import note_text as text_of
 from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.signing_keys import NoteKey, make_key, read_key
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside, kept_with
+from ledger.runtime.ledger_files import companion_file, sidecar
 from tests.kit.checkpoints import KEY, ORIGIN, give_key, released_club, signed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, source_games
@@ -212,20 +212,20 @@ def _refused(read: Callable[[Path], bytes], place: Path) -> Callable[[Path], byt
 def test_a_checkpoint_is_on_the_disk_before_the_file_beside_it_goes(
     signed_club: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, beside = (signed_club.folder / name for name in ("club.checkpoints", "club.checkpoints.adding"))
+    place, sidecar = (signed_club.folder / name for name in ("club.checkpoints", "club.checkpoints.adding"))
     seen: list[tuple[int, bool]] = []
     fsync = os.fsync
 
     def noting(number: int) -> None:
         if os.fstat(number).st_ino == place.stat().st_ino:
-            seen.append((os.fstat(number).st_size, beside.exists()))
+            seen.append((os.fstat(number).st_size, sidecar.exists()))
         fsync(number)
 
     monkeypatch.setattr(os, "fsync", noting)
     signed_club.ledger.append(game_recorded("r2"))
     signed_club.ledger.checkpoints.make()
     assert (place.stat().st_size, True) in seen
-    assert not beside.exists()
+    assert not sidecar.exists()
 
 
 @pytest.mark.slow
@@ -321,7 +321,7 @@ def test_a_new_ledger_does_not_take_up_the_checkpoints_of_a_lost_one(tmp_path: P
 
 def assert_only_read(path: Path, words: str) -> None:
     """The ledger answers, with a warning; every door to write is closed in the same words, and no byte changes."""
-    watched = path, beside(path, "people"), kept_with(path, "toml")
+    watched = path, sidecar(path, "people"), companion_file(path, "toml")
     files = {file: file.read_bytes() for file in watched if file.exists()}
     with opened_for_reading(path, words) as ledger:
         assert ledger.head().size

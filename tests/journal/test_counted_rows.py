@@ -12,7 +12,7 @@ from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteWriter
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.recording.pool_choice import PoolChoice
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import open_ledger
 from tests.kit.games import game_of_2020, source_games
 from tests.kit.people import heads
@@ -67,7 +67,7 @@ def test_rows_that_the_journal_did_not_take_are_no_success(count: int, swallowed
 
 def test_rows_that_the_people_file_did_not_take_are_no_success(club_of_three: Path) -> None:
     before = heads(club_of_three)
-    with closing(SqlitePeople(beside(club_of_three, "people"))) as people:
+    with closing(SqlitePeople(sidecar(club_of_three, "people"))) as people:
         swallowing: Any = Swallowing(people._connection, "people")
         people._connection = swallowing
         with pytest.raises(StorageError, match="took 1 of 2 new rows"):
@@ -83,7 +83,7 @@ def test_an_erase_that_changed_nothing_is_no_success(club_of_three: Path) -> Non
 
         def clean_and_undo() -> None:
             clean()
-            execute(beside(club_of_three, "people"), "UPDATE people SET name = 'Back' WHERE player = 2")
+            execute(sidecar(club_of_three, "people"), "UPDATE people SET name = 'Back' WHERE player = 2")
 
         file.clean_whole = clean_and_undo  # type: ignore[method-assign]
         with pytest.raises(StorageError, match="still tells who player 2 is"):

@@ -7,7 +7,7 @@ import pytest
 
 from ledger.errors import UnknownNameError
 from ledger.imports.reading import game_key_at
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
@@ -47,7 +47,7 @@ def _club_of_many_sources(club_of_two: ClubOfTwo) -> Ledger:
     ],
 )
 def test_a_game_is_found(wanted: str, key: str, club_of_many_sources: Ledger) -> None:
-    found, stored = game_found(club_of_many_sources.journal, wanted)
+    found, stored = find_game(club_of_many_sources.journal, wanted)
     assert found == key
     assert json.loads(stored.body)["key"] == f"game:{key}"
 
@@ -57,7 +57,7 @@ def test_a_game_is_found(wanted: str, key: str, club_of_many_sources: Ledger) ->
 )
 def test_what_is_no_game_is_said_to_be_none(wanted: str, club_of_many_sources: Ledger) -> None:
     with pytest.raises(UnknownNameError, match="the id that its server gave it, or its web address"):
-        game_found(club_of_many_sources.journal, wanted)
+        find_game(club_of_many_sources.journal, wanted)
 
 
 def test_the_log_of_half_a_character_is_of_no_game(club_of_many_sources: Ledger) -> None:
@@ -67,7 +67,7 @@ def test_the_log_of_half_a_character_is_of_no_game(club_of_many_sources: Ledger)
 
 def test_an_id_of_several_sources_lists_the_keys(club_of_many_sources: Ledger) -> None:
     with pytest.raises(UnknownNameError, match=r"several sources have one: \['club:4711', 'fics:4711'\]"):
-        game_found(club_of_many_sources.journal, "4711")
+        find_game(club_of_many_sources.journal, "4711")
 
 
 def test_other_addresses_are_no_keys() -> None:

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ledger.journal.signing_keys import ED25519, NoteKey, _base64
-from ledger.runtime.ledger_files import kept_with
+from ledger.runtime.ledger_files import companion_file
 from tests.kit.clubs import NAME, ClubOfTwo
 from tests.kit.places import TESTS
 
@@ -19,7 +19,7 @@ RELEASED_GAME = "pgn:5a1d0ac48206c19209efc2c4"
 
 def give_key(path: Path, key: NoteKey = KEY) -> NoteKey:
     """Put a key beside the journal at *path*."""
-    file = kept_with(path, "key")
+    file = companion_file(path, "key")
     file.touch(mode=0o600)
     file.write_text(f"PRIVATE+KEY+{key.name}+{key.key_id.hex()}+{_base64(ED25519 + key.seed)}\n", "ascii")
     return key

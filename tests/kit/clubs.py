@@ -22,7 +22,7 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.players import persons
 from ledger.recording.recorder import Recorder
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import game_recorded, source_games
 
 NAME = "club.db"
@@ -90,7 +90,7 @@ def _files(make: Callable[[Path], None]) -> Mapping[str, bytes]:
 
 def open_ledger(path: Path, clock: Callable[[], datetime] = lambda: NOW) -> Ledger:
     """The ledger at *path*, made where there is none yet."""
-    if not path.exists() or not beside(path, "people").exists():
+    if not path.exists() or not sidecar(path, "people").exists():
         return Ledger.create(path, clock=clock)
     return Ledger.open(path, clock=clock)
 

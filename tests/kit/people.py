@@ -21,7 +21,7 @@ from ledger.players.people_layouts import RELEASED
 from ledger.players.persons import Person
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import source_game
 from tests.kit.tampering import run_sql
 
@@ -59,7 +59,7 @@ def put_people_file(copy: Path, path: Path) -> None:
     """Put a copy of the people file in place, without the log of the present one."""
     for leftover in path.parent.glob("club.people.db*"):
         leftover.unlink()
-    shutil.copy(copy, beside(path, "people"))
+    shutil.copy(copy, sidecar(path, "people"))
 
 
 def make_released(people: Path) -> None:
@@ -82,12 +82,12 @@ THREE_NAMES = marked(3)
 
 def heads(club: Path) -> tuple[object, ...]:
     with closing(SqliteJournal(club)) as journal:
-        return (journal.head(), tuple(everybody(beside(club, "people"))))
+        return (journal.head(), tuple(everybody(sidecar(club, "people"))))
 
 
 def waiting(club: Path) -> list[tuple[Any, ...]]:
     """Player, number and name of those whose name is to be given."""
-    with closing(sqlite.connect(beside(club, "people"), read_only=True)) as connection:
+    with closing(sqlite.connect(sidecar(club, "people"), read_only=True)) as connection:
         return connection.execute("SELECT player, number, name FROM renaming").fetchall()
 
 
@@ -99,7 +99,7 @@ def erasures(path: Path) -> list[tuple[str, int]]:
 
 def pending(path: Path) -> dict[int, str]:
     """Those who are not brought to their end yet, and who had them erased."""
-    with closing(SqlitePeople(beside(path, "people"), read_only=True)) as people:
+    with closing(SqlitePeople(sidecar(path, "people"), read_only=True)) as people:
         return people.erasures.rows()
 
 
@@ -147,7 +147,7 @@ def erase_reasons(path: Path, *commitments: str) -> int:
 
 def kept_reasons(path: Path) -> list[tuple[int, str, str | None]]:
     """Number, entry and text of all that stand in the people file."""
-    with closing(sqlite.connect(beside(path, "people"), read_only=True)) as connection:
+    with closing(sqlite.connect(sidecar(path, "people"), read_only=True)) as connection:
         return connection.execute("SELECT number, entry, text FROM reasons ORDER BY number").fetchall()
 
 

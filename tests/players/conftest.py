@@ -7,7 +7,7 @@ import pytest
 
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import copied, open_ledger
 from tests.kit.people import THREE_NAMES, import_wins, put_people_file, won_by_the_first
 
@@ -19,9 +19,9 @@ def folder_of_four(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "club.db"
     Ledger.create(path).close()
     import_wins(path, ("Ann", "Bob"))
-    shutil.copy(beside(path, "people"), folder / "older")
+    shutil.copy(sidecar(path, "people"), folder / "older")
     import_wins(path, ("Carl", "Dora"))
-    shutil.copy(beside(path, "people"), folder / "newest")
+    shutil.copy(sidecar(path, "people"), folder / "newest")
     other = folder / "other.db"
     Ledger.create(other).close()
     import_wins(other, ("Zoe", "Yan"), ("Xia", "Wim"), ("Vic", "Uma"))

@@ -23,7 +23,7 @@ from ledger.ledger import Ledger
 from ledger.players import sqlite_people
 from ledger.players.persons import Person
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.games import source_game
 from tests.kit.people import connection_of, everybody, marked
@@ -101,7 +101,7 @@ def test_nothing_is_erased_unasked(league: Path, run: Run, monkeypatch: pytest.M
 
 
 def test_a_reader_who_keeps_the_old_bytes_is_told_of(league: Path) -> None:
-    reader = sqlite.connect(beside(league, "people"))
+    reader = sqlite.connect(sidecar(league, "people"))
     with Ledger.open(league) as ledger:
         ledger.register("id:new", "New")  # something stands in the write-ahead log
         reader.execute("BEGIN")
@@ -247,7 +247,7 @@ def test_some_then_many_then_all_are_forgotten_in_every_byte(
         if written != "as today":  # an earlier release did not set secure_delete when it imported
             patch.setattr(sqlite_people, "_connect", sqlite.connect)
         imported(path, names, frame=97 if count < 7_000 else 2_000)
-    everyone = everybody(beside(path, "people"))
+    everyone = everybody(sidecar(path, "people"))
     assert {person.name for person in everyone} == set(names)
     before = {person.player for person in everyone}
     order = Random(count).sample(everyone, len(everyone))
@@ -258,7 +258,7 @@ def test_some_then_many_then_all_are_forgotten_in_every_byte(
             assert still_told(tmp_path, order[:upto]) == NOTHING
             assert marks_in(tmp_path) == marks_of(order[upto:])
         first = max(first, upto)
-    left = everybody(beside(path, "people"))
+    left = everybody(sidecar(path, "people"))
     assert {person.player for person in left} == before
     assert all(person[1:4] == (None, None, None) for person in left)
 
@@ -297,7 +297,7 @@ def test_killed_at_any_step_the_next_erase_leaves_nothing(tmp_path: Path) -> Non
     """Killed when a statement begins, or in the middle of writing the file anew; then the same or another is erased."""
     path = tmp_path / "club.db"
     imported(path, marked(300))
-    everyone = everybody(beside(path, "people"))
+    everyone = everybody(sidecar(path, "people"))
     code, statements = erased_by_another_process(path, 1)
     assert code == 0
     assert int(statements) > 8
@@ -310,7 +310,7 @@ def test_killed_at_any_step_the_next_erase_leaves_nothing(tmp_path: Path) -> Non
         code, _ = erased_by_another_process(path, victim, *moment)
         killed += code != 0
         with Ledger.open(path) as ledger:
-            assert len(everybody(beside(path, "people"))) == 300  # whole at any moment
+            assert len(everybody(sidecar(path, "people"))) == 300  # whole at any moment
             begun = ledger.people_row(victim) != everyone[victim - 1]
             next_one = victim + 1 if begun and number % 2 else victim  # somebody else, or the same command again
             ledger.erase(next_one)
@@ -323,7 +323,7 @@ def test_the_same_erase_again_cleans_what_a_stopped_one_left(tmp_path: Path, mon
     """Nothing is known of the person any more, but another process keeps the log, with the old bytes in it."""
     path = tmp_path / "club.db"
     imported(path, marked(40))
-    everyone = everybody(beside(path, "people"))
+    everyone = everybody(sidecar(path, "people"))
     with Ledger.open(path) as other:
         other.register("name:new", "New")
         with Ledger.open(path) as ledger:

@@ -8,7 +8,7 @@ from ledger.audit.audit import audit
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
 from ledger.players.pending_changes import Pending
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import copied
 from tests.kit.people import THREE_NAMES, everybody, waiting
 from tests.kit.tampering import execute
@@ -31,8 +31,8 @@ FORGED = "INSERT OR REPLACE INTO renaming VALUES ({player}, {number}, '{name}', 
 def test_a_forged_row_gives_nobody_a_name(
     player: int, number: int, name: str, salt: str, fault: str, pair_club: Path, tmp_path: Path
 ) -> None:
-    names = [person.name for person in everybody(beside(pair_club, "people"))]
-    execute(beside(pair_club, "people"), FORGED.format(player=player, number=number, name=name, salt=salt))
+    names = [person.name for person in everybody(sidecar(pair_club, "people"))]
+    execute(sidecar(pair_club, "people"), FORGED.format(player=player, number=number, name=name, salt=salt))
     forged = copied(pair_club.parent, tmp_path / "read only")
     with Ledger.open(forged, read_only=True) as ledger:
         assert [ledger.player(str(number)).name for number in (1, 2)] == names
@@ -43,13 +43,13 @@ def test_a_forged_row_gives_nobody_a_name(
     with Ledger.open(pair_club) as ledger:
         assert [ledger.player(str(number)).name for number in (1, 2)] == names
     assert waiting(pair_club) == []
-    assert [person.name for person in everybody(beside(pair_club, "people"))] == names
+    assert [person.name for person in everybody(sidecar(pair_club, "people"))] == names
     assert audit(pair_club).falsehoods == ()
 
 
 def test_a_forged_row_excuses_no_name_that_was_changed(pair_club: Path) -> None:
     execute(
-        beside(pair_club, "people"),
+        sidecar(pair_club, "people"),
         FORGED.format(player=2, number=1, name="Mallory", salt="zeroblob(16)"),
         "UPDATE people SET name = 'Mallory', salt = zeroblob(16) WHERE player = 2",
     )
@@ -63,14 +63,14 @@ def test_a_name_that_was_true_once_cannot_be_brought_back(pair_club: Path) -> No
     """Both the row that waited and the player's own row, as they were before the next renaming."""
     with Ledger.open(pair_club) as ledger:
         ledger.rename(2, THIRD_NAME)
-        person = everybody(beside(pair_club, "people"))[1]
+        person = everybody(sidecar(pair_club, "people"))[1]
         ledger.rename(2, NEW_NAME)
     pending = Pending(2, 1, THIRD_NAME, person.salt or b"")
-    execute(beside(pair_club, "people"), ("INSERT INTO renaming VALUES (?, ?, ?, ?)", pending))
+    execute(sidecar(pair_club, "people"), ("INSERT INTO renaming VALUES (?, ?, ?, ?)", pending))
     with Ledger.open(pair_club, read_only=True) as ledger:
         assert ledger.player("2").name == NEW_NAME
     Ledger.open(pair_club).close()
-    assert (waiting(pair_club), everybody(beside(pair_club, "people"))[1].name) == ([], NEW_NAME)
+    assert (waiting(pair_club), everybody(sidecar(pair_club, "people"))[1].name) == ([], NEW_NAME)
     brought_back = ("UPDATE people SET name = ?, salt = ? WHERE player = 2", (person.name, person.salt))
-    execute(beside(pair_club, "people"), brought_back)
+    execute(sidecar(pair_club, "people"), brought_back)
     assert "from before entry 6" in audit(pair_club).falsehoods[0].message

@@ -15,7 +15,7 @@ from ledger.players import lost_files, sealed_names
 from ledger.players.persons import Person
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.people import everybody, head_text, import_wins, registration_of
 from tools.commands import REFUSED, USAGE
@@ -40,7 +40,7 @@ def test_numbers_without_names_are_read_and_recorded_by_number(tmp_path: Path, r
 
 
 def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_another(club_of_four: Path) -> None:
-    with closing(SqlitePeople(beside(club_of_four, "people"))) as people:
+    with closing(SqlitePeople(sidecar(club_of_four, "people"))) as people:
         people.number({"name:eve": "Eve"}, "2020")  # number 5, whom no entry registered yet
     with Ledger.open(club_of_four) as ledger:
         before = ledger.head()
@@ -59,20 +59,20 @@ def test_a_number_registered_while_it_is_given_out_is_found_before_anybody_gets_
 
     Where that is done within the journal's write transaction, as everywhere in the library, the other one waits.
     """
-    check = sealed_names.SealedNames._check_all_there
+    check = sealed_names.VerifiedNames._check_all_there
 
-    def check_then_other(self: sealed_names.SealedNames) -> None:
+    def check_then_other(self: sealed_names.VerifiedNames) -> None:
         check(self)
         with Ledger.open(club_of_four) as other:
             other.append(registration_of(5))
 
-    monkeypatch.setattr(sealed_names.SealedNames, "_check_all_there", check_then_other)
+    monkeypatch.setattr(sealed_names.VerifiedNames, "_check_all_there", check_then_other)
     with (
         Ledger.open(club_of_four) as ledger,
         pytest.raises(StorageError, match=r"1 player .* registered: 5 \(entry 8\)"),
     ):
         ledger.names.number({"name:eve": "Eve"}, "2020", ledger.journal.find)
-    assert {person.player for person in everybody(beside(club_of_four, "people"))} == {1, 2, 3, 4}
+    assert {person.player for person in everybody(sidecar(club_of_four, "people"))} == {1, 2, 3, 4}
 
 
 def test_lost_names_are_given_up_and_all_goes_on(club_with_older_names: Path, run: Run) -> None:
@@ -84,7 +84,7 @@ def test_lost_names_are_given_up_and_all_goes_on(club_with_older_names: Path, ru
     with Ledger.open(club_with_older_names) as ledger:
         facts = [entry.facts for entry in ledger.entries("player-registered")]
     joined = {registered["player"]: registered["joined_at"] for registered in facts}
-    assert everybody(beside(club_with_older_names, "people"))[2:] == [
+    assert everybody(sidecar(club_with_older_names, "people"))[2:] == [
         Person(3, None, None, None, joined[3]),
         Person(4, None, None, None, joined[4]),
     ]
@@ -113,7 +113,7 @@ def test_a_people_file_that_is_missing_is_made_anew(club_of_four: Path, run: Run
 def test_a_log_without_its_file_is_not_taken_for_that_of_a_new_one(club_of_four: Path, run: Run) -> None:
     with Ledger.open(club_of_four) as ledger:
         ledger.register("name:eve", "Eve")
-        log = beside(club_of_four, "people").with_name("club.people.db-wal").read_bytes()
+        log = sidecar(club_of_four, "people").with_name("club.people.db-wal").read_bytes()
     assert log
     for leftover in club_of_four.parent.glob("club.people.db*"):
         leftover.unlink()
@@ -122,23 +122,23 @@ def test_a_log_without_its_file_is_not_taken_for_that_of_a_new_one(club_of_four:
         done = run("accept-lost-names", club_of_four, "--yes")
         assert (done.code, "move the log aside" in done.err) == (REFUSED, True)
         assert club_of_four.with_name("club.people.db-wal").read_bytes() == log
-        assert not beside(club_of_four, "people").exists()
+        assert not sidecar(club_of_four, "people").exists()
 
 
 def test_a_foreign_people_file_is_not_filled_in(club_with_foreign_names: Path, run: Run) -> None:
-    held = beside(club_with_foreign_names, "people").read_bytes()
+    held = sidecar(club_with_foreign_names, "people").read_bytes()
     done = run("accept-lost-names", club_with_foreign_names, "--yes")
     assert done.code == REFUSED
     assert "4 in it are not whom the journal registered, first player 1 ('name:zoe', entry 2)" in done.err
     assert "moved aside" in done.err
-    assert beside(club_with_foreign_names, "people").read_bytes() == held
-    beside(club_with_foreign_names, "people").rename(club_with_foreign_names.with_name("aside"))
+    assert sidecar(club_with_foreign_names, "people").read_bytes() == held
+    sidecar(club_with_foreign_names, "people").rename(club_with_foreign_names.with_name("aside"))
     assert run("accept-lost-names", club_with_foreign_names, "--yes").code == 0
-    assert everybody(beside(club_with_foreign_names, "people"))[0][1:4] == (None, None, None)
+    assert everybody(sidecar(club_with_foreign_names, "people"))[0][1:4] == (None, None, None)
 
 
 def test_nothing_is_given_up_unasked(club_with_older_names: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = everybody(beside(club_with_older_names, "people"))
+    held = everybody(sidecar(club_with_older_names, "people"))
     done = run("accept-lost-names", club_with_older_names)
     assert (done.code, "give --yes" in done.err) == (USAGE, True)
     asked: list[str] = []
@@ -151,7 +151,7 @@ def test_nothing_is_given_up_unasked(club_with_older_names: Path, run: Run, monk
     monkeypatch.setattr("click.termui.visible_prompt_func", answer)
     assert run("accept-lost-names", club_with_older_names).code == 1
     assert "without the names of 2 players?" in asked[0]
-    assert everybody(beside(club_with_older_names, "people")) == held
+    assert everybody(sidecar(club_with_older_names, "people")) == held
 
 
 def test_names_are_given_up_whole_or_not_at_all(club_of_four: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,11 +165,11 @@ def test_names_are_given_up_whole_or_not_at_all(club_of_four: Path, monkeypatch:
         with monkeypatch.context() as patch:
             patch.setattr(SqlitePeople, "add_nameless", stop)
             with pytest.raises(KeyboardInterrupt):
-                lost_files.accept_lost_names(journal, beside(club_of_four, "people"))
-        assert not beside(club_of_four, "people").exists()
-        assert lost_files.lost_names(journal, beside(club_of_four, "people")) == 4
-        assert lost_files.accept_lost_names(journal, beside(club_of_four, "people")) == 4
-        assert lost_files.lost_names(journal, beside(club_of_four, "people")) == 0
+                lost_files.accept_lost_names(journal, sidecar(club_of_four, "people"))
+        assert not sidecar(club_of_four, "people").exists()
+        assert lost_files.lost_names(journal, sidecar(club_of_four, "people")) == 4
+        assert lost_files.accept_lost_names(journal, sidecar(club_of_four, "people")) == 4
+        assert lost_files.lost_names(journal, sidecar(club_of_four, "people")) == 0
 
 
 def test_the_registered_numbers_are_read_from_the_index_alone(club_of_four: Path) -> None:

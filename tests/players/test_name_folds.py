@@ -11,7 +11,7 @@ from ledger.players import name_indexes
 from ledger.players.name_indexes import fold
 from ledger.players.people import People
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.people import make_released
 
 NAMES = ("Ann Ek", "ANN EK", "Иванов Пётр", "иванов пётр", "Ödön", "Bob")
@@ -30,7 +30,7 @@ def _club_with_folds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def indexed(path: Path) -> list[tuple[int, str]]:
-    with closing(sqlite.connect(beside(path, "people"))) as connection:
+    with closing(sqlite.connect(sidecar(path, "people"))) as connection:
         return connection.execute("SELECT player, name FROM people_folds ORDER BY player").fetchall()
 
 
@@ -70,16 +70,16 @@ def test_who_was_erased_is_found_no_more_and_no_byte_of_the_name_is_left(club_wi
     assert player not in dict(indexed(club_with_folds))
     assert audit(club_with_folds).falsehoods == ()
     if player == 6:
-        assert b"bob" not in beside(club_with_folds, "people").read_bytes()
+        assert b"bob" not in sidecar(club_with_folds, "people").read_bytes()
 
 
 def test_a_file_of_an_earlier_release_and_one_that_is_only_read_need_no_index(club_with_folds: Path) -> None:
-    make_released(beside(club_with_folds, "people"))
-    before = beside(club_with_folds, "people").read_bytes()
+    make_released(sidecar(club_with_folds, "people"))
+    before = sidecar(club_with_folds, "people").read_bytes()
     with Ledger.open(club_with_folds, read_only=True) as ledger:
         ledger.people.folds.bring_up()
         assert ledger.people.folds.bearers(["ann ek"]) == {"ann ek": [1, 2]}
-    assert beside(club_with_folds, "people").read_bytes() == before
+    assert sidecar(club_with_folds, "people").read_bytes() == before
     assert audit(club_with_folds).falsehoods == ()
 
 
@@ -94,6 +94,6 @@ def test_a_file_of_an_earlier_release_and_one_that_is_only_read_need_no_index(cl
 def test_the_audit_names_what_the_index_says_otherwise_than_the_names(
     club_with_folds: Path, statement: str, words: str
 ) -> None:
-    with closing(sqlite.connect(beside(club_with_folds, "people"))) as connection:
+    with closing(sqlite.connect(sidecar(club_with_folds, "people"))) as connection:
         connection.execute(statement)
     assert words in "\n".join(map(str, audit(club_with_folds).falsehoods))

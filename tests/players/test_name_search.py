@@ -13,7 +13,7 @@ from ledger.ledger import Ledger
 from ledger.players import name_indexes, people_layouts, sqlite_name_indexes
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.people import make_released
 
@@ -37,7 +37,7 @@ def found(path: Path, part: str) -> list[str]:
 
 
 def has_index(path: Path) -> bool:
-    with closing(sqlite.connect(beside(path, "people"))) as connection:
+    with closing(sqlite.connect(sidecar(path, "people"))) as connection:
         return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'people_search'").fetchone() is not None
 
 
@@ -101,7 +101,7 @@ def test_no_byte_of_a_forgotten_name_stays(
         assert len(ledger.people.search.find("qwyx")) == 1
         assert len(ledger.people.search.find("bqxwz")) == 1
     assert has_index(indexed)
-    assert b"qwyxzer vjkqh" in beside(indexed, "people").read_bytes()
+    assert b"qwyxzer vjkqh" in sidecar(indexed, "people").read_bytes()
     with Ledger.open(indexed) as ledger:
         ledger.erase(erased)
         ledger.rename(renamed, "Smith")
@@ -119,7 +119,7 @@ def test_a_file_that_cannot_be_written_is_read(indexed: Path) -> None:
 
 
 def test_a_file_of_an_earlier_release_is_searched_and_upgraded(indexed: Path) -> None:
-    people = beside(indexed, "people")
+    people = sidecar(indexed, "people")
     make_released(people)
     with closing(SqlitePeople(people, read_only=True)) as opened:
         assert len(opened.search.find("mull")) == 3
@@ -138,10 +138,10 @@ def test_the_audit_and_a_backup_take_the_index_as_it_is(indexed: Path, tmp_path:
 
 def test_the_audit_names_a_forgotten_name_in_the_index_and_a_changed_index(indexed: Path, run: Run) -> None:
     found(indexed, "mull")
-    with closing(sqlite.connect(beside(indexed, "people"))) as connection:
+    with closing(sqlite.connect(sidecar(indexed, "people"))) as connection:
         connection.execute("INSERT INTO people_search(rowid, words) VALUES (99, 'forgotten')")
     assert "people_search 99: holds a name of a player who has none" in run("audit", indexed).out
-    with closing(sqlite.connect(beside(indexed, "people"))) as connection:
+    with closing(sqlite.connect(sidecar(indexed, "people"))) as connection:
         connection.execute("UPDATE people_search_content SET c0 = 'otherwise' WHERE id = 99")
     assert "people file integrity" in run("audit", indexed).out
 

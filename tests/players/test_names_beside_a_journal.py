@@ -12,7 +12,7 @@ from ledger.facts.instants import instant_text
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.players import erasing, renaming
 from ledger.players.postgres_people import PostgresPeople
-from ledger.players.sealed_names import SealedNames, go_on_without, lost_players
+from ledger.players.sealed_names import VerifiedNames, go_on_without, lost_players
 from ledger.recording.new_players import register
 from tests.contracts.people_contract import everybody
 from tests.kit.postgres import Server
@@ -52,13 +52,13 @@ def _pair(each_server: Server) -> Iterator[Pair]:
 
 def registered(pair: Pair, *names: str) -> None:
     with pair.journal.writing() as writer:
-        register(writer, SealedNames(pair.journal, pair.people), {f"id:{n.lower()}": n for n in names}, STAMP, "club")
+        register(writer, VerifiedNames(pair.journal, pair.people), {f"id:{n.lower()}": n for n in names}, STAMP, "club")
 
 
 def test_newcomers_and_their_entries_are_committed_together_or_not_at_all(pair: Pair) -> None:
     registered(pair, "Ann", "Bob")
     assert (pair.journal.size(), pair.people.counts()) == (2, (2, 2))
-    names = SealedNames(pair.journal, pair.people)
+    names = VerifiedNames(pair.journal, pair.people)
     with suppress(StoppedError), pair.journal.writing() as writer, closing(pair.other_people()) as other:
         register(writer, names, {"id:zoe": "Zoe"}, STAMP, "club")
         assert (writer.size, pair.people.counts(), other.counts()) == (3, (3, 3), (2, 2))
@@ -72,7 +72,7 @@ def test_newcomers_and_their_entries_are_committed_together_or_not_at_all(pair: 
 
 def test_a_connection_that_is_lost_between_the_two_leaves_neither(pair: Pair) -> None:
     registered(pair, "Ann")
-    names = SealedNames(pair.journal, pair.people)
+    names = VerifiedNames(pair.journal, pair.people)
     refusals: list[StorageError] = []
     try:
         with pair.journal.writing() as writer:
@@ -94,7 +94,7 @@ def test_what_keeps_newcomers_out_leaves_the_rest_of_the_transaction(pair: Pair)
         raise StorageError("names", "no")
 
     with pair.journal.writing() as writer:
-        register(writer, SealedNames(pair.journal, pair.people), {"id:ann": "Ann"}, STAMP, "club")
+        register(writer, VerifiedNames(pair.journal, pair.people), {"id:ann": "Ann"}, STAMP, "club")
         with pytest.raises(StorageError, match="no"):
             pair.people.number({"id:bob": "Bob"}, instant_text(NOW), refuse)
     assert (pair.journal.size(), pair.people.counts()) == (1, (1, 1))
@@ -105,7 +105,7 @@ def test_a_player_is_renamed_and_erased(pair: Pair) -> None:
     registered(pair, "Ann", "Bob")
     renamed = renaming.rename(pair.journal, pair.people, 1, "Anna Lind", actor="club", clock_ms=lambda: NOW)
     assert (renamed.person.name, renamed.recorded, renamed.is_forgotten) == ("Anna Lind", True, True)
-    names = SealedNames(pair.journal, pair.people)
+    names = VerifiedNames(pair.journal, pair.people)
     assert names.compared(pair.people.by_number([1])[1]).name == "Anna Lind"
     assert erasing.erase_all(pair.journal, pair.people, [2], actor="club", clock_ms=lambda: NOW)
     assert everybody(pair.people)[1].is_erased

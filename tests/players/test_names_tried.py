@@ -20,7 +20,7 @@ from ledger.imports.formats import SaidOfFile, game_frames
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.players.persons import new_secret
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import secrets_as_drawn
 from tests.kit.commands import Run
 from tests.kit.source_files import player, report
@@ -171,7 +171,7 @@ def test_with_the_journal_alone_no_import_tells_who_it_was(fmt: str, erased: Pat
         shutil.copy(erased, stolen)
         with secrets_as_drawn():
             assert run("accept-lost-names", stolen, "--yes").code == 0
-        assert beside(stolen, "people").exists()
+        assert sidecar(stolen, "people").exists()
         answers.append(retold(run, stolen, fmt, name).replace(str(stolen.parent), ""))
     assert answers[0] == answers[1]
     assert "1 probably known, held back" in answers[0]

@@ -17,10 +17,10 @@ from ledger.ledger import Ledger
 from ledger.players import people_layouts
 from ledger.players.persons import Person, commitment
 from ledger.players.reasons import SALT_BYTES
-from ledger.players.sealed_names import is_sealed
+from ledger.players.sealed_names import is_committed
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.registering.registry import NewPlayer
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import source_game, source_games
 from tests.kit.people import everybody
 from tests.kit.places import ROOT
@@ -173,12 +173,12 @@ def test_the_salts_of_many_calls_imports_and_processes_are_whole_and_nobody_else
     script += " for i in range(40): ledger.register(f'{sys.argv[2]}:{i}', f'Name {i}')"
     running = [subprocess.Popen([sys.executable, "-c", script, str(path), word], cwd=ROOT) for word in ("one", "two")]
     assert [process.wait(HANGS) for process in running] == [0, 0]
-    persons = everybody(beside(path, "people"))
+    persons = everybody(sidecar(path, "people"))
     assert len(persons) == 60 + 40 + 80
     assert_whole_and_nobody_elses(persons)
     with closing(SqliteJournal(path)) as journal:
         sealed = journal.find([f"player:{person.player}" for person in persons])
-    assert all(is_sealed(person, sealed[f"player:{person.player}"]) for person in persons)
+    assert all(is_committed(person, sealed[f"player:{person.player}"]) for person in persons)
 
 
 def test_the_same_person_has_another_salt_in_every_ledger(tmp_path: Path) -> None:

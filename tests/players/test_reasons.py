@@ -15,7 +15,7 @@ from ledger.players.people_layouts import LAYOUT
 from ledger.players.reasons import MAX_REASON, reason_faults
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import bytes_of
 from tests.kit.people import connection_of, erase_reasons, kept_reasons, left_behind, make_released, propose, size_of
 from tests.kit.tampering import execute
@@ -37,7 +37,7 @@ def test_the_journal_holds_a_commitment_that_anybody_can_recompute(club_of_one_r
         (entry,) = ledger.entries("correction-proposed")
         assert ledger.people.reasons.text(entry.facts["reason"]) == SCORESHEET
         assert not any(SCORESHEET in str(entry) for entry in ledger.entries())
-    with closing(sqlite.connect(beside(club_of_one_reason, "people"), read_only=True)) as people:
+    with closing(sqlite.connect(sidecar(club_of_one_reason, "people"), read_only=True)) as people:
         ((salt,),) = people.execute("SELECT salt FROM reasons").fetchall()
     assert hmac.new(salt, SCORESHEET.encode(), hashlib.sha256).hexdigest() == entry.facts["reason"]
     assert SCORESHEET.encode() not in club_of_one_reason.read_bytes()
@@ -134,7 +134,7 @@ def test_the_reasons_of_a_proposal_are_erased_whatever_became_of_them(club_of_on
     with Ledger.open(club_of_one_reason) as ledger:
         ledger.decide(1, Decision.REJECTED, by="adam", reason=WHISTLE)
         assert ledger.corrections.proposal(1).decision_reason == WHISTLE
-    execute(beside(club_of_one_reason, "people"), "UPDATE reasons SET text = 'Mallory' WHERE number = 1")
+    execute(sidecar(club_of_one_reason, "people"), "UPDATE reasons SET text = 'Mallory' WHERE number = 1")
     with Ledger.open(club_of_one_reason) as ledger:
         with pytest.raises(StorageError, match="is not the one that was sealed"):
             ledger.corrections.proposal(1)
@@ -150,7 +150,7 @@ def test_the_reasons_of_a_proposal_are_erased_whatever_became_of_them(club_of_on
 
 
 def test_a_reader_who_keeps_the_old_bytes_is_told_of(club_of_one_reason: Path) -> None:
-    people = beside(club_of_one_reason, "people")
+    people = sidecar(club_of_one_reason, "people")
     with closing(sqlite.connect(people)) as reader, Ledger.open(club_of_one_reason) as ledger:
         (sealed,) = propose(ledger, WHISTLE)
         reader.execute("BEGIN")
@@ -167,7 +167,7 @@ def test_a_reason_that_was_changed_is_not_read(change: str, club_of_one_reason: 
     with Ledger.open(club_of_one_reason) as ledger:
         (second,) = propose(ledger, WHISTLE)
         (entry, _) = ledger.entries("correction-proposed")
-    execute(beside(club_of_one_reason, "people"), f"UPDATE reasons SET {change} WHERE number = 1")
+    execute(sidecar(club_of_one_reason, "people"), f"UPDATE reasons SET {change} WHERE number = 1")
     with Ledger.open(club_of_one_reason) as ledger:
         assert ledger.people.reasons.text(second) == WHISTLE
         with pytest.raises(StorageError, match="the reason of proposal:1@1 is not the one that was sealed"):
@@ -177,7 +177,7 @@ def test_a_reason_that_was_changed_is_not_read(change: str, club_of_one_reason: 
 
 
 def test_a_file_of_an_earlier_release_has_no_reasons_and_is_upgraded_by_the_first(pair_club: Path) -> None:
-    people = beside(pair_club, "people")
+    people = sidecar(pair_club, "people")
     make_released(people)
     before = people.read_bytes()
     with Ledger.open(pair_club) as ledger:

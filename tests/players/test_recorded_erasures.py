@@ -21,7 +21,7 @@ from ledger.ledger import Ledger
 from ledger.players import erasing
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.recording import game_columns
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.errors.rule_cases import source
 from tests.kit.backups import bytes_of
 from tests.kit.clubs import ClubOfTwo, copied
@@ -89,7 +89,9 @@ def test_erasing_again_records_nothing(pair_club: Path, run: Run) -> None:
 
 def test_whom_an_earlier_release_erased_is_recorded_when_erased_again(pair_club: Path) -> None:
     """It left a blank row and no entry."""
-    execute(beside(pair_club, "people"), "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = 1")
+    execute(
+        sidecar(pair_club, "people"), "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = 1"
+    )
     Ledger.open(pair_club).close()
     assert (erasures(pair_club), audit(pair_club).falsehoods) == ([], ())
     with Ledger.open(pair_club) as ledger:
@@ -98,7 +100,7 @@ def test_whom_an_earlier_release_erased_is_recorded_when_erased_again(pair_club:
 
 
 def test_a_number_that_nobody_registered_is_not_recorded(pair_club: Path) -> None:
-    execute(beside(pair_club, "people"), "INSERT INTO people VALUES (3, 'id:3', 'Left Behind', x'00', '2020')")
+    execute(sidecar(pair_club, "people"), "INSERT INTO people VALUES (3, 'id:3', 'Left Behind', x'00', '2020')")
     with Ledger.open(pair_club) as ledger:
         assert ledger.erase(3)
         with pytest.raises(UnknownNameError):
@@ -164,7 +166,7 @@ def test_one_that_was_stopped_before_its_entry_is_recorded_by_whoever_writes_nex
     way: str, pair_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop(pair_club, monkeypatch, erasing, "_record")
-    assert (pending(pair_club), everybody(beside(pair_club, "people"))[0].is_erased) == ({1: "eve"}, True)
+    assert (pending(pair_club), everybody(sidecar(pair_club, "people"))[0].is_erased) == ({1: "eve"}, True)
     assert left_out(audit(pair_club)) == [WAITING]
     with Ledger.open(pair_club, read_only=True) as ledger:
         assert ledger.player("1").is_erased
@@ -221,7 +223,7 @@ def test_who_reads_does_not_wait_for_a_long_import(pair_club: Path, monkeypatch:
     ],
 )
 def test_a_forged_row_is_named(row: str, fault: str, pair_club: Path) -> None:
-    execute(beside(pair_club, "people"), f"INSERT INTO erasing VALUES {row}")
+    execute(sidecar(pair_club, "people"), f"INSERT INTO erasing VALUES {row}")
     (falsehood,) = audit(pair_club).falsehoods
     assert (falsehood.table, falsehood.message) == (
         "erasing",
@@ -254,7 +256,7 @@ def test_the_journal_tells_who_was_erased_where_the_people_cannot(pair_club: Pat
     made = backup(pair_club, tmp_path / "kept")
     with Ledger.open(pair_club) as ledger:
         ledger.erase(1)
-    run_sql(beside(pair_club, "people"), "DROP TABLE people")
+    run_sql(sidecar(pair_club, "people"), "DROP TABLE people")
     restored = restore(made.folder, pair_club, replace=True)
     assert (restored.erased, restored.erased_unknown) == ((1,), True)
     with Ledger.open(pair_club) as ledger:
@@ -281,7 +283,7 @@ def test_an_erasure_covers_all_numbers_of_a_person(pair_club: Path, run: Run) ->
     done = run("erase", pair_club, "Third", "--yes", "--actor", "eve")
     assert (done.code, "who players 1, 3, 4 were is forgotten" in done.err) == (0, True)
     assert erasures(pair_club) == [("eve", 1), ("eve", 3), ("eve", 4)]
-    names = [person.name for person in everybody(beside(pair_club, "people"))]
+    names = [person.name for person in everybody(sidecar(pair_club, "people"))]
     assert names == [None, "Bob", None, None]
     assert audit(pair_club).falsehoods == ()
 

@@ -18,9 +18,9 @@ from ledger.ledger import Ledger
 from ledger.players import lost_files
 from ledger.players.people_layouts import LAYOUT
 from ledger.players.persons import Person, commitment
-from ledger.players.sealed_names import latest_commitments, renamed_players, sealings
+from ledger.players.sealed_names import latest_commitments, name_commitments, renamed_players
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import source_game
 from tests.kit.people import THREE_NAMES, everybody, import_wins, make_released, put_people_file, won_by_the_first
@@ -50,7 +50,7 @@ def bytes_of(path: Path) -> bytes:
 
 
 def person_in(path: Path, player: int) -> Person:
-    return next(person for person in everybody(beside(path, "people")) if person.player == player)
+    return next(person for person in everybody(sidecar(path, "people")) if person.player == player)
 
 
 def told_by(identity: str, name: str, key: str = "made:1") -> SourceGame:
@@ -132,7 +132,7 @@ def test_who_is_erased_or_was_never_registered_gets_no_name(trio: Path) -> None:
         for name in ("", " Eve", "E\x00ve", "x" * 129):
             with pytest.raises(MalformedError, match="must be 1 to 128 characters"):
                 ledger.rename(2, name)
-        execute(beside(trio, "people"), "DELETE FROM people WHERE player = 3")
+        execute(sidecar(trio, "people"), "DELETE FROM people WHERE player = 3")
         with pytest.raises(StorageError, match="knows nothing of player 3, whom entry 4 registered"):
             ledger.rename(3, "Eve")
         assert ledger.head() == head
@@ -140,11 +140,11 @@ def test_who_is_erased_or_was_never_registered_gets_no_name(trio: Path) -> None:
 
 
 def test_a_clock_that_is_behind_leaves_everything_as_it_was(club_of_two: ClubOfTwo) -> None:
-    before, people = club_of_two.ledger.head(), everybody(beside(club_of_two.path, "people"))
+    before, people = club_of_two.ledger.head(), everybody(sidecar(club_of_two.path, "people"))
     club_of_two.clock.now = club_of_two.clock.now.replace(year=2020)
     with pytest.raises(RejectedError, match="clock-behind"):
         club_of_two.ledger.rename(1, NEW)
-    assert (club_of_two.ledger.head(), everybody(beside(club_of_two.path, "people"))) == (before, people)
+    assert (club_of_two.ledger.head(), everybody(sidecar(club_of_two.path, "people"))) == (before, people)
     assert club_of_two.ledger.names.file.pending.rows() == []
 
 
@@ -228,14 +228,14 @@ def test_the_newest_commitment_holds_for_each_player(trio: Path) -> None:
     with closing(SqliteJournal(trio)) as journal:
         found = latest_commitments(journal, journal.find, (1, 2, 3, 9))
         assert {player: entry.position for player, entry in found.items()} == {1: 15, 2: 3, 3: 16}
-        assert [entry.position for entry in sealings(journal.find, [1])[1]] == [2, *range(5, 16)]
+        assert [entry.position for entry in name_commitments(journal.find, [1])[1]] == [2, *range(5, 16)]
         assert renamed_players(journal) == {1, 3}
 
 
 @pytest.fixture(name="club_with_an_older_name")
 def _club_with_an_older_name(club_of_four: Path) -> Path:
     """Carl, in the middle of the numbers, was renamed since the people file was copied that stands there now."""
-    copy = shutil.copy(beside(club_of_four, "people"), club_of_four.with_name("copy"))
+    copy = shutil.copy(sidecar(club_of_four, "people"), club_of_four.with_name("copy"))
     with Ledger.open(club_of_four) as ledger:
         ledger.rename(3, "Carl Marsh")
     put_people_file(Path(copy), club_of_four)
@@ -267,13 +267,13 @@ def test_an_older_copy_is_mended_by_giving_the_name_again(club_with_an_older_nam
 
 
 def test_lost_names_are_not_given_up_beside_an_older_name(club_with_an_older_name: Path) -> None:
-    execute(beside(club_with_an_older_name, "people"), "DELETE FROM people WHERE player = 4")
-    people = everybody(beside(club_with_an_older_name, "people"))
+    execute(sidecar(club_with_an_older_name, "people"), "DELETE FROM people WHERE player = 4")
+    people = everybody(sidecar(club_with_an_older_name, "people"))
     with closing(SqliteJournal(club_with_an_older_name)) as journal:
         from_before = r"has the name from before entry 8 .*; nothing was written"
         with pytest.raises(StorageError, match=from_before):
-            lost_files.accept_lost_names(journal, beside(club_with_an_older_name, "people"))
-    assert everybody(beside(club_with_an_older_name, "people")) == people
+            lost_files.accept_lost_names(journal, sidecar(club_with_an_older_name, "people"))
+    assert everybody(sidecar(club_with_an_older_name, "people")) == people
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_lost_names_are_not_given_up_beside_an_older_name(club_with_an_older_nam
 def test_a_name_that_was_changed_after_a_renaming_is_found(club_of_four: Path, change: str) -> None:
     with Ledger.open(club_of_four) as ledger:
         ledger.rename(3, "Carl Marsh")
-    execute(beside(club_of_four, "people"), f"UPDATE people SET {change} WHERE player = 3")
+    execute(sidecar(club_of_four, "people"), f"UPDATE people SET {change} WHERE player = 3")
     with (
         Ledger.open(club_of_four) as ledger,
         pytest.raises(StorageError, match=r"player 3 .* is not whom entry 8 of the journal renamed: .*'.* erase DB 3'"),
@@ -314,23 +314,23 @@ def test_an_older_journal_beside_a_renamed_player_is_named(club_of_four: Path) -
 
 @pytest.fixture(name="club_of_a_release")
 def _club_of_a_release(club_of_four: Path) -> Path:
-    make_released(beside(club_of_four, "people"))
+    make_released(sidecar(club_of_four, "people"))
     return club_of_four
 
 
 def layout_of(path: Path) -> int:
-    with closing(sqlite.connect(beside(path, "people"), read_only=True)) as connection:
+    with closing(sqlite.connect(sidecar(path, "people"), read_only=True)) as connection:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def test_a_file_of_an_earlier_release_is_read_as_it_is(club_of_a_release: Path) -> None:
-    people = beside(club_of_a_release, "people").read_bytes()
+    people = sidecar(club_of_a_release, "people").read_bytes()
     for read_only in (True, False):
         with Ledger.open(club_of_a_release, read_only=read_only) as ledger:
             assert ledger.player("Carl").player == 3
     assert audit(club_of_a_release).falsehoods == ()
     assert layout_of(club_of_a_release) == 1
-    assert beside(club_of_a_release, "people").read_bytes() == people
+    assert sidecar(club_of_a_release, "people").read_bytes() == people
 
 
 @pytest.mark.parametrize("way", ["rename", "register", "erase"])
@@ -348,14 +348,14 @@ def test_whoever_writes_a_file_of_an_earlier_release_upgrades_it(way: str, club_
 
 @pytest.mark.parametrize("layout", [0, 2, 3, 4, LAYOUT + 1])
 def test_a_file_of_a_layout_that_was_never_released_is_refused(layout: int, club_of_a_release: Path) -> None:
-    execute(beside(club_of_a_release, "people"), f"PRAGMA user_version={layout}")
+    execute(sidecar(club_of_a_release, "people"), f"PRAGMA user_version={layout}")
     with pytest.raises(StorageError, match=f"has layout {layout}, this program reads layout {LAYOUT}"):
         Ledger.open(club_of_a_release)
     assert "layout" in {falsehood.position_or_key for falsehood in audit(club_of_a_release).falsehoods}
 
 
 def test_a_foreign_table_of_that_name_is_no_layout(club_of_a_release: Path) -> None:
-    execute(beside(club_of_a_release, "people"), "CREATE TABLE renaming(x)")
+    execute(sidecar(club_of_a_release, "people"), "CREATE TABLE renaming(x)")
     with Ledger.open(club_of_a_release) as ledger:
         assert ledger.player("Carl").player == 3
         with pytest.raises(LedgerError):

@@ -19,9 +19,9 @@ from ledger.ledger import Ledger
 from ledger.players import sealed_names
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import is_sealed
+from ledger.players.sealed_names import is_committed
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.testing import MemoryJournal
 from ledger.testing.kit import record
 from tests.kit.commands import Run
@@ -37,7 +37,7 @@ WAY_OUT = "'rating-ledger accept-lost-names DB'"
 def test_an_import_refuses_a_people_file_that_knows_fewer_players_than_the_journal(
     club_with_older_names: Path, pairs: Sequence[tuple[str, str]], strict: bool
 ) -> None:
-    before, people = head_text(club_with_older_names), everybody(beside(club_with_older_names, "people"))
+    before, people = head_text(club_with_older_names), everybody(sidecar(club_with_older_names, "people"))
     with Ledger.open(club_with_older_names) as ledger, pytest.raises(StorageError) as caught:
         ledger.import_games(frames(won_by_the_first(*pairs)), strict=strict)
     told = str(caught.value)
@@ -45,16 +45,16 @@ def test_an_import_refuses_a_people_file_that_knows_fewer_players_than_the_journ
     assert "put the newest copy in its place" in told
     assert WAY_OUT in told
     assert head_text(club_with_older_names) == before
-    assert everybody(beside(club_with_older_names, "people")) == people  # nobody was given a number
+    assert everybody(sidecar(club_with_older_names, "people")) == people  # nobody was given a number
 
 
 @pytest.mark.parametrize("name", ["Mallory", "Carl", "Ann"])
 def test_registering_refuses_it_too(club_with_older_names: Path, name: str) -> None:
-    before, people = head_text(club_with_older_names), everybody(beside(club_with_older_names, "people"))
+    before, people = head_text(club_with_older_names), everybody(sidecar(club_with_older_names, "people"))
     with Ledger.open(club_with_older_names) as ledger, pytest.raises(StorageError, match="knows nothing of 2 players"):
         ledger.register(f"name:{name.lower()}", name)
     assert head_text(club_with_older_names) == before
-    assert everybody(beside(club_with_older_names, "people")) == people
+    assert everybody(sidecar(club_with_older_names, "people")) == people
 
 
 def test_with_the_newest_copy_back_in_its_place_all_goes_on(club_with_older_names: Path) -> None:
@@ -85,7 +85,7 @@ def test_what_needs_no_names_goes_on_with_an_older_copy(club_with_older_names: P
 def test_many_players_that_are_lost_are_counted_and_the_first_few_named(tmp_path: Path) -> None:
     path = tmp_path / "club.db"
     Ledger.create(path).close()
-    shutil.copy(beside(path, "people"), tmp_path / "empty")
+    shutil.copy(sidecar(path, "people"), tmp_path / "empty")
     import_wins(path, *((f"A{i}", f"B{i}") for i in range(600)))
     put_people_file(tmp_path / "empty", path)
     with pytest.raises(StorageError, match=r"nothing of 1,200 players .*: 1 \(entry 2\), (\d \(.{7}\), ){4}\.\.\.; "):
@@ -93,14 +93,14 @@ def test_many_players_that_are_lost_are_counted_and_the_first_few_named(tmp_path
 
 
 def test_one_row_that_was_lost_in_the_middle_is_found(club_of_four: Path) -> None:
-    execute(beside(club_of_four, "people"), "DELETE FROM people WHERE player = 2")
+    execute(sidecar(club_of_four, "people"), "DELETE FROM people WHERE player = 2")
     with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 2 \(entry 3\)"):
         import_wins(club_of_four, ("Ann", "Mallory"))
 
 
 def test_people_whom_no_entry_registered_are_no_loss(club_of_four: Path) -> None:
     """A crash between the two files leaves them: their numbers are used when they come again."""
-    with closing(SqlitePeople(beside(club_of_four, "people"))) as people:
+    with closing(SqlitePeople(sidecar(club_of_four, "people"))) as people:
         people.number({"name:eve": "Eve", "name:finn": "Finn"}, "2020")
     import_wins(club_of_four, ("Finn", "Gus"))
     with Ledger.open(club_of_four) as ledger:
@@ -142,7 +142,7 @@ def test_a_repeated_register_looks_at_the_whole_file_once(club_of_four: Path, mo
 def test_a_row_that_another_process_loses_meanwhile_is_found(club_of_four: Path) -> None:
     with Ledger.open(club_of_four) as ledger:
         ledger.register("id:1", "One")
-        execute(beside(club_of_four, "people"), "DELETE FROM people WHERE player = 3")
+        execute(sidecar(club_of_four, "people"), "DELETE FROM people WHERE player = 3")
         with pytest.raises(StorageError, match=r"nothing of 1 player whom the journal registered: 3 \(entry 5\)"):
             ledger.register("id:2", "Two")
 
@@ -158,7 +158,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club_of_four: Path, what: str) -> None:
-    execute(beside(club_of_four, "people"), CHANGES[what])
+    execute(sidecar(club_of_four, "people"), CHANGES[what])
     name = "name:carla" if what == "identity" else "name:carl"
     before = head_text(club_of_four)
     game = next(iter(won_by_the_first(("Ann", "Bob"))))._replace(key="made:next", black_id=name, black_name="Carl")
@@ -178,7 +178,7 @@ def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club_of_four: Pat
 
 def test_two_players_who_changed_places_are_not_used(club_of_four: Path) -> None:
     execute(
-        beside(club_of_four, "people"),
+        sidecar(club_of_four, "people"),
         "UPDATE people SET player = 99 WHERE player = 2",
         "UPDATE people SET player = 2 WHERE player = 3",
         "UPDATE people SET player = 3 WHERE player = 99",
@@ -191,16 +191,16 @@ def test_two_players_who_changed_places_are_not_used(club_of_four: Path) -> None
 
 
 def test_a_row_without_a_salt_but_with_a_name_is_erased_whole(club_of_four: Path, run: Run) -> None:
-    execute(beside(club_of_four, "people"), "UPDATE people SET salt = NULL WHERE player = 3")
+    execute(sidecar(club_of_four, "people"), "UPDATE people SET salt = NULL WHERE player = 3")
     assert run("erase", club_of_four, "3").code == USAGE  # it asks: there is something to forget
     assert "is forgotten" in run("erase", club_of_four, "3", "--yes").err
-    assert everybody(beside(club_of_four, "people"))[2][1:4] == (None, None, None)
+    assert everybody(sidecar(club_of_four, "people"))[2][1:4] == (None, None, None)
 
 
 def test_the_name_that_was_changed_may_be_given_up_alone(club_of_four: Path, run: Run) -> None:
     """Also where it stands at an end, so that nothing with names can be read."""
     for player in (4, 1):
-        execute(beside(club_of_four, "people"), f"UPDATE people SET name = 'X' WHERE player = {player}")
+        execute(sidecar(club_of_four, "people"), f"UPDATE people SET name = 'X' WHERE player = {player}")
         done = run("ratings", club_of_four)
         assert (done.code, f"erase DB {player}'" in done.err) == (REFUSED, True)
         assert run("erase", club_of_four, "name:ann", "--yes").code == REFUSED  # by name: of which ledger?
@@ -213,8 +213,8 @@ def test_the_name_that_was_changed_may_be_given_up_alone(club_of_four: Path, run
 
 def test_a_registration_in_a_body_that_cannot_be_read_is_not_taken_for_true() -> None:
     person = Person(3, "name:carl", "Carl", bytes(16), "2020")
-    assert not is_sealed(person, Stored(5, b"{}", b""))
-    assert not is_sealed(person._replace(salt=None, name=None, identity=None), Stored(5, b"", b""))
+    assert not is_committed(person, Stored(5, b"{}", b""))
+    assert not is_committed(person._replace(salt=None, name=None, identity=None), Stored(5, b"", b""))
 
 
 @pytest.mark.parametrize(
@@ -225,26 +225,26 @@ def test_a_registration_in_a_body_that_cannot_be_read_is_not_taken_for_true() ->
 def test_a_foreign_people_file_is_refused_for_reading_too(
     club_with_foreign_names: Path, words: list[str], run: Run
 ) -> None:
-    held = everybody(beside(club_with_foreign_names, "people"))
+    held = everybody(sidecar(club_with_foreign_names, "people"))
     done = run(words[0], club_with_foreign_names, *words[1:])
     assert (done.code, done.out) == (REFUSED, "")
     assert "player 1 ('name:zoe') is not whom entry 2 of the journal registered" in done.err
     assert "move" in done.err
     assert "accept-lost-names" in done.err
-    assert everybody(beside(club_with_foreign_names, "people")) == held
+    assert everybody(sidecar(club_with_foreign_names, "people")) == held
 
 
 @pytest.mark.parametrize("pairs", [[("Zoe", "Yan")], [("Ann", "Bob")], [("New", "Newer")]])
 def test_a_foreign_people_file_is_refused_for_writing_whoever_plays(
     club_with_foreign_names: Path, pairs: Sequence[tuple[str, str]]
 ) -> None:
-    before, held = head_text(club_with_foreign_names), everybody(beside(club_with_foreign_names, "people"))
+    before, held = head_text(club_with_foreign_names), everybody(sidecar(club_with_foreign_names, "people"))
     with pytest.raises(StorageError, match="is not whom entry 2"):
         import_wins(club_with_foreign_names, *pairs)
     with Ledger.open(club_with_foreign_names) as ledger, pytest.raises(StorageError, match="is not whom entry 2"):
         ledger.register("name:new", "New")
     assert head_text(club_with_foreign_names) == before
-    assert everybody(beside(club_with_foreign_names, "people")) == held
+    assert everybody(sidecar(club_with_foreign_names, "people")) == held
 
 
 def test_numbers_are_read_and_the_audit_lists_all_falsehoods_of_a_foreign_file(
@@ -260,7 +260,7 @@ def test_numbers_are_read_and_the_audit_lists_all_falsehoods_of_a_foreign_file(
 
 def test_only_the_highest_number_tells_a_file_of_a_ledger_that_parted_ways(club_with_older_names: Path) -> None:
     """Two ledgers that were one: their first players are the same."""
-    with closing(SqlitePeople(beside(club_with_older_names, "people"))) as people:
+    with closing(SqlitePeople(sidecar(club_with_older_names, "people"))) as people:
         people.number({"name:zoe": "Zoe", "name:yan": "Yan", "name:xia": "Xia"}, "2020")
     with (
         Ledger.open(club_with_older_names) as ledger,
@@ -275,16 +275,16 @@ def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club_of_f
     with Ledger.open(club_of_four) as ledger:
         ledger.erase(1)
         ledger.erase(4)
-    with closing(SqlitePeople(beside(club_of_four, "people"))) as people:
+    with closing(SqlitePeople(sidecar(club_of_four, "people"))) as people:
         people.number({f"name:n{i}": f"N{i}" for i in range(100)}, "2020")  # whom no entry registered
     for player, entry in ((2, 3), (3, 5)):
-        execute(beside(club_of_four, "people"), f"UPDATE people SET name = name || '!' WHERE player = {player}")
+        execute(sidecar(club_of_four, "people"), f"UPDATE people SET name = name || '!' WHERE player = {player}")
         with (
             Ledger.open(club_of_four) as ledger,
             pytest.raises(StorageError, match=f"player {player} .* entry {entry} "),
         ):
             ledger.player("Bob")
-        execute(beside(club_of_four, "people"), f"UPDATE people SET name = rtrim(name, '!') WHERE player = {player}")
+        execute(sidecar(club_of_four, "people"), f"UPDATE people SET name = rtrim(name, '!') WHERE player = {player}")
     with Ledger.open(club_of_four) as ledger:
         assert ledger.player("Bob").player == 2
 
@@ -298,7 +298,7 @@ def _journal_and_people(tmp_path: Path) -> Iterator[tuple[MemoryJournal, People]
 
 def test_names_are_compared_over_any_store_of_the_journal(journal_and_people: tuple[MemoryJournal, People]) -> None:
     journal, people = journal_and_people
-    sealed = sealed_names.SealedNames(journal, people)
+    sealed = sealed_names.VerifiedNames(journal, people)
     numbered = sealed.number({"name:ann": "Ann"}, "2020", journal.find)
     assert numbered.registered == set()
     record(journal, [registration_of(1)])  # somebody else's commitment
@@ -306,10 +306,10 @@ def test_names_are_compared_over_any_store_of_the_journal(journal_and_people: tu
         sealed.number({"name:ann": "Ann"}, "2020", journal.find)
     record(journal, [registration_of(12)])
     with pytest.raises(StorageError, match="is not whom entry 1"):
-        sealed_names.SealedNames(journal, people).people()
+        sealed_names.VerifiedNames(journal, people).people()
     people.erasures.begin([1], "ledger")
     with pytest.raises(StorageError, match=r"nothing of 1 player .*: 12 \(entry 2\)"):
-        sealed_names.SealedNames(journal, people).number({"name:bob": "Bob"}, "2020", journal.find)
+        sealed_names.VerifiedNames(journal, people).number({"name:bob": "Bob"}, "2020", journal.find)
 
 
 def test_keys_of_changes_are_no_registrations(journal_and_people: tuple[MemoryJournal, People]) -> None:

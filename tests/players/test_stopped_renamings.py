@@ -22,10 +22,10 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import renaming
 from ledger.players.lost_files import accept_lost_names, lost_names
-from ledger.players.sealed_names import is_sealed, latest_commitments
+from ledger.players.sealed_names import is_committed, latest_commitments
 from ledger.players.sqlite_people import SqlitePendingNames, SqlitePeople
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import copied
 from tests.kit.crashes import check_journal, driven
 from tests.kit.people import THREE_NAMES, everybody, marked, waiting, won_by_the_first
@@ -45,7 +45,7 @@ class _StoppedError(BaseException):
 def _stopped_renaming(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The process ended when the journal had sealed the name: it did not reach its player."""
     stop(pair_club, monkeypatch, SqlitePendingNames, "give")
-    assert [person.name for person in everybody(beside(pair_club, "people"))] == [OLD_NAME, "Bob"]
+    assert [person.name for person in everybody(sidecar(pair_club, "people"))] == [OLD_NAME, "Bob"]
     return pair_club
 
 
@@ -154,10 +154,10 @@ def test_who_may_not_write_reads_the_name_that_was_sealed(stopped_renaming: Path
 @pytest.mark.parametrize("way", ["open", "erase", "rename", "import", "lost names"])
 def test_whoever_writes_next_completes_it(way: str, stopped_renaming: Path) -> None:
     if way == "lost names":
-        execute(beside(stopped_renaming, "people"), "DELETE FROM people WHERE player = 2")
+        execute(sidecar(stopped_renaming, "people"), "DELETE FROM people WHERE player = 2")
         with closing(SqliteJournal(stopped_renaming)) as journal:
-            assert lost_names(journal, beside(stopped_renaming, "people")) == 1
-            assert accept_lost_names(journal, beside(stopped_renaming, "people")) == 1
+            assert lost_names(journal, sidecar(stopped_renaming, "people")) == 1
+            assert accept_lost_names(journal, sidecar(stopped_renaming, "people")) == 1
     with Ledger.open(stopped_renaming) as ledger:
         if way == "erase":
             ledger.erase(1)
@@ -167,7 +167,7 @@ def test_whoever_writes_next_completes_it(way: str, stopped_renaming: Path) -> N
             (game,) = won_by_the_first(("Ann", "Bob"))
             report = ledger.import_games(frames([game._replace(white_id="id:1", black_id="id:2")]))
             assert (report.repeated, report.players, report.kept_names) == (1, 0, 1)
-    name = everybody(beside(stopped_renaming, "people"))[0].name
+    name = everybody(sidecar(stopped_renaming, "people"))[0].name
     assert name == {"erase": None, "rename": THIRD_NAME}.get(way, NEW_NAME)
     assert waiting(stopped_renaming) == []
     assert OLD_NAME.encode() not in bytes_of(stopped_renaming)
@@ -180,7 +180,7 @@ def test_one_that_was_stopped_before_the_old_name_was_cleaned_away_is_cleaned_ne
 ) -> None:
     stop(pair_club, monkeypatch, SqlitePeople, "clean_soon")
     assert waiting(pair_club) == [(1, 1, NEW_NAME)]
-    assert everybody(beside(pair_club, "people"))[0].name == NEW_NAME
+    assert everybody(sidecar(pair_club, "people"))[0].name == NEW_NAME
     assert audit(pair_club).falsehoods == ()
     Ledger.open(pair_club).close()
     assert (waiting(pair_club), OLD_NAME.encode() in bytes_of(pair_club)) == ([], False)
@@ -188,7 +188,7 @@ def test_one_that_was_stopped_before_the_old_name_was_cleaned_away_is_cleaned_ne
 
 def test_erasing_forgets_the_name_that_was_to_be_given(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop(pair_club, monkeypatch, SqlitePendingNames, "give")
-    with closing(SqlitePeople(beside(pair_club, "people"))) as people:
+    with closing(SqlitePeople(sidecar(pair_club, "people"))) as people:
         assert people.erasures.begin([1], "ledger")
         people.clean_whole()
     assert waiting(pair_club) == []
@@ -222,7 +222,7 @@ def test_who_reads_does_not_wait_for_a_long_import(stopped_renaming: Path, patie
 def test_a_reader_who_keeps_the_old_bytes_is_told_of_and_the_next_command_takes_them_away(
     pair_club: Path, patiences: list[float]
 ) -> None:
-    reader = sqlite.connect(beside(pair_club, "people"))
+    reader = sqlite.connect(sidecar(pair_club, "people"))
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM people").fetchall()
     with Ledger.open(pair_club) as ledger:
@@ -289,7 +289,7 @@ def test_processes_that_rename_at_once_leave_one_name_that_was_sealed(pair_club:
     with Ledger.open(pair_club) as ledger:
         assert len(list(ledger.entries("player-renamed"))) == 30
         sealed = latest_commitments(ledger.journal, ledger.journal.find, (1, 2))
-        assert all(is_sealed(ledger.player(str(number)), entry) for number, entry in sealed.items())
+        assert all(is_committed(ledger.player(str(number)), entry) for number, entry in sealed.items())
     assert (waiting(pair_club), audit(pair_club).falsehoods) == ([], ())
 
 

@@ -30,10 +30,10 @@ from ledger.ledger import Ledger
 from ledger.players import sqlite_people
 from ledger.players.lost_files import accept_lost_names
 from ledger.players.persons import Person, commitment
-from ledger.players.sealed_names import SealedNames
+from ledger.players.sealed_names import VerifiedNames
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import NOW
 from tests.kit.games import source_game, source_games
 from tests.kit.people import connection_of
@@ -88,7 +88,7 @@ class Told:
 def _row(path: Path, player: int, ledger: Ledger | None) -> Person | None:
     if ledger is not None:
         return ledger.people_row(player)
-    people = SqlitePeople(beside(path, "people"), read_only=True)
+    people = SqlitePeople(sidecar(path, "people"), read_only=True)
     try:
         return people.by_number([player]).get(player)
     finally:
@@ -112,7 +112,7 @@ def kill_import(*pairs: str) -> Callable[[Ledger], object]:
     """Leave what a process leaves that is killed in an import: new people without an entry."""
 
     def refused(ledger: Ledger) -> None:
-        with patch.object(SealedNames, "registering", nullcontext):
+        with patch.object(VerifiedNames, "registering", nullcontext):
             import_pair(*pairs, strict=True)(ledger)
 
     return refused
@@ -238,8 +238,8 @@ OF_A_FOREIGN_FILE = {"alone", "under the present log", "written over"}
 
 def attacks() -> list[Attack]:
     every = [
-        Attack(point, copy, how, writer, beside)
-        for point, how, writer, beside in product(range(1, len(HISTORY)), HOW, WRITERS, (False, True))
+        Attack(point, copy, how, writer, sidecar)
+        for point, how, writer, sidecar in product(range(1, len(HISTORY)), HOW, WRITERS, (False, True))
         for copy in range(-1 if how in OF_A_FOREIGN_FILE else 0, len(HISTORY))  # newer ones, too: the journal is older
         if copy != point
     ]
@@ -290,10 +290,10 @@ def go_on_without(path: Path) -> set[int]:
     """Accept lost names; the numbers that have no name since."""
     journal = SqliteJournal(path)
     try:
-        accept_lost_names(journal, beside(path, "people"))
+        accept_lost_names(journal, sidecar(path, "people"))
     finally:
         journal.close()
-    people = SqlitePeople(beside(path, "people"), read_only=True)
+    people = SqlitePeople(sidecar(path, "people"), read_only=True)
     try:
         return people.numbers() - {person.player for block in people.iter_named() for person in block}
     finally:
@@ -392,7 +392,7 @@ def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved:
     steps = ["--steps", "live", "--games", str(games), "--batch", "5"]
     command = [sys.executable, "-m", "tests.kit.crash_driver", str(tmp_path), *steps, "--seed"]
     random, copies = Random("beside"), [path.with_name("copy-0")]
-    shutil.copy(beside(path, "people"), copies[0])
+    shutil.copy(sidecar(path, "people"), copies[0])
     with ExitStack() as stack:
         running = [
             stack.enter_context(Popen([*command, str(seed)], cwd=ROOT, stdout=DEVNULL, stderr=PIPE)) for seed in (1, 2)
@@ -402,11 +402,11 @@ def test_beside_processes_that_record_no_swap_makes_one_number_two_people(moved:
                 time.sleep(0.05)
                 continue
             copies.append(path.with_name(f"copy-{len(copies)}"))
-            shutil.copy(beside(path, "people"), copies[-1])
+            shutil.copy(sidecar(path, "people"), copies[-1])
             if moved:
-                _move(random.choice(copies), beside(path, "people"))
+                _move(random.choice(copies), sidecar(path, "people"))
             else:
-                beside(path, "people").write_bytes(random.choice(copies).read_bytes())
+                sidecar(path, "people").write_bytes(random.choice(copies).read_bytes())
             for log in (f"{PEOPLE}-wal", f"{PEOPLE}-shm") if random.random() < 0.5 else ():
                 path.with_name(log).unlink(missing_ok=True)
         told = [process.communicate()[1].decode() for process in running]

@@ -16,7 +16,7 @@ from ledger.facts.events import PolicySet
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.corrections import approve
 from tests.kit.games import game_recorded
@@ -186,10 +186,10 @@ def test_a_rebuild_gives_the_same_rows_and_the_audit_agrees(club_of_two: ClubOfT
         assert ledger.policies.set("upsets", {"margin": number}, actor="eve").key == f"policy:upsets@{number}"
     ledger.append_many(game_recorded(f"x{number}") for number in range(2_100))  # read back as columns
     ledger.catch_up()
-    with closing(sqlite.connect(beside(club_of_two.path, "views"))) as connection:
+    with closing(sqlite.connect(sidecar(club_of_two.path, "views"))) as connection:
         before = table_digests(connection)
     ledger.rebuild()
-    with closing(sqlite.connect(beside(club_of_two.path, "views"))) as connection:
+    with closing(sqlite.connect(sidecar(club_of_two.path, "views"))) as connection:
         assert table_digests(connection) == before
         assert connection.execute("SELECT count(*) FROM policies").fetchone() == (69,)
     assert audit(club_of_two.path).falsehoods == ()

@@ -104,7 +104,7 @@ def test_whoever_was_stopped_moves_it_again(
 
     place = new_place(oldest_server)
     with monkeypatch.context() as patch:
-        patch.setattr(owner, "_put_aside" if owner is moving else "put", stopped)
+        patch.setattr(owner, "_move_to_folder" if owner is moving else "put", stopped)
         with pytest.raises(KeyboardInterrupt):
             backups.move_to_server(moved_club, place)
     if owner is moving:

@@ -19,7 +19,7 @@ from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.postgres_session import ServerSession
 from tests.kit.clubs import NAME, Clock
 from tests.kit.commands import Run
@@ -68,7 +68,7 @@ def test_a_session_begins_on_one_node_is_used_on_another_and_ends_on_all(two_nod
     with pytest.raises(RejectedError, match="session-over"):
         one.tokens.who(word, None, Role.CORRECTOR, "try")
     assert [(row.rule, row.claimed) for row in one.tokens.log()] == [(SIGNED_IN, "eve"), (SIGNED_OUT, "eve")]
-    assert not any(beside(node.path, "tokens").exists() for node in two_nodes)
+    assert not any(sidecar(node.path, "tokens").exists() for node in two_nodes)
 
 
 def test_what_is_refused_on_one_node_is_seen_on_every_node(two_nodes: tuple[Ledger, Ledger]) -> None:
@@ -292,7 +292,7 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
     moved = backups.move_to_server(club, place)
     assert moved.faults == ()
     assert {path.name for path in moved.folder.iterdir()} >= {"club.db", "club.people.db", "club.tokens.db"}
-    assert not beside(club, "tokens").exists()
+    assert not sidecar(club, "tokens").exists()
     with Ledger.open(settings_of(tmp_path / "node", place), clock=clock) as node:
         assert node.tokens.session(word) == session
         assert node.tokens.who(eve, None, Role.CORRECTOR, "try").proven
@@ -310,13 +310,13 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
         assert back.tokens.session(word) == session
         assert back.tokens.who(eve, None, Role.CORRECTOR, "try").name == "eve"
         assert back.token_store.sending("eve\nletter", b"rows") is not None
-        assert beside(club, "tokens").stat().st_mode & 0o777 == 0o600
+        assert sidecar(club, "tokens").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_of_other_tokens_is_not_written_over_by_a_move(two_nodes: tuple[Ledger, Ledger], tmp_path: Path) -> None:
     one = two_nodes[0]
     one.token_store.note("2026", "try", None, None, "unknown-token", "none")
-    file = beside(one.path, "tokens")
+    file = sidecar(one.path, "tokens")
     TokensFile(file, lambda: one.journal.root_at(1)).note("2025", "try", None, None, "unknown-token", "none")
     content = file.read_bytes()
     with pytest.raises(StorageError, match=r"club\.tokens\.db: stands in the way"):

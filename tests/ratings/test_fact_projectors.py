@@ -42,7 +42,7 @@ from ledger.ratings.fact_projector import (
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import Kept, Projector
 from ledger.runtime import plugins
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import game_recorded
 from tests.kit.plugins import JOINERS, OF_FACTS, WEEKDAYS
 from tests.kit.tampering import run_sql
@@ -271,7 +271,7 @@ def test_words_of_sql_are_names_of_tables_and_columns_like_any_others(little_clu
         assert exported == b"group,order,select,limit\nstandard,4,2,1\n"
         ledger.rebuild()
     assert audit(little_club, projectors=projectors).falsehoods == ()
-    run_sql(beside(little_club, "views"), 'UPDATE "table" SET "select" = 3')
+    run_sql(sidecar(little_club, "views"), 'UPDATE "table" SET "select" = 3')
     assert [fault.position_or_key for fault in audit(little_club, projectors=projectors).falsehoods] == [
         "group standard, order 4"
     ]
@@ -281,7 +281,7 @@ def test_the_audit_derives_its_rows_anew_and_names_a_false_one(little_club: Path
     opened(little_club).close()
     projectors = (*BUILT_IN, *OF_FACTS)
     assert audit(little_club, projectors=projectors).falsehoods == ()
-    run_sql(beside(little_club, "views"), "UPDATE weekdays SET games = 3")
+    run_sql(sidecar(little_club, "views"), "UPDATE weekdays SET games = 3")
     verdict = audit(little_club, projectors=projectors)
     (falsehood,) = verdict.falsehoods
     assert "games is 3, the journal gives 2" in str(falsehood)
@@ -413,9 +413,9 @@ def test_a_column_beside_the_key_may_be_empty_and_takes_values_of_its_own_type_a
         def stand(rows: FactRows, position: int, _before: Event | None, _now: Event | None) -> None:
             rows.put((position,), (value,))
 
-        beside = COLUMN._replace(name="m")
+        other = COLUMN._replace(name="m")
         return DeclaredFactProjector(
-            name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), columns=(beside,), on_change=stand
+            name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), columns=(other,), on_change=stand
         )
 
     assert "column 'm' takes whole numbers of 64 bits, got 'two'" in left_out(little_club, telling("two"))

@@ -25,7 +25,7 @@ from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import building
 from ledger.runtime import sorted_runs, sqlite, table_writer
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.sorted_runs import SortedRuns
 from ledger.runtime.table_writer import WritingConnection, WritingProcess, wait_for_writer
 from tests.kit.clubs import open_ledger
@@ -217,7 +217,7 @@ def test_who_goes_on_waits_for_a_writing_process_that_was_left_behind(
 def test_a_rebuild_takes_nothing_from_under_a_writing_process_that_was_left_behind(
     club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = Path(f"{beside(club, 'views')}.building")
+    left = Path(f"{sidecar(club, 'views')}.building")
     left.write_bytes(b"of a build that was killed")
     monkeypatch.setattr(table_writer, "WAITING_MS", 200)
     with Ledger.open(club) as ledger:
@@ -283,7 +283,7 @@ def test_a_build_whose_writing_process_is_killed_goes_on_where_it_was(
             with pytest.raises(StorageError, match="ended \\(exit code -9\\)"):
                 ledger.catch_up(killing)
             assert not ledger.views.path.exists()
-        with closing(sqlite.connect(f"{beside(club, 'views')}.building")) as connection:
+        with closing(sqlite.connect(f"{sidecar(club, 'views')}.building")) as connection:
             reached.append(connection.execute("SELECT folded, pool, player FROM build").fetchone())
     assert reached == sorted(reached)
     assert reached[-1][0] > 0
@@ -312,7 +312,7 @@ def test_a_build_never_holds_more_rows_than_a_run_and_a_block(club: Path, monkey
 
     def noting_add(self: SortedRuns, frame: pl.DataFrame) -> None:
         add(self, frame)
-        held.append(self._rows_held)
+        held.append(self._rows_in_memory)
 
     def noting_blocks(self: SortedRuns, rows: int) -> Iterator[pl.DataFrame]:
         for frame in blocks(self, rows):

@@ -21,7 +21,7 @@ from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import plugins
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.records import part
 from ledger.testing.kit import table_rows
 from tests.kit.games import game_recorded, source_games
@@ -124,7 +124,7 @@ def test_the_table_of_a_projector_that_is_gone_hides_no_falsehood_in_another(pla
     rows_of(plain_club, "surpluses", SURPLUSES)
     column = {"history": "rating", "current": "rating", "games": "ended_ms", "projections": "identity"}[table]
     where = "name = 'history'" if table == "projections" else "true"
-    edit(beside(plain_club, "views"), f"UPDATE {table} SET {column} = 9999 WHERE {where}")
+    edit(sidecar(plain_club, "views"), f"UPDATE {table} SET {column} = 9999 WHERE {where}")
     assert {falsehood.table for falsehood in audit(plain_club, projectors=()).falsehoods} == {table}
 
 

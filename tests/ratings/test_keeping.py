@@ -18,7 +18,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import installed_projectors, keeping, late_tables, views
 from ledger.ratings.keeping import InstalledProjectors
 from ledger.ratings.projector import DeclaredProjector
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.testing.kit import table_rows
 from tests.kit.clubs import NAME, copied
 from tests.kit.games import game_recorded, source_games
@@ -263,7 +263,7 @@ def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Pat
 def test_views_of_an_earlier_layout_bring_their_tables_along(kept_club: Path) -> None:
     with with_plug_ins(kept_club) as ledger:
         before = rows(ledger)
-    views = beside(kept_club, "views")
+    views = sidecar(kept_club, "views")
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
     with Ledger.open(kept_club) as ledger:
         ledger.views.at_hand = InstalledProjectors(installed_projectors.BUILT_IN, PLUG_INS)

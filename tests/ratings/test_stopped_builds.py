@@ -9,7 +9,7 @@ import pytest
 from ledger.audit.audit import table_digests
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import NAME, NOW, open_ledger, take_made_up_games
 from tests.kit.games import scheme_adopted, tournament_closed
 
@@ -39,7 +39,7 @@ def killed_builds(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Killed]:
     """Rebuild the views, and keep the build's files as they stand when each of its statements begins."""
     connect = sqlite.connect
     found: dict[tuple[tuple[str, bytes], ...], Killed] = {}
-    views = beside(path, "views")
+    views = sidecar(path, "views")
 
     def keep(_: str) -> None:
         files = {file.name: file.read_bytes() for file in path.parent.glob(f"{views.name}.building*")}
@@ -69,7 +69,7 @@ def test_a_build_killed_at_any_statement_is_completed_by_the_next_command(
     for number, files in enumerate(killed):
         folder = tmp_path / str(number)
         folder.mkdir()
-        for file in (path, beside(path, "people")):
+        for file in (path, sidecar(path, "people")):
             shutil.copy(file, folder)
         for name, content in files.items():
             (folder / name).write_bytes(content)

@@ -16,7 +16,7 @@ from ledger.facts.periods import OPEN
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.ratings import read_cache
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo, takes_misfits
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.impacts import file_digests
@@ -87,7 +87,7 @@ def test_views_are_level_only_when_every_entry_is_folded_in(club_of_five_games: 
         assert ledger.views.is_level()
         ledger.append(game_of_day(7, 1, 2))
         assert not ledger.views.is_level()
-        beside(club_of_five_games, "views").unlink()
+        sidecar(club_of_five_games, "views").unlink()
         assert not ledger.views.is_level()
 
 

@@ -17,7 +17,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import views, views_file
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
 from tests.kit.places import ROOT
@@ -73,7 +73,7 @@ def foreign(small: Path, run: Run, tmp_path: Path) -> None:
     other.parent.mkdir()
     run("init", other)
     run("import", other, csv(tmp_path / "o.csv", *(line(n, "Eve", "Dan") for n in range(1, 7))))
-    shutil.copy(beside(other, "views"), beside(small, "views"))
+    shutil.copy(sidecar(other, "views"), sidecar(small, "views"))
 
 
 def grown_from_an_older_copy(small: Path, run: Run, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def cut(small: Path, run: Run, tmp_path: Path) -> None:
 
 
 def put_back(position: int) -> Callable[[Path, Run, Path], None]:
-    return lambda small, _run, _folder: run_sql(beside(small, "views"), f"UPDATE progress SET position = {position}")
+    return lambda small, _run, _folder: run_sql(sidecar(small, "views"), f"UPDATE progress SET position = {position}")
 
 
 MISFITS: dict[str, Callable[[Path, Run, Path], None]] = {
@@ -116,7 +116,7 @@ def test_views_of_another_journal_are_refused_by_every_command_and_rebuild_mends
     for command in READING:
         done = run(*words_of(command, club_of_six_games))
         assert (done.code, done.out) == (1, ""), command
-        assert done.err.startswith(f"error: {beside(club_of_six_games, 'views')}: ")
+        assert done.err.startswith(f"error: {sidecar(club_of_six_games, 'views')}: ")
         assert "rebuild" in done.err
         assert done.err.count("\n") == 1
     done = run("import", club_of_six_games, csv(tmp_path / "more.csv", line(27)))
@@ -141,7 +141,7 @@ def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(
     def check() -> None:
         with (
             closing(SqliteJournal(club_of_six_games)) as journal,
-            closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection,
+            closing(sqlite.connect(sidecar(club_of_six_games, "views"))) as connection,
         ):
             assert views_file.checkpoint(connection) == views_file.ViewsHead(journal.size(), journal.head().root)
 
@@ -193,9 +193,9 @@ SPOILS = {
 def test_spoilt_tables_give_one_clear_line_and_rebuild_mends_them(
     club_of_six_games: Path, spoil: str, run: Run
 ) -> None:
-    with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
+    with closing(sqlite.connect(sidecar(club_of_six_games, "views"))) as connection:
         before = table_digests(connection)
-    run_sql(beside(club_of_six_games, "views"), *SPOILS[spoil])
+    run_sql(sidecar(club_of_six_games, "views"), *SPOILS[spoil])
     for command in READING:
         done = run(*words_of(command, club_of_six_games))
         assert done.err.count("\n") <= 1, command
@@ -204,7 +204,7 @@ def test_spoilt_tables_give_one_clear_line_and_rebuild_mends_them(
             assert "run 'rebuild'" in done.err
     assert run("ratings", club_of_six_games).code == run("show", club_of_six_games, "ann").code == 1
     assert run("rebuild", club_of_six_games).code == 0
-    with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
+    with closing(sqlite.connect(sidecar(club_of_six_games, "views"))) as connection:
         assert table_digests(connection) == before
 
 
@@ -222,7 +222,7 @@ def stopped_build(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         patch.setattr("ledger.ratings.building.PoolBuild.write", stop)
         with pytest.raises(_StopError):
             ledger.rebuild()
-    building = Path(f"{beside(path, 'views')}.building")
+    building = Path(f"{sidecar(path, 'views')}.building")
     assert building.exists()
     return building
 
@@ -242,9 +242,9 @@ def test_a_stopped_build_of_another_journal_or_a_damaged_one_is_begun_anew(
     content = {"no database": b"x" * 5000, "empty": b""}.get(spoil, content)
     with Ledger.open(club_of_six_games) as ledger:
         expected = table_digests(ledger.views.connection)
-    for old in beside(club_of_six_games, "views").parent.glob("c.views.db*"):
+    for old in sidecar(club_of_six_games, "views").parent.glob("c.views.db*"):
         old.unlink()
-    Path(f"{beside(club_of_six_games, 'views')}.building").write_bytes(content)
+    Path(f"{sidecar(club_of_six_games, 'views')}.building").write_bytes(content)
     assert run("ratings", club_of_six_games).code == 0
     with Ledger.open(club_of_six_games) as ledger:
         assert table_digests(ledger.views.connection) == expected
@@ -258,7 +258,7 @@ def test_a_build_that_an_earlier_release_left_is_begun_anew(
     with closing(sqlite.connect(building)) as connection:
         connection.execute("DROP TABLE rating_bounds")
         connection.execute(f"PRAGMA user_version = {views_file.LAYOUT - 1}")
-    beside(club_of_six_games, "views").unlink()
+    sidecar(club_of_six_games, "views").unlink()
     assert run("ratings", club_of_six_games).code == 0
     assert not building.exists()
 
@@ -267,7 +267,7 @@ def test_views_that_a_later_release_wrote_are_refused_by_who_still_has_them_open
     with Ledger.open(club_of_six_games) as ledger:
         ledger.append(game_recorded("new"))
         ledger.catch_up()
-        with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
+        with closing(sqlite.connect(sidecar(club_of_six_games, "views"))) as connection:
             connection.execute(f"PRAGMA user_version = {views_file.LAYOUT + 1}")
         ledger.append(game_recorded("newer"))
         with pytest.raises(StorageError, match="it was written by a later version of this program"):
@@ -281,7 +281,7 @@ def test_a_stopped_build_of_the_same_journal_goes_on(
     stopped_build(club_of_six_games, monkeypatch)
     with Ledger.open(club_of_six_games) as ledger:
         expected = table_digests(ledger.views.connection)
-    beside(club_of_six_games, "views").unlink()
+    sidecar(club_of_six_games, "views").unlink()
     read: list[tuple[int, int | None]] = []
     plain = SqliteJournal.read
 
@@ -374,7 +374,7 @@ def test_a_read_only_folder_still_answers(locked: Path, state: str, run: Run) ->
         with Ledger.open(locked) as ledger:
             ledger.register("name:yan", "Yan")
     if state == "missing":
-        beside(locked, "views").unlink()
+        sidecar(locked, "views").unlink()
     before = sorted(path.name for path in locked.parent.iterdir())
     lock(locked.parent)
     answers = [as_reader("show", locked, "ann"), as_reader("ratings", locked)]
@@ -418,7 +418,7 @@ def test_a_large_backlog_is_built_aside_only_for_views_of_this_journal(
     foreign(club_of_six_games, run, tmp_path)
     with closing(SqliteJournal(club_of_six_games)) as journal:
         with pytest.raises(CorruptError, match="derived from another journal"):
-            Views(beside(club_of_six_games, "views"), (), journal).catch_up()
+            Views(sidecar(club_of_six_games, "views"), (), journal).catch_up()
         with pytest.raises(StorageError, match="no views yet"):
             _ = Views(tmp_path / "none.db", (), journal).connection
 
@@ -426,7 +426,7 @@ def test_a_large_backlog_is_built_aside_only_for_views_of_this_journal(
 def test_what_was_built_aside_is_gone_when_the_ledger_is_closed(
     club_of_six_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beside(club_of_six_games, "views").unlink()
+    sidecar(club_of_six_games, "views").unlink()
     monkeypatch.setattr(Views, "can_be_written", lambda _: False)
     with Ledger.open(club_of_six_games) as ledger:
         ledger.level()
@@ -446,7 +446,7 @@ def test_what_was_built_aside_is_gone_when_the_ledger_is_closed(
 def test_a_position_that_cannot_be_names_no_entry(club_of_six_games: Path, spoilt: str, says: str) -> None:
     with Ledger.open(club_of_six_games) as ledger:
         ledger.level()
-    with closing(sqlite.connect(beside(club_of_six_games, "views"))) as connection:
+    with closing(sqlite.connect(sidecar(club_of_six_games, "views"))) as connection:
         connection.execute("PRAGMA ignore_check_constraints=ON")
         connection.execute(spoilt)
         with pytest.raises(CorruptError, match=f"^the views: {says}") as caught:

@@ -13,7 +13,7 @@ from ledger import errors
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.forks import REFUSED, in_child
 from tests.kit.games import game_recorded
@@ -49,7 +49,7 @@ def test_a_child_that_opens_the_ledger_itself_keeps_what_it_records_after_its_pa
 
 
 def test_a_store_compares_the_process(club_of_two: ClubOfTwo) -> None:
-    journal, names = SqliteJournal(club_of_two.path), SqlitePeople(beside(club_of_two.path, "people"))
+    journal, names = SqliteJournal(club_of_two.path), SqlitePeople(sidecar(club_of_two.path, "people"))
     assert REFUSED in in_child(lambda: journal.writing().__enter__())
     assert REFUSED in in_child(journal.size)
     assert REFUSED in in_child(names.secret)

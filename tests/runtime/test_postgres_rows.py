@@ -92,7 +92,7 @@ SECRET = "s3cr:t/?@x"
 )
 def test_no_password_is_shown_and_none_may_stand_in_an_address(address: str) -> None:
     assert "s3cr" in address
-    assert "s3cr" not in postgres.shown(address)
+    assert "s3cr" not in postgres.without_password(address)
     with pytest.raises(StorageError) as refused:
         postgres.connect(address)
     assert "s3cr" not in str(refused.value)
@@ -107,7 +107,7 @@ def test_no_password_is_shown_and_none_may_stand_in_an_address(address: str) -> 
     ],
 )  # fmt: skip
 def test_an_address_without_a_password_is_shown_as_it_is(address: str) -> None:
-    assert postgres.shown(address) == address
+    assert postgres.without_password(address) == address
 
 
 def test_names_stand_in_quotes() -> None:

@@ -51,7 +51,7 @@ def test_rows_are_taken_put_filled_and_compared_alike(rows: list[tuple[float, fl
         firsts, seconds = cols.rows(held, at, 2, slice(1)), cols.rows(held, None, 2, slice(1, 2))
         known = cols.filled(held, [7.0, 8.0])
         cols.put_rows(held, at, 2, cols.floats([3.0] * len(places)), 1)
-        alike = cols.alike(cols.floats(flat), held, 2)
+        alike = cols.equal_rows(cols.floats(flat), held, 2)
         columns_found = cols.lists([taken, firsts, seconds, known, held, alike])
         found.append([[None if isnan(x) else x for x in column] for column in columns_found])
     assert found[0] == found[1]

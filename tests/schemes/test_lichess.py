@@ -26,7 +26,7 @@ from ledger.schemes.lichess import (
     rate_game,
     refuse,
     sane,
-    shown,
+    whole_points,
 )
 from ledger.schemes.scheme import (
     COUNTS,
@@ -223,7 +223,7 @@ def test_provisional_from_an_rd_of_110() -> None:
 
 
 def test_ratings_are_shown_cut_off() -> None:
-    assert (shown(1499.99), shown(1500.0), shown(1516.7)) == (1499, 1500, 1516)
+    assert (whole_points(1499.99), whole_points(1500.0), whole_points(1516.7)) == (1499, 1500, 1516)
 
 
 LENGTHS = [(0, TOO_SHORT), (1, TOO_SHORT), (2, COUNTS), (HALF_MOVES_UNKNOWN, COUNTS)]

@@ -14,7 +14,7 @@ from ledger.schemes.nothingbutchess import (
     k_factor,
     new_rating,
     rate_game,
-    shown,
+    rounded_rating,
 )
 from ledger.schemes.scheme import Scheme
 from ledger.testing.scheme_contract import SchemeContract
@@ -75,7 +75,7 @@ def test_each_side_has_its_own_k() -> None:
 
 
 def test_a_half_point_rounds_up() -> None:
-    assert [shown(rating, DEFAULT) for rating in (1200.5, 1200.49, -0.5, -0.51)] == [1201.0, 1200.0, 0.0, -1.0]
+    assert [rounded_rating(rating, DEFAULT) for rating in (1200.5, 1200.49, -0.5, -0.51)] == [1201.0, 1200.0, 0.0, -1.0]
 
 
 def test_rounding_can_be_switched_off() -> None:

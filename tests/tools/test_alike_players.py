@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers.searching import CROWD, alike
+from ledger.answers.searching import CROWD, similar_players
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.source_files import written
@@ -160,5 +160,5 @@ def test_a_federation_is_searched_without_comparing_each_with_each(registered: P
     with Ledger.open(registered) as ledger:
         ledger.level()
         with within(1_000):
-            found = alike(ledger)
+            found = similar_players(ledger)
     assert found.rows

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, player, report, written
 from tools.commands import REFUSED, USAGE
@@ -160,14 +160,14 @@ def test_views_that_are_behind_a_correction_are_brought_level_as_the_import_does
     path = written(tmp_path, "games.csv", b"key,white,black,result,ended_at\na,Ann,Bob,1-0,2021-03-01\n")
     assert run("import", empty_club, path).code == 0
     assert run("ratings", empty_club).code == 0
-    behind = beside(empty_club, "views").read_bytes()
+    behind = sidecar(empty_club, "views").read_bytes()
     why = ("--reason", "slip", "--by", "eve")
     assert run("correct", empty_club, "game", "csv:a", "--field", "outcome", "--to", "draw", *why).code == 0
     assert run("correct", empty_club, "approve", "1", "--by", "adam").code == 0
     accounts = []
     for words in (["--dry-run"], []):
-        for file in tmp_path.glob(f"{beside(empty_club, 'views').name}*"):
+        for file in tmp_path.glob(f"{sidecar(empty_club, 'views').name}*"):
             file.unlink()
-        beside(empty_club, "views").write_bytes(behind)
+        sidecar(empty_club, "views").write_bytes(behind)
         accounts.append(account(run("import", empty_club, path, *words).err))
     assert accounts[0] == accounts[1]

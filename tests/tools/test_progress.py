@@ -9,7 +9,7 @@ import pytest
 
 from ledger.imports.reading import Reading, frames
 from ledger.ledger import Ledger
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import source_games
 from tools.commands import bring_level
 from tools.progress import Bars, ReadingBar
@@ -82,7 +82,7 @@ def test_a_question_that_has_to_build_the_views_shows_how_far_it_is(
     monkeypatch.setattr(sys, "stderr", terminal)
     with Ledger.open(empty_club) as ledger:
         ledger.views.close()
-        beside(empty_club, "views").unlink()
+        sidecar(empty_club, "views").unlink()
         bring_level(ledger)
     assert "rating history" in terminal.getvalue()
 

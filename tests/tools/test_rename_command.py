@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.harmless import ALLOWED, raw_in
 from tests.kit.source_files import written
@@ -28,7 +28,7 @@ def _numbered_club(tmp_path: Path, run: Run) -> Path:
 
 
 def test_a_rename_that_fails_after_recording_says_what_it_recorded(numbered_club: Path, run: Run) -> None:
-    beside(numbered_club, "views").write_bytes(b"no views")
+    sidecar(numbered_club, "views").write_bytes(b"no views")
     done = run("player", "rename", numbered_club, "FIDE 7", ADA)
     assert done.code == REFUSED
     first, *_, last = done.err.splitlines()

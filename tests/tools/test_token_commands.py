@@ -11,7 +11,7 @@ import pytest
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.harmless import ALLOWED, EVERYTHING, raw_in
 from tests.kit.tokens import issued, sealed, token_of
@@ -52,7 +52,7 @@ def test_a_token_is_shown_whatever_fails_after_it_was_recorded(sample_club: Path
     if verb == "reset":
         run("token", "add", sample_club, "adam", "--role", "approver")
     size = int(run("head", sample_club).out.split()[0])
-    beside(sample_club, "views").write_bytes(b"no views")
+    sidecar(sample_club, "views").write_bytes(b"no views")
     done = run("token", verb, sample_club, "adam", *options)
     assert (done.code, done.out[:4]) == (REFUSED, "rlt_")
     assert done.err.splitlines()[-1] == f"{sample_club}: 1 entry was recorded before that, and stands"
@@ -165,11 +165,11 @@ def test_permissions_that_tell_too_much_are_said(
     code, err = proposed(run, sample_club, "--token-file", tmp_path / "eve.token")
     assert (code, "others may read this token" in err) == (0, True)
     assert proposed(run, sample_club)[0] == REFUSED
-    beside(sample_club, "tokens").chmod(0o644)
+    sidecar(sample_club, "tokens").chmod(0o644)
     for words in (["token", "list"], ["token", "log"]):
         done = run(*words, sample_club)
         assert (done.code, "run 'chmod 600' on it" in done.err) == (0, True)
-    beside(sample_club, "tokens").chmod(0o622)
+    sidecar(sample_club, "tokens").chmod(0o622)
     done = run("token", "log", sample_club)
     assert (done.code, done.out, "others may write it" in done.err) == (REFUSED, "", True)
     assert run("token", "list", sample_club).code == 0, "who holds tokens stands in the journal"
@@ -202,7 +202,7 @@ def test_a_backup_has_the_tokens_of_its_journal_and_not_the_log(
 def test_what_cannot_be_makes_no_file(words: list[str], code: int, says: str, empty_club: Path, run: Run) -> None:
     done = run("token", words[0], empty_club, *words[1:])
     assert (done.code, done.out, says in done.err) == (code, "", True)
-    assert not beside(empty_club, "tokens").exists()
+    assert not sidecar(empty_club, "tokens").exists()
 
 
 def test_a_token_file_that_is_not_there_is_one_clear_line(sample_club: Path, tmp_path: Path, run: Run) -> None:
@@ -224,7 +224,7 @@ def test_evil_names_come_back_harmless(sample_club: Path, run: Run) -> None:
     with Ledger.open(sample_club) as ledger:
         sealed(ledger, "eve", issued(1, f"Eve {ALLOWED}", Role.CORRECTOR))
     assert proposed(run, sample_club, "--by", EVERYTHING)[0] == REFUSED
-    with closing(sqlite.connect(beside(sample_club, "tokens"))) as connection:
+    with closing(sqlite.connect(sidecar(sample_club, "tokens"))) as connection:
         connection.execute("UPDATE refusals SET tried = ?1, rule = ?1, reason = ?1", (EVERYTHING,))
     for words in (["list"], ["list", "-t"], ["list", "--csv"], ["log"], ["log", "-t"], ["log", "--csv"]):
         done = run("token", words[0], sample_club, *words[1:])
@@ -242,7 +242,7 @@ def test_a_token_that_is_typed_as_a_name_stands_nowhere(sample_club: Path, run: 
         assert proposed(run, sample_club, "--by", by)[0] == REFUSED
     done = run("token", "log", sample_club)
     assert [row["claimed"] for row in json.loads(done.out)] == ["rlt_...", "eve rlt_...", "rlt_..."]
-    assert token[5:15] not in done.out + beside(sample_club, "tokens").read_bytes().decode("latin-1")
+    assert token[5:15] not in done.out + sidecar(sample_club, "tokens").read_bytes().decode("latin-1")
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries
 from ledger.ratings.view_tables import side_tables
 from ledger.runtime.lazy import pl
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.table_reader import ReadingProcess, TableScan
 
 from . import ours
@@ -109,7 +109,7 @@ def players(run: Run) -> Iterator[Line]:
             return cost_of(partial(ledger.registry.take_list, frames, actor="bench"))
 
     def bare(made: Path) -> Figure:
-        files = (club, beside(club, "people"))
+        files = (club, sidecar(club, "people"))
         costs = [rewrite_tables(file, made / file.name, synchronous="FULL") for file in files]
         return costs[0].plus(costs[1])
 

@@ -28,7 +28,7 @@ from ledger.players.server_stores import sql_of
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import psycopg
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 
 from .judging import ENDS_WITHIN
 from .load import LIVE, OF_FILES, PATIENCE, PLAYERS
@@ -82,7 +82,7 @@ class Follower:
     @property
     def views(self) -> Path:
         """The file of its views."""
-        return beside(self.path, "views")
+        return sidecar(self.path, "views")
 
     def look(self) -> None:
         """Note how far its views are, where there are any."""

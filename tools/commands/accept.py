@@ -16,7 +16,7 @@ from ledger.ledger import Ledger
 from ledger.players.lost_files import accept_lost_names, lost_names
 from ledger.players.sealed_names import go_on_without, lost_players
 from ledger.players.server_stores import on_server
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 
 from .. import output
 from . import DB, confirmed
@@ -38,7 +38,7 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
       rating-ledger accept-lost-names club.db
       rating-ledger accept-lost-names club.db --yes
     """
-    path, people = Path(db_path), beside(db_path, "people")
+    path, people = Path(db_path), sidecar(db_path, "people")
     if (place := server_of(path)) is not None:
         _on_a_server(path, place, yes=yes)
         return

@@ -120,11 +120,11 @@ def export(
     with level(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
         rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, names=names)
         if to is None:
-            output.documents(lines(ledger, what, fmt=chosen, asked=rows_asked, raw=raw))
+            output.documents(lines(ledger, what, fmt=chosen, selection=rows_asked, raw=raw))
         else:
             # into a device or a pipe it would come between or behind the rows, were that standard output itself
             tell = output.remark if (path := Path(to)).exists() and not path.is_file() else output.answer
-            for subject, rows in export_to(ledger, what, to, fmt=chosen, asked=rows_asked, raw=raw, progress=bars):
+            for subject, rows in export_to(ledger, what, to, fmt=chosen, selection=rows_asked, raw=raw, progress=bars):
                 tell(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
         as_of = None if at is not None or "ratings" not in what else _time_says_otherwise(ledger, pool)
     if "players" in what and not names:

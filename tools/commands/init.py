@@ -10,7 +10,7 @@ from ledger.errors import LedgerError
 from ledger.journal.settings_file import DURABILITIES, ServerPlace
 from ledger.ledger import Ledger
 from ledger.players.server_stores import sql_of
-from ledger.runtime.ledger_files import beside
+from ledger.runtime.ledger_files import sidecar
 
 from .. import output
 from ..choices import scheme_names
@@ -167,4 +167,4 @@ def rebuild(db_path: str) -> None:
     """
     with Ledger.open(db_path) as ledger, Bars() as bars:
         position = ledger.rebuild(bars)
-        output.remark(f"{beside(db_path, 'views')}: rebuilt from {counted(position, 'entry', 'entries')}")
+        output.remark(f"{sidecar(db_path, 'views')}: rebuilt from {counted(position, 'entry', 'entries')}")

@@ -37,7 +37,7 @@ def alike(db_path: str, limit: int | None, fmt: str | None, verify: bool) -> Non
     """
     with level(db_path, verify=verify) as ledger:
         shown_rows = limits.shown(limit, fmt, IDENTITIES_IN_A_TABLE)
-        groups = searching.alike(ledger)
+        groups = searching.similar_players(ledger)
         limits.write(as_rows(groups.rows), fmt, shown_rows)
         if groups.crowded:
             left_out = counted(groups.crowded, "name")

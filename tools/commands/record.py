@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ledger.answers.asking import shown
+from ledger.answers.asking import display_name
 from ledger.answers.recorded_games import GameByHand, Status, games_of_day, recorded_game
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError, UnknownNameError
@@ -161,7 +161,7 @@ def _player(ledger: Ledger, word: str, option: str, *, is_new: bool) -> tuple[st
             raise MalformedError([f"{option}: {error}{hint}"]) from None
         return _newcomer(word, option)
     if person.identity is None:
-        raise MalformedError([f"{option}: {shown(person)} was erased and plays no further game"])
+        raise MalformedError([f"{option}: {display_name(person)} was erased and plays no further game"])
     return person.identity, person.name or person.identity
 
 

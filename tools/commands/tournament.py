@@ -7,7 +7,7 @@ from typing import NamedTuple
 import click
 
 from ledger.answers import announcements
-from ledger.answers.asking import shown
+from ledger.answers.asking import display_name
 from ledger.answers.crosstables.editions import edition_day
 from ledger.answers.crosstables.layout import BYES
 from ledger.book.evidence import Context
@@ -222,7 +222,7 @@ def bye(
         (receipt,) = receipts
         where = f"{tournament!r}, edition of {day}" + (f", round {number}" if number else "")
         word = "was recorded already at" if receipt.duplicate else "recorded at"
-        output.remark(f"{shown(person)}, {where}: {BYES[brings]} {word} entry {receipt.position}")
+        output.remark(f"{display_name(person)}, {where}: {BYES[brings]} {word} entry {receipt.position}")
         output.remark(f"its key is {receipt.key}")
 
 

@@ -316,9 +316,9 @@ def players(ledger: Ledger, query: Query) -> PlayersPage:
     )
 
 
-def alike(ledger: Ledger, _: Query) -> searching.AlikePlayers:
+def alike(ledger: Ledger, _: Query) -> searching.SimilarGroup:
     """Identities that look like one person."""
-    return searching.alike(ledger)
+    return searching.similar_players(ledger)
 
 
 # -- lists ---------------------------------------------------------------------------------------------------------

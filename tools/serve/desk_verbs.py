@@ -24,7 +24,7 @@ from ledger.auth.sessions import Session
 from ledger.correcting.corrections import IdempotencyKey, Proposed
 from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.pasts import Past
 from ledger.facts.words import Standing
 from ledger.handle import DEFAULT_ACTOR
@@ -162,7 +162,7 @@ def proposed(made: Sequence[Proposed]) -> Answer:
 class PreviewAnswer:
     """The effect of the approval of a proposal; nothing is recorded."""
 
-    summary: impacts.ImpactSummary = beside()
+    summary: impacts.ImpactSummary = flattened()
     moves: list[impacts.MoveRow] = documented("whose rating would change, the largest changes first")
     left_out: int = documented("how many more of them there are")
     lists: list[impacts.MovedListRow] = documented("published lists that would say something else, as revised")

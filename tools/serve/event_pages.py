@@ -11,7 +11,7 @@ from ledger.answers.crosstables import crosstable
 from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.crosstables.layout import laid_out
 from ledger.errors import UnknownNameError
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
 
 from . import get_handlers
@@ -147,5 +147,5 @@ def correction(ledger: Ledger, query: Query) -> forms.CorrectionPage:
     for fact in dict.fromkeys(facts):
         if fact.startswith("game:") and len(games) < MOST_GAMES:
             with suppress(UnknownNameError):  # a late game that is not recorded yet
-                games.append(game_found(ledger.journal_of_moment, fact)[0])
+                games.append(find_game(ledger.journal_of_moment, fact)[0])
     return forms.CorrectionPage(shown=shown, games=games)

@@ -45,7 +45,7 @@ from ledger.answers.read_models import last_row
 from ledger.answers.rows import as_rows
 from ledger.audit.receipts import receipt_of
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.journal.game_references import game_found
+from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
 
 from . import public_view
@@ -458,7 +458,7 @@ def board(ledger: Ledger, query: Query) -> boards.FinalPosition:
 
 def receipt(ledger: Ledger, query: Query) -> FileAnswer:
     """Return the proof that a game was recorded: the entry, and the path to the last checkpoint."""
-    name, entry = game_found(ledger.journal_of_moment, query["game"])
+    name, entry = find_game(ledger.journal_of_moment, query["game"])
     last = ledger.checkpoints.last()
     if last is None:
         raise UnknownNameError("receipt", name, "no checkpoint was ever signed here", where="as yet")

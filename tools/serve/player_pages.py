@@ -16,7 +16,7 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
-from ledger.answers.asking import identity_shown, shown
+from ledger.answers.asking import display_name, identity_shown
 from ledger.answers.graphs import pages as graph_pages
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
@@ -68,7 +68,7 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
     name = ledger.pool(pool).name if pool is not None or not rated_in else rated_in[0]
     return forms.PlayerHead(
         player=person.player,
-        name=shown(person),
+        name=display_name(person),
         identity=identity_shown(person.identity),
         pool=name,
         pools=rated_in,

@@ -24,7 +24,7 @@ from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.signing_keys import read_key
 from ledger.runtime import workers
 from ledger.runtime.lazy import filelock
-from ledger.runtime.ledger_files import journal_file, kept_with
+from ledger.runtime.ledger_files import companion_file, journal_file
 
 from .. import output
 from .listeners import holder
@@ -174,7 +174,7 @@ def _end(children: Sequence[_Child]) -> None:
 def _alone(serving: Serving) -> Iterator[None]:
     """No other server answers for this ledger meanwhile."""
     path = journal_file(serving.path)
-    lock, says = kept_with(path, "serve.lock"), kept_with(path, "serving")
+    lock, says = companion_file(path, "serve.lock"), companion_file(path, "serving")
     try:
         with filelock.FileLock(lock, timeout=0):
             says.write_text(f"process {os.getpid()} at {serving.listen}\n", "utf-8")

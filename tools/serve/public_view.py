@@ -7,7 +7,7 @@ import attrs
 from ledger.answers.explanations import GameExplanation
 from ledger.answers.players import PlayerSummary
 from ledger.answers.rating_changes import RatingChanges
-from ledger.facts.json_schemas import beside, documented
+from ledger.facts.json_schemas import documented, flattened
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -45,7 +45,7 @@ class ExplainedSides:
 class ChangesInParts:
     """The difference between a rating then and now, in pages: busy players have thousands of parts."""
 
-    changes: RatingChanges = beside()
+    changes: RatingChanges = flattened()
     count: int = documented("how many parts there are in all", minimum=0)
     next: str | None = documented("where the parts that follow are; null: there are no more")
 

@@ -1,7 +1,7 @@
 """Compare before you switch: the games of a pool under several schemes, in memory, each from the beginning.
 
-The games are those that count now, whatever another scheme's own rules would say of them. Every scheme is judged by
-the same predictions. The views are read, never written; what the figures mean, ``forecasts`` says.
+The games are those that count now, even if another scheme's own rules would refuse them. Every scheme is judged by
+the same predictions. The views are read, never written; ``forecasts`` defines the figures.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ THREADS = 2
 
 @attrs.frozen(slots=False)
 class SchemeFigures:
-    """What is to be said of one scheme."""
+    """The figures of one scheme."""
 
     scheme: str = documented("its name")
     title: str = documented("the same for people")
@@ -52,7 +52,7 @@ class SchemeFigures:
 
 @attrs.frozen(slots=False)
 class Likeness:
-    """How alike two schemes order the players."""
+    """The similarity of two schemes' orders of the players."""
 
     one: str = documented("the one scheme")
     other: str = documented("the other one")
@@ -76,7 +76,7 @@ class Mover:
 
 @attrs.frozen(slots=False)
 class Switch:
-    """Who wins and who loses most by a switch, among active players with enough games."""
+    """The biggest winners and losers of a switch, among active players with enough games."""
 
     scheme: str = documented("the scheme that is left")
     to: str = documented("the scheme that comes")
@@ -120,7 +120,7 @@ def compare(
     """Replay a pool's games under each scheme and say how well it would have done.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         candidates: the schemes, each with a name of its own.
         pool: name of the pool; the first one by default.
         timer: seconds, asked before and after each replay by the thread that runs it.
@@ -130,7 +130,7 @@ def compare(
         min_games: games that a player must have for correlations and places.
         movers: how many winners and losers of each switch.
         threads: how many schemes are replayed at the same time; the figures do not depend on it.
-        from_shown: who declares no rating begins with the one that the source shows beside the first game.
+        from_shown: a player without a declared rating begins with the one that the source shows with the first game.
 
     Raises:
         UnknownNameError: there is no such pool, or no game to be predicted.
@@ -171,7 +171,7 @@ def compare(
 
 
 def _window(games: replaying.ComparedGames, pool: str, since: str | None, until: str | None) -> Any:
-    """Flags of the games whose predictions are asked for.
+    """Mark the games whose predictions are requested.
 
     Raises:
         UnknownNameError: there is none.
@@ -209,7 +209,7 @@ def _switches(
     regular: Any,
     movers: int,
 ) -> Iterator[Switch]:
-    """The switch from the first scheme to each other one, among the regular players whom both list."""
+    """Return the switch from the first scheme to each other one, among the regular players whom both list."""
     (old, before), *others = pairs
     for new, after in others:
         who = np.flatnonzero(regular & ~np.isnan(before.final) & ~np.isnan(after.final))
@@ -219,10 +219,10 @@ def _switches(
         # NumPy sorts by the last key first: by gain, and equals by player.
         best = [index for index in np.lexsort((who, -gain))[:movers].tolist() if gain[index] > 0]
         worst = [index for index in np.lexsort((who, gain))[:movers].tolist() if gain[index] < 0]
-        shown = names(ledger, {int(players[who[index]]) for index in (*best, *worst)})
+        called = names(ledger, {int(players[who[index]]) for index in (*best, *worst)})
         columns = (players[who], played[who], places, ratings, new_places, new_ratings, gain)
         mover_at = {
-            index: Mover(int(player), shown[int(player)], *rest)
+            index: Mover(int(player), called[int(player)], *rest)
             for index in (*best, *worst)
             for player, *rest in [[column[index].item() for column in columns]]
         }

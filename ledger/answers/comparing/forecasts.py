@@ -3,8 +3,9 @@
 Each game is predicted from both players' states as they are at its time, then rated. A scheme that rates games in
 batches predicts all of a batch from the states at the beginning of it. Of the states only the ratings are kept.
 
-How good predictions were, and how alike two orders are, are figures of NumPy arrays. A prediction is the score expected
-of White, 0 to 1; the score is 0, 0.5 or 1. Draws count as half a win. Nothing is read or written here.
+The figures measure the quality of predictions, and the similarity of two orders, on NumPy arrays. A prediction is
+the score expected of White, 0 to 1; the score is 0, 0.5 or 1. Draws count as half a win. This module reads and
+writes nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ UNLISTED = nan  # the rating of a player whom the scheme does not list
 
 
 class Foresight(NamedTuple):
-    """What a scheme expected of games, and the ratings that it gave.
+    """A scheme's expected scores of games, and the ratings that it gave.
 
     Attributes:
         expected: the score, 0 to 1, that it expected of White, by game.
@@ -50,7 +51,7 @@ class Foresight(NamedTuple):
 
 
 def foretell(white: Any, black: Any, numbers: Any) -> tuple[float, int]:
-    """What is expected of White, and 1 if a rating is provisional; both are as they are at the game's time."""
+    """Return White's expected score, and 1 if a rating is provisional; both are as they are at the game's time."""
     unsettled = provisional(white, numbers) or provisional(black, numbers)  # noqa: F821
     return expected_score(white, black, numbers), 1 if unsettled else 0  # noqa: F821
 
@@ -67,12 +68,12 @@ def keep(
 ) -> None:
     """Note what was expected of one game, and both ratings after it."""
     kept.expected[game], kept.unsettled[game] = foretold
-    kept.rating[2 * game] = shown(own, numbers)
-    kept.rating[2 * game + 1] = shown(opponent, numbers)
+    kept.rating[2 * game] = listed_rating(own, numbers)
+    kept.rating[2 * game + 1] = listed_rating(opponent, numbers)
 
 
-def shown(player: Any, numbers: Any) -> float:
-    """The rating of a player, NaN for one who is not listed."""
+def listed_rating(player: Any, numbers: Any) -> float:
+    """Return the rating of a player, NaN for one who is not listed."""
     if listed(player, numbers):  # noqa: F821
         return player.rating  # type: ignore[no-any-return]
     return UNLISTED
@@ -82,19 +83,19 @@ def settle(period: float, day: float, players: Any, final: Any, numbers: Any) ->
     """Bring all players to a time and note their ratings there."""
     for player in range(len(final)):
         at(players[player], period, day, numbers)  # noqa: F821
-        final[player] = shown(players[player], numbers)
+        final[player] = listed_rating(players[player], numbers)
 
 
 @cache
 def foreseeing_loop(scheme: Scheme) -> Callable[..., None]:
-    """The engine's loop for one scheme, filling ``Foresight``."""
-    return rating_loop_of(scheme, shown, foretell, keep)
+    """Return the engine's loop for one scheme, filling ``Foresight``."""
+    return rating_loop_of(scheme, listed_rating, foretell, keep)
 
 
 @cache
 def settling_loop(scheme: Scheme) -> Callable[..., None]:
-    """``settle`` for one scheme."""
-    return scheme_loop(settle, scheme, shown)
+    """Return the loop of ``settle`` for one scheme."""
+    return scheme_loop(settle, scheme, listed_rating)
 
 
 def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:
@@ -153,25 +154,25 @@ class Bin:
 
 
 def log_loss(expected: Any, score: Any) -> float:
-    """Mean of -(s ln p + (1 - s) ln(1 - p)) with p at least ``CLIP`` away from 0 and 1; 0.693 for who knows nothing."""
+    """Return the mean of -(s ln p + (1 - s) ln(1 - p)), p at least ``CLIP`` from 0 and 1; 0.693 for a coin."""
     p = np.clip(expected, CLIP, 1.0 - CLIP)
     # ``log1p`` keeps the digits that 1 - p loses where p is small.
     return float(-(score * np.log(p) + (1.0 - score) * np.log1p(-p)).mean())
 
 
 def brier(expected: Any, score: Any) -> float:
-    """Mean of (p - s)², Brier's score for one number."""
+    """Return the mean of (p - s)², Brier's score for one number."""
     error = expected - score
     return float((error * error).mean())
 
 
 def bias(expected: Any, score: Any) -> float:
-    """Mean of p - s: by how much too well White was expected to score."""
+    """Return the mean of p - s: by how much too well White was expected to score."""
     return float((expected - score).mean())
 
 
 def calibration(expected: Any, score: Any) -> tuple[Bin, ...]:
-    """Predictions in ten bins of equal width, each with what was predicted and what came of it."""
+    """Return the predictions in ten bins of equal width, each with its prediction and its result."""
     # a prediction of 1 itself would begin an eleventh bin
     place = np.minimum((expected * BINS).astype(np.int64), BINS - 1)
     games = np.bincount(place, minlength=BINS).tolist()
@@ -184,14 +185,14 @@ def calibration(expected: Any, score: Any) -> tuple[Bin, ...]:
 
 
 def average_ranks(values: Any) -> Any:
-    """Rank of each number from 1, the smallest first; equal ones share the mean of their ranks."""
+    """Return the rank of each number from 1, the smallest first; equal ones share the mean of their ranks."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     return (last - (count - 1) / 2.0)[place]
 
 
 def spearman(first: Any, second: Any) -> float | None:
-    """Rank correlation of two arrays, -1 to 1: Pearson's of the average ranks; None where one has no order."""
+    """Return the rank correlation of two arrays, -1 to 1: Pearson's of average ranks; None without an order."""
     a, b = average_ranks(first), average_ranks(second)
     if not len(a):
         return None
@@ -202,6 +203,6 @@ def spearman(first: Any, second: Any) -> float | None:
 
 
 def places(values: Any) -> Any:
-    """Place of each number, the largest first, from 1: one more than there are larger ones."""
+    """Return the place of each number, the largest first, from 1: one more than there are larger ones."""
     ordered = np.sort(values)
     return len(values) - np.searchsorted(ordered, values, side="right") + 1

@@ -1,7 +1,7 @@
 """A pool's games once more under another scheme, in memory: read in order, cut into batches, predicted and rated.
 
-The games are those that count now, whatever another scheme's own rules would say of them. Each scheme rates them from
-the beginning, as if it had been the only one, with the pool's own runs and tournaments. Nothing is written.
+The games are those that count now, even if another scheme's own rules would refuse them. Each scheme rates them from
+the beginning, as if it had been the only one, with the pool's own runs and tournaments. This module writes nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Candidate(NamedTuple):
 
 
 def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
-    """The scheme of that name as a new pool would adopt it with these settings.
+    """Return the scheme of that name as a new pool would adopt it with these settings.
 
     Raises:
         UnknownNameError: there is no such scheme.
@@ -65,7 +65,7 @@ def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None)
 
 
 def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
-    """The scheme of that name as the pool uses it: with the settings of its latest adoption, and *settings* over them.
+    """Return the scheme of that name with the settings of its latest adoption in the pool, and *settings* over them.
 
     A scheme that the pool does not use is as a new pool would adopt it.
 
@@ -94,8 +94,9 @@ class Year:
 class ComparedGames(NamedTuple):
     """The games in order of their ends, as NumPy arrays.
 
-    ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``. ``shown`` is by
-    side, White's before Black's, the rating that the source shows beside the game, NaN where it shows none.
+    ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``.
+    ``source_ratings`` is by side, White's before Black's, the rating that the source shows with the game, NaN if it
+    shows none.
     """
 
     players: Any
@@ -105,7 +106,7 @@ class ComparedGames(NamedTuple):
     ended_ms: Any
     tournament: Any
     tournaments: list[str | None]
-    shown: Any
+    source_ratings: Any
 
 
 class Stretch(NamedTuple):
@@ -125,10 +126,10 @@ class Order(NamedTuple):
 
     Attributes:
         pool: the pool as if the scheme had rated it from the beginning.
-        places: where each stands in order of the ends.
+        places: the place of each in order of the ends.
         stretches: the games, cut where lists come into force.
         listed: as of a stretch, the lists that have come into force by the last game, and after those of its players.
-        newcomers: by player, what is known before the first one.
+        newcomers: by player, the known facts before the first one.
         last_sides: by year with games, the side of each player's last one, White's 2g and Black's 2g + 1.
     """
 
@@ -159,7 +160,7 @@ class Replayed(NamedTuple):
 
 
 def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGames:
-    """The games of a pool that count, up to an instant."""
+    """Return the games of a pool that count, up to an instant."""
     blocks: list[list[Any]] = []
     codes: dict[str | None, int] = {None: 0}
     cursor = connection.execute(_GAMES, (pool, until_ms))
@@ -183,18 +184,18 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGa
         return ComparedGames(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
     columns: list[Any] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     players, white, black = MANY.dense(columns[0], columns[1])
-    shown = MANY.interleave(columns[5], columns[6])
-    return ComparedGames(players, white, black, columns[2], columns[3], columns[4], list(codes), shown)
+    source_ratings = MANY.interleave(columns[5], columns[6])
+    return ComparedGames(players, white, black, columns[2], columns[3], columns[4], list(codes), source_ratings)
 
 
 def counts(games: ComparedGames) -> Any:
-    """Games by player."""
+    """Return the number of games by player."""
     size = len(games.players)
     return np.bincount(games.white, minlength=size) + np.bincount(games.black, minlength=size)
 
 
 def last_ms(games: ComparedGames) -> Any:
-    """When each player's last game ended."""
+    """Return when each player's last game ended."""
     last = []
     for side in (games.white, games.black):
         latest = np.full(len(games.players), BEGINNING, np.int64)
@@ -212,15 +213,15 @@ def ordered(
     *,
     from_shown: bool = False,
 ) -> list[Order]:
-    """The games of a pool as each scheme takes them; nothing of the views is read after that.
+    """Return the games of a pool as each scheme takes them; nothing of the views is read after that.
 
     Args:
-        connection: to the views, for what is known of the players.
+        connection: to the views, for the known facts about the players.
         actual: the pool.
         games: its games; at least one.
         candidates: the schemes.
-        from_shown: who declares no rating begins with the one that the source shows beside the first game, where the
-            scheme counts in the same points; else only where a candidate's settings say so.
+        from_shown: a player without a declared rating begins with the one that the source shows with the first game, if
+            the scheme counts in the same points; else only if a candidate's settings say so.
     """
     roster = Roster(connection)
     orders: dict[object, Order] = {}
@@ -229,12 +230,12 @@ def ordered(
         # Schemes that rate by game have one order, and so have those of one calendar: it is worked out once.
         if _cut(candidate) not in orders:
             orders[_cut(candidate)] = _order(connection, games, pool, roster)
-    shown: dict[object, Order] = {}
+    with_source: dict[object, Order] = {}
     chosen = []
     for candidate, pool in zip(candidates, pools, strict=True):
         cut, order = _cut(candidate), orders[_cut(candidate)]
         if candidate.scheme.scale == SHOWN_SCALE and (from_shown or candidate.settings.get(FROM_SHOWN)):
-            order = shown[cut] = shown.get(cut) or _with_shown(order, games)
+            order = with_source[cut] = with_source.get(cut) or _with_source_ratings(order, games)
         chosen.append(order._replace(pool=pool))
     return chosen
 
@@ -242,7 +243,7 @@ def ordered(
 def replay(
     candidates: Sequence[Candidate], orders: Sequence[Order], timer: Callable[[], float], threads: int
 ) -> list[Replayed]:
-    """Each scheme over all games, *threads* of them at the same time: the kernels run side by side.
+    """Yield each scheme over all games, *threads* of them at the same time: the kernels run in parallel.
 
     Args:
         candidates: the schemes.
@@ -255,19 +256,19 @@ def replay(
 
 
 def _alone(actual: Pool, candidate: Candidate) -> Pool:
-    """The pool as if a scheme had rated it from the beginning."""
+    """Return the pool as if a scheme had rated it from the beginning."""
     scheme, numbers, settings = candidate
     return attrs.evolve(actual, eras=(Era(BEGINNING, "", scheme, numbers, settings, Carry.KEEP, (), 0),))
 
 
 def _cut(candidate: Candidate) -> object:
-    """What decides which games are rated together, and so in which order all are."""
+    """Return the settings that decide which games are rated together, and so the order of all."""
     scheme = candidate.scheme
     return scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
 
 
 def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, roster: Roster) -> Order:
-    """The games in the rating order of a pool of one era."""
+    """Return the games in the rating order of a pool of one era."""
     rated_ms, batch, began_ms = _placed(connection, games, pool)
     # stable: within a batch in order of the ends
     places = np.lexsort((batch, rated_ms))
@@ -300,7 +301,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
 
 
 def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
-    """The places of games before which a list may come into force; *columns* are those of ``rateable``."""
+    """Return the places of games before which a list may come into force; *columns* are those of ``rateable``."""
     white, black, _, ended_ms, rated_ms, begins = columns[:6]
     none: Column = ()
     games = Games(none, white, black, none, none, ended_ms, rated_ms, begins, none, {})
@@ -308,7 +309,7 @@ def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
 
 
 def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[int, list[LaterList]]:
-    """By place of the player, the lists that have come into force before the games of a stretch."""
+    """Return, by place of the player, the lists that have come into force before the games of a stretch."""
     if not lists.are_any:
         return {}
     white, black, _, ended_ms, rated_ms = columns[:5]
@@ -319,25 +320,25 @@ def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[i
     return {place: later for place, later in taken.items() if later}
 
 
-def _with_shown(order: Order, games: ComparedGames) -> Order:
-    """The same with what the source shows beside the first game, where none was declared and no list tells."""
+def _with_source_ratings(order: Order, games: ComparedGames) -> Order:
+    """Return the same new players with the first game's shown rating, if none was declared and no list states one."""
     owner = MANY.interleave(games.white[order.places], games.black[order.places])
-    sides = games.shown.reshape(-1, 2)[order.places].reshape(-1)
-    shown = np.full(len(games.players), np.nan)
-    # the last one written stands beside the first game
-    shown[owner[::-1]] = sides[::-1]
+    sides = games.source_ratings.reshape(-1, 2)[order.places].reshape(-1)
+    source_ratings = np.full(len(games.players), np.nan)
+    # the last one written belongs to the first game
+    source_ratings[owner[::-1]] = sides[::-1]
     newcomers = [
-        # NaN stands where none is shown, and is not above 0 either.
+        # NaN means that none is source_ratings, and is not above 0 either.
         who._replace(declared=rating) if not who.has_rating and rating > 0 else who
-        for who, rating in zip(order.newcomers, shown.tolist(), strict=True)
+        for who, rating in zip(order.newcomers, source_ratings.tolist(), strict=True)
     ]
     return order._replace(newcomers=newcomers)
 
 
 def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) -> tuple[Any, Any, Any]:
-    """Each game's place in rating order, milliseconds, a number that sorts as its batch's name does, and its ``BEGAN``.
+    """Return each game's place in rating order, milliseconds, a number sorted by its batch's name, and ``BEGAN``.
 
-    The last one is empty where no tournaments are rated whole.
+    The last one is empty if no tournaments are rated whole.
     """
     if pool.scheme.rhythm is not Rhythm.EVENT and not pool.by_event:
         return pool.places(games.ended_ms, ())[0], np.zeros(len(games.ended_ms), np.int32), ()
@@ -347,7 +348,7 @@ def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) ->
     pairs, pair_of_game = np.unique(games.tournament * np.int64(len(ends)) + end, return_inverse=True)
     tournaments = [games.tournaments[code] for code in (pairs // len(ends)).tolist()]
     editions: dict[str, dict[int, Edition]] = {}
-    # games that do not count tell of the days of a tournament, too
+    # games that do not count show the days of a tournament, too
     if pool.by_event:
         rows = connection.execute(_ENDS, (pool.pool, int(ends[-1])))
         for name, of_name in groupby(rows, lambda row: str(row[0])):
@@ -366,7 +367,7 @@ def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
     last_sides = {}
     for year in np.unique(years).tolist():
         sides = np.flatnonzero(years == year)
-        # -1 stays with whoever has no game in that year.
+        # players without a game in that year keep -1.
         last = np.full(players, -1, np.int64)
         last[owner[sides]] = sides
         last_sides[year] = last[last >= 0]
@@ -407,10 +408,10 @@ def _relist(cols: Columns, pool: Pool, state: Column, listed: Mapping[int, Seque
 
 
 def _nobody(_: int) -> Newcomer:
-    raise AssertionError  # within one era nobody begins anew
+    raise AssertionError  # within one era no player begins again
 
 
 def spread(ratings: Any) -> tuple[int, float | None, float | None]:
-    """How many are no NaN, their mean and standard deviation; None where there is nobody."""
+    """Return how many are no NaN, their mean and standard deviation; None if there are none."""
     numbers = ratings[~np.isnan(ratings)]
     return (len(numbers), float(numbers.mean()), float(numbers.std())) if len(numbers) else (0, None, None)

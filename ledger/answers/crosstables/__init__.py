@@ -1,7 +1,7 @@
 """Tournaments as people see them: which there were, their tables, tie-breaks and performance ratings.
 
-``editions`` says which games of a name belong together, ``event_games`` reads them and their ratings, ``tie_breaks``
-works out who stands where, ``kinds`` how a tournament was paired, what is missing and who met in which match,
-``performances`` what results were worth, ``listing`` which tournaments there were. ``crosstable`` puts the page
-together; every format (``formats``) is made from the page alone and asks no database.
+``editions`` groups the games of a name, ``event_games`` reads them and their ratings, ``tie_breaks`` calculates the
+places, ``kinds`` finds how a tournament was paired, its missing games and its matches, ``performances`` the worth of
+results, ``listing`` the tournaments. ``crosstable`` puts the page together; every format (``formats``) is made from
+the page alone and reads no database.
 """

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, cast
 
 import attrs
 
-from ledger.answers.asking import names, of_one_moment, told_apart
+from ledger.answers.asking import distinct_names, names, of_one_moment
 from ledger.answers.crosstables import editions, event_games, kinds, performances, tie_breaks
 from ledger.answers.crosstables.event_games import (
     LEDGER,
@@ -52,7 +52,7 @@ from ledger.handle import OpenLedger
 from ledger.journal.scratch import ScratchJournal
 from ledger.runtime.nearest import of_name
 
-# Shown, and used to put the rows of those who share a place in order, where nobody says which decide.
+# Shown, and used to order the rows of players who share a place, if no choice says which decide.
 USUAL_TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
     Format.ALL_PLAY_ALL: ("direct-encounter", "wins", "sonneborn-berger", "koya"),
     Format.MATCH: ("wins",),
@@ -66,15 +66,15 @@ OF_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "wins")
 
 @attrs.frozen(kw_only=True)
 class TableChoice:
-    """What a table is asked to show.
+    """The options of a table.
 
     Attributes:
         edition: a year, month or day of it; the last edition by default.
-        number: its place among the editions of the name instead, from 1, as a row of ``tournaments`` tells it.
+        number: its place among the editions of the name instead, from 1, as in a row of ``tournaments``.
         performance: name of the performance rating; that of the scheme by default, else FIDE's.
         ratings: ``ledger`` or ``shown``, whose ratings count.
         tie_breaks: names of those that decide places, in their order; by default points alone do.
-        kind: how it was paired, where that is known better than it is announced or seen.
+        kind: how it was paired, if the caller knows better than the announcement and the games.
         quiet_days: days without a game that part two editions; see ``editions``.
     """
 
@@ -108,10 +108,10 @@ NOTHING_SPECIAL = TableChoice()
 def crosstable(
     ledger: OpenLedger, tournament: str, pool: str | None = None, choice: TableChoice = NOTHING_SPECIAL
 ) -> Crosstable:
-    """The page of a tournament; as JSON its form is ``schemas/exports/crosstable-1.json``.
+    """Return the page of a tournament; as JSON its form is ``schemas/exports/crosstable-1.json``.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         tournament: the name that its games carry.
         pool: name of the pool; the first one by default.
         choice: which edition, and what to show.
@@ -124,26 +124,28 @@ def crosstable(
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
     games, byes = editions.games_and_byes(connection, rated_by, tournament)
-    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, choice.quiet_days)
+    all_editions = editions_of(rated_by, tournament, event_games.ends_of(games), byes, choice.quiet_days)
 
     def facts_of(edition: Edition) -> EventFacts:
-        return EventFacts(edition, editions.within(games, edition), telling.rounds.get(edition, ()))
+        return EventFacts(edition, editions.within(games, edition), all_editions.rounds.get(edition, ()))
 
     if choice.number is None:
-        chosen = editions.choose(tournament, telling.every, choice.edition, lambda edition: facts_of(edition).days[0])
+        chosen = editions.choose(
+            tournament, all_editions.every, choice.edition, lambda edition: facts_of(edition).days[0]
+        )
     else:
-        chosen = editions.at_place(tournament, telling.every, choice.number)
+        chosen = editions.at_place(tournament, all_editions.every, choice.number)
     announcements = editions.announced_by_name(connection, rated_by, [tournament])
     announced = announcements.get((tournament, chosen.edition.first_ms), AnnouncedKind())
     event = EventTable(ledger, rated_by, facts_of(chosen.edition), announced, choice)
     position = ledger.views.position()
-    if isinstance(ledger.journal, ScratchJournal):  # what is tried is no entry yet
+    if isinstance(ledger.journal, ScratchJournal):  # a proposed fact is no entry yet
         position = min(position, ledger.journal.recorded)
     return _page(event, chosen, position)
 
 
 class EventFacts(NamedTuple):
-    """What is told of one edition: when it was, its games in the order of the rounds, its rounds without a game."""
+    """The facts about one edition: its days, its games in the order of the rounds, its rounds without a game."""
 
     edition: Edition
     games: Sequence[EventGame]
@@ -162,19 +164,19 @@ class EventFacts(NamedTuple):
 
 
 class EventTable:
-    """What the rows of a page are made from: what is told of one edition, and what it comes to."""
+    """The source of a page's rows: the facts about one edition, and the results."""
 
     def __init__(
         self,
         ledger: OpenLedger,
         pool: Pool,
-        telling: EventFacts,
+        facts: EventFacts,
         announced: AnnouncedKind,
         choice: TableChoice,
     ) -> None:
-        games = telling.games
-        self.pool, self.telling, self.games, self.choice = pool, telling, games, choice
-        self.byes = byes_beside(games, telling.byes)
+        games = facts.games
+        self.pool, self.facts, self.games, self.choice = pool, facts, games, choice
+        self.byes = counted_byes(games, facts.byes)
         self.kind = kinds.kind_of(
             games,
             announced._replace(format=choice.kind or announced.format),
@@ -185,13 +187,13 @@ class EventTable:
         )
         self.format_is: FormatIs = "chosen" if choice.kind else "told" if announced.format else "seen"
         # An edition may lie over a change of the scheme: the last game says which one it went out with.
-        self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else telling.edition.last_ms)].scheme.name
+        self.scheme = pool.eras[pool.era_at(games[-1].ended_ms if games else facts.edition.last_ms)].scheme.name
         usual = performances.usual(self.scheme) if choice.ratings == LEDGER else performances.USUAL
         self.variant = choice.performance or usual
-        first_day = instant_text(telling.edition.first_ms, Precision.DAY)
+        first_day = instant_text(facts.edition.first_ms, Precision.DAY)
         unplayed = unplayed_rules(self.kind.format, first_day)
         self.results = results_of(games, self.byes, unplayed, self.kind)
-        connection, began_ms = ledger.views.connection, telling.edition.first_ms
+        connection, began_ms = ledger.views.connection, facts.edition.first_ms
         self.ratings: EventRatings = ShownRatings(games)
         if choice.ratings != SHOWN:
             self.ratings = LedgerRatings(connection, pool, ledger.states(pool), games, began_ms)
@@ -212,8 +214,8 @@ class EventTable:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """What the players are called, with the number of each who shares the name with another one."""
-        return told_apart(names(self._ledger, set(self.results)))
+        """The names of the players, with the number of each who shares the name with another one."""
+        return distinct_names(names(self._ledger, set(self.results)))
 
     @cached_property
     def margin_at(self) -> Callable[[int], int]:
@@ -226,7 +228,7 @@ class EventTable:
         return matches(self.games, self.names) if self.kind.format in {Format.KNOCKOUT, Format.MATCH} else []
 
     def uneven(self, pairs: Mapping[kinds.Pair, int]) -> list[UnevenPair]:
-        """Pairs with fewer or more games than the others."""
+        """Return pairs with fewer or more games than the others."""
         return [
             UnevenPair(players=list(pair), names=[self.names[player] for player in pair], games=number)
             for pair, number in pairs.items()
@@ -240,13 +242,13 @@ def unplayed_rules(kind: str, first_day: str) -> Unplayed:
     return next(rules for since, rules in (SWISS_RULES if is_swiss else PRE_DETERMINED_RULES) if since <= first_day)
 
 
-def byes_beside(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:
-    """The rounds without a game that count, each player's once: where a game of that round is told, the game counts."""
+def counted_byes(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:
+    """Return the rounds without a game that count, each player's once: if a game of that round is known, it counts."""
     played = {(player, game.round_number) for game in games for player in (game.white, game.black)}
     first_byes: dict[tuple[int, object], StoredRound] = {}
     for bye in byes:
         if bye.round is None or (bye.player, bye.round) not in played:
-            # Byes that name no round can only be told apart by their editions.
+            # Byes without a round can only be distinguished by their editions.
             first_byes.setdefault((bye.player, bye.edition if bye.round is None else bye.round), bye)
     return sorted(first_byes.values(), key=lambda bye: (bye.round or 0, bye.edition_ms, bye.player))
 
@@ -257,7 +259,7 @@ def results_of(
     unplayed: Unplayed = Unplayed.AS_GAMES,
     kind: kinds.PairingKind | None = None,
 ) -> RoundResults:
-    """By player the results of all rounds that have one; who has none but unfinished games is there, too."""
+    """Return, by player, the results of all rounds; players with unfinished games alone are included."""
     forfeited = {} if kind is None else forfeited_by_both(kind.missing_pairs, byes)
     by_player: dict[int, list[RoundResult]] = {}
     for game in games:
@@ -272,7 +274,7 @@ def results_of(
         opponent, number = forfeited.get((bye.player, bye.round), NOBODY), bye.round or 0
         result = RoundResult(opponent, bye.half_points, is_played=False, round=number, bye=bye.brings)
         by_player.setdefault(bye.player, []).append(result)
-    # Games come in the order of the rounds already: only who has a bye has something out of order.
+    # Games come in the order of the rounds already: only players with a bye have something out of order.
     for player in {bye.player for bye in byes}:
         by_player[player].sort(key=lambda result: result.round)
     return RoundResults(by_player, unplayed, 0 if kind is None else kind.rounds)
@@ -283,8 +285,8 @@ def forfeited_by_both(
 ) -> dict[tuple[int, int | None], int]:
     """Return the opponent of each player of an all-play-all in each round in which both were absent.
 
-    Reports tell such a round as one without a game. It was to be a game of two who were absent in it and lack just so
-    many games against each other; if that holds of more than two, nobody knows who was to meet whom.
+    Reports show such a round as one without a game. It was to be a game of two who were absent in it and lack just
+    so many games against each other; if that holds of more than two, the pair is unknown.
 
     Args:
         missing: how many games which pairs of an all-play-all lack.
@@ -320,16 +322,16 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
         # A tie-break that decides may be a usual one, too: it has one column, among those that decide.
         for name in dict.fromkeys((*choice.tie_breaks, *event.ordering))
     ]
-    # Tie-breaks are shown among those who are level on points, whatever decides between them.
+    # Tie-breaks are shown among players level on points, whichever criterion decides between them.
     level = {player: group for group in tie_breaks.parted(event.results) for player in group}
     return Crosstable(
-        tournament=event.telling.tournament,
+        tournament=event.facts.tournament,
         pool=event.pool.name,
         position=position,
         scheme=event.scheme,
         edition=EditionSpan(
-            first_day=event.telling.days[0],
-            last_day=event.telling.days[1],
+            first_day=event.facts.days[0],
+            last_day=event.facts.days[1],
             number=chosen.number,
             of=chosen.of,
         ),
@@ -357,7 +359,7 @@ def _page(event: EventTable, chosen: editions.Chosen, position: int) -> Crosstab
 def standing_of(
     event: EventTable, place: SharedPlace, columns: Sequence[TieBreakColumn], level: Sequence[int]
 ) -> CrossTableRow:
-    """The row of the player at a place, with these tie-breaks among those who are level with the player."""
+    """Return the row of the player at a place, with these tie-breaks among players level with that one."""
     player, games = place.player, event.games_of[place.player]
     results = event.results[player]
     rows = [_result(event, player, game) for game in games]
@@ -398,7 +400,7 @@ def standing_of(
 
 
 def performed(ratings: EventRatings, player: int, games: Sequence[EventGame]) -> list[Performed]:
-    """What a performance rating takes of a player's games."""
+    """Return the input of a performance rating from a player's games."""
     results = []
     for game in games:
         half_points = game.half_points_of(player)
@@ -409,7 +411,7 @@ def performed(ratings: EventRatings, player: int, games: Sequence[EventGame]) ->
 
 
 def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0", "+", "=", "-", "*"]:
-    """A result as cross-tables print it: ``1 ½ 0``, by forfeit ``+ -``, without a result ``*``."""
+    """Return a result as cross-tables print it: ``1 ½ 0``, by forfeit ``+ -``, without a result ``*``."""
     if half_points is None:
         return "*"
     played: tuple[Literal["0", "½", "1"], ...] = ("0", "½", "1")
@@ -418,7 +420,7 @@ def mark(half_points: int | None, *, is_played: bool) -> Literal["1", "½", "0",
 
 
 def _result(event: EventTable, player: int, game: EventGame) -> EventResult:
-    """One game from the view of a player."""
+    """Return one game from the view of a player."""
     opponent, half_points, ratings = game.opponent_of(player), game.half_points_of(player), event.ratings
     surplus = ratings.surplus(player, game)
     counts = game.is_played and ratings.counts(game)
@@ -447,7 +449,7 @@ def _result(event: EventTable, player: int, game: EventGame) -> EventResult:
 
 
 def _meetings(event: EventTable, player: int) -> list[Meeting]:
-    """Per opponent what the player's games against them were worth, from the player's view."""
+    """Return, by opponent, the worth of the player's games against them, from the player's view."""
     by_opponent: dict[int, list[EventGame]] = {}
     for game in event.games_of[player]:
         by_opponent.setdefault(game.opponent_of(player), []).append(game)
@@ -473,7 +475,7 @@ def _meetings(event: EventTable, player: int) -> list[Meeting]:
 
 
 def _offset_against(event: EventTable, player: int, met: Sequence[EventGame], rating: float | None) -> float | None:
-    """ER offset of games against one opponent; that of ChessWorld compares the ratings after and before them.
+    """Return the ER offset of games against one opponent; ChessWorld's compares the ratings after and before them.
 
     A mean of closing ratings would hold against the player what games against others brought.
     """

@@ -1,4 +1,4 @@
-"""Which edition of a tournament is meant, what was announced of it, and what to say where there is none.
+"""The choice of a tournament's edition, its announcement, and the message if there is none.
 
 What belongs to an edition, ``book.tournament_editions`` says.
 """
@@ -57,7 +57,7 @@ class Chosen(NamedTuple):
 def announced_by_name(
     connection: sqlite3.Connection, pool: Pool, names: Iterable[str]
 ) -> dict[tuple[str, int], AnnouncedKind]:
-    """By tournament and first millisecond, what announcements say of editions of the tournaments of these names."""
+    """Return, by tournament and first millisecond, the announcements of editions of the tournaments of these names."""
     announced: dict[tuple[str, int], AnnouncedKind] = {}
     for row in queries.dictionaries(connection, _OPENINGS, (pool.pool, json.dumps(sorted(names)))):
         announced[row["tournament"], row["starts_ms"]] = AnnouncedKind(row["format"], row["entrants"], row["rounds"])
@@ -67,14 +67,14 @@ def announced_by_name(
 def choose(
     tournament: str, every: Sequence[Edition], word: str | None, first_day: Callable[[Edition], str] | None = None
 ) -> Chosen:
-    """The edition of *every* that a year, month or day falls into; the last one where none is given.
+    """Return the edition of *every* that a year, month or day falls into; by default the last one.
 
     Args:
         tournament: the name.
         every: its editions, in order.
         word: the year, month or day.
-        first_day: what lists tell as the first day of an edition; of several that lie in *word* it names the one that
-            they tell so, such as the one whose first game is of 1994, which may be any day of that year.
+        first_day: the first day of an edition in lists; of several that lie in *word* it names the one with this first
+            day, such as the one whose first game is of 1994, which may be any day of that year.
 
     Raises:
         UnknownNameError: no edition has a game then, or several have: all are listed.
@@ -97,7 +97,7 @@ def choose(
 
 
 def at_place(tournament: str, every: Sequence[Edition], number: int) -> Chosen:
-    """The edition at a place among *every*, from 1.
+    """Return the edition at a place among *every*, from 1.
 
     Raises:
         UnknownNameError: there are not so many.
@@ -108,7 +108,7 @@ def at_place(tournament: str, every: Sequence[Edition], number: int) -> Chosen:
 
 
 def within(games: Iterable[EventGame], edition: Edition) -> list[EventGame]:
-    """Those of the games that belong to an edition, in their order."""
+    """Return those of the games that belong to an edition, in their order."""
     return [game for game in games if edition.first_ms <= game.ended_ms <= edition.last_ms]
 
 
@@ -161,10 +161,10 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, 
 
 @of_one_moment
 def edition_day(ledger: OpenLedger, pool: str, tournament: str, word: str | None) -> str:
-    """The day by which an edition is named in a fact of its own: its first one, or one that is given.
+    """Return the day by which an edition is named in a fact of its own: its first one, or one that is given.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: name of the pool.
         tournament: the name.
         word: a year, month or day of the edition; None: the last one.
@@ -176,9 +176,9 @@ def edition_day(ledger: OpenLedger, pool: str, tournament: str, word: str | None
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
     byes = tournament_editions.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
-    telling = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
-    every = sorted({*telling, *rated_by.announced(tournament).editions()})
-    # A whole day names an edition by itself, also one of which nothing is told yet.
+    dated_by_games = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
+    every = sorted({*dated_by_games, *rated_by.announced(tournament).editions()})
+    # A whole day names an edition by itself, also one that is not known yet.
     if word is not None and len(word) >= len("2025-08-27"):
         try:
             return instant_text(instant_ms(word), Precision.DAY)

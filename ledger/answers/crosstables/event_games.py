@@ -1,8 +1,8 @@
 """The games of one tournament as plain rows: results from the game book, ratings from the history.
 
-Everything that shows a tournament takes its games from here. A game that was voided, or that merged players had between
-themselves, is none of it. Who stands where is said elsewhere. They are found by the index of the games of tournaments,
-a player's rows by a look through those of that player.
+Every answer about a tournament takes its games from here. Voided games and games between merged players are left
+out. Other modules calculate the places. An index of the games of tournaments finds them, and a look through a
+player's rows finds that player's.
 
 The enrolment rating is the one in force when the player's first game in the tournament started, the closing rating of
 a game the one after it or, where the scheme rates by period or event, after that. Both are the ledger's own, or those
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 BEGINNING, EVER = -(2**63), 2**63 - 1  # milliseconds; no place in rating order is earlier or later
-# What was voided, or was between the two accounts of one person, is no game of a tournament.
+# A voided game, or one between the two accounts of one person, is no game of a tournament.
 _OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white <> black"
 # ``tournament IS NOT NULL`` lets SQLite take the index, which holds the games of tournaments alone.
 ENDS = f"SELECT tournament, ended_ms, ended_at FROM games WHERE {_OF_POOL}"
@@ -49,12 +49,12 @@ WITH RECURSIVE met(name) AS (
   FROM met WHERE met.name IS NOT NULL)
 """
 NAMES = f"{_MET} SELECT name FROM met WHERE name IS NOT NULL"
-# An index tells the names; whether a game stands is read in the table, of few names only.
+# An index gives the names; whether a game counts is read in the table, for few names only.
 STANDING_NAMES = f"""
 SELECT value FROM json_each(?2) WHERE EXISTS (SELECT 1 FROM games WHERE {_OF_POOL} AND tournament = value)
 """
 # Those with a game that ended from an instant on, to another one, or on both sides of the two and so near that they may
-# be one edition; or that were told to last so long.
+# be one edition; or those announced to last so long.
 _WITHIN = "EXISTS (SELECT 1 FROM games WHERE pool = ?1 AND tournament = met.name AND ended_ms BETWEEN {} AND {})"
 NAMES_SINCE = f"""{_MET}SELECT name FROM met WHERE {_WITHIN.format("?2", "?3")}
   OR ({_WITHIN.format("?4", "?2")} AND {_WITHIN.format("?3", "?5")})
@@ -95,7 +95,7 @@ _ROUND = 10**12  # of ``round_order``: what a round adds to it
 
 
 class AnnouncedKind(NamedTuple):
-    """What the announcement of a tournament says of how it is paired; None is what it leaves open."""
+    """The pairing system in the announcement of a tournament; None for what it leaves open."""
 
     format: str | None = None
     entrants: int | None = None
@@ -103,7 +103,7 @@ class AnnouncedKind(NamedTuple):
 
 
 class EventGame(NamedTuple):
-    """One game of a tournament as it now stands.
+    """The current state of one game of a tournament.
 
     Attributes:
         tournament: its name.
@@ -146,31 +146,31 @@ class EventGame(NamedTuple):
 
     @property
     def round_number(self) -> int:
-        """The number of its round; 0 where it is not known."""
+        """The number of its round; 0 if it is not known."""
         return self.round_order // _ROUND
 
     @property
     def is_played(self) -> bool:
-        """Whether it has a result that was reached over the board: neither a forfeit nor unfinished."""
+        """True if it has a result that was reached over the board: neither a forfeit nor unfinished."""
         return self.half_points is not None and self.termination != Termination.UNPLAYED
 
     def opponent_of(self, player: int) -> int:
-        """The other player."""
+        """Return the other player."""
         return self.black if player == self.white else self.white
 
     def half_points_of(self, player: int) -> int | None:
-        """The half points of a player."""
+        """Return the half points of a player."""
         if self.half_points is None:
             return None
         return self.half_points if player == self.white else 2 - self.half_points
 
     def shown_of(self, player: int) -> int | None:
-        """The rating that the source shows of a player."""
+        """Return the rating that the source shows of a player."""
         return self.white_shown if player == self.white else self.black_shown
 
 
 def names_in(connection: sqlite3.Connection, pool: Pool, text: str = "") -> list[str]:
-    """The names of all tournaments of a pool with a text in them, in whatever case; in no order."""
+    """Return the names of all tournaments of a pool with a text in them, regardless of case; in no order."""
     part = text.casefold()
     names = [name for (name,) in connection.execute(NAMES, (pool.pool,)) if part in name.casefold()]
     return [name for (name,) in connection.execute(STANDING_NAMES, (pool.pool, json.dumps(names)))]
@@ -191,7 +191,7 @@ def names_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int,
 
 
 def end_before(connection: sqlite3.Connection, pool: Pool, games: int, until: int) -> int | None:
-    """The place in rating order of the last game before so many of the latest ones; None where there are no more.
+    """Return the place in rating order of the last game before so many of the latest; None if there are no more.
 
     Args:
         connection: the views.
@@ -204,7 +204,7 @@ def end_before(connection: sqlite3.Connection, pool: Pool, games: int, until: in
 
 
 def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[int, str]]:
-    """Of every tournament when its games ended, ascending: by millisecond the least precise date recorded for it."""
+    """Return, by tournament, when its games ended, ascending: by the first millisecond of the recorded date."""
     by_name: dict[str, dict[int, str]] = {}
     for name, ended_ms, date in connection.execute(ENDS, (pool.pool,)):  # three times as quick as grouped by SQLite
         ends = by_name.get(name)
@@ -217,7 +217,7 @@ def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[i
 
 
 def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
-    """The same of the games of one tournament."""
+    """Return when the games of one tournament ended, likewise."""
     ends: dict[int, str] = {}
     for game in sorted(games, key=lambda game: (game.ended_ms, game.ended_at)):
         ends.setdefault(game.ended_ms, game.ended_at)
@@ -225,7 +225,7 @@ def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
 
 
 def games_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[EventGame]]:
-    """The games of the tournaments of these names, of all editions, in the order of their rounds."""
+    """Return the games of the tournaments of these names, of all editions, in the order of their rounds."""
     games: dict[str, list[EventGame]] = {}
     names = [name for name in names if is_storable(name)]
     if len(names) == 1:
@@ -238,19 +238,19 @@ def games_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str])
 
 
 def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
-    """The tournaments in which a player has a game."""
+    """Return the tournaments in which a player has a game."""
     return [name for (name,) in connection.execute(NAMES_OF_PLAYER, (pool.pool, player))]
 
 
 def sides_of(
     connection: sqlite3.Connection, pool: Pool, player: int, games: Sequence[EventGame]
 ) -> dict[int, dict[str, Any]]:
-    """By position of a game, the row of a player's history, with ``rated_ms``; none for what was not rated.
+    """Return, by position of a game, the row of a player's history, with ``rated_ms``; none for unrated games.
 
     Args:
         connection: the views.
         pool: the pool.
-        player: whose rows.
+        player: the player of the rows.
         games: games of one tournament.
     """
     positions = [game.position for game in games if game.reason is None and player in {game.white, game.black}]
@@ -268,29 +268,29 @@ WHOSE = (LEDGER, SHOWN)
 
 
 class EventRatings(Protocol):
-    """What a table asks of ratings; each is in points, None where there is none."""
+    """The ratings that a table needs; each is in points, None if there is none."""
 
     def counts(self, game: EventGame) -> bool:
-        """Whether a game counts for performance ratings."""
+        """Return whether a game counts for performance ratings."""
 
     def enrolment(self, player: int) -> float | None:
-        """Of a player when the tournament began."""
+        """Return a player's rating when the tournament began."""
 
     def before(self, player: int, game: EventGame) -> float | None:
-        """Of a player before a game."""
+        """Return a player's rating before a game."""
 
     def after(self, player: int, game: EventGame) -> float | None:
-        """Of a player after a game, or after the period or event that it was rated with."""
+        """Return a player's rating after a game, or after the period or event that it was rated with."""
 
     def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
-        """Of a player before the first of some games, and what they changed."""
+        """Return a player's rating before the first of some games, and the change by them."""
 
     def surplus(self, player: int, game: EventGame) -> float | None:
-        """How far the opponent's rating before a game was above the player's; None where it counts for no upset."""
+        """Return how far the opponent's rating before a game was above the player's; None if it counts for no upset."""
 
 
 class LedgerRatings:
-    """The ledger's own ratings; of each player they are read when somebody asks."""
+    """The ledger's own ratings; each player's are read on demand."""
 
     def __init__(
         self,
@@ -315,14 +315,15 @@ class LedgerRatings:
         return self._sides[player].get(game.position)
 
     def counts(self, game: EventGame) -> bool:
-        """A game counts that is rated."""
+        """Return whether the game is rated."""
         return game.reason is None
 
     def enrolment(self, player: int) -> float | None:
-        """In force when the player's first game here started (seed 004: "at the start of the game").
+        """Return the rating in force when the player's first game here began (seed 004: "at the start of the game").
 
-        If no game tells when it started, the announced start counts, else the instant before the first rated game, of a
-        player who has none before the first game. Of who has byes alone, in force when the tournament began.
+        If no game has a start, the announced start counts, else the instant before the first rated game. A player
+        without a game before has the rating before the first game; a player with byes alone, the one when the
+        tournament began.
         """
         if player not in self._enrolments and player not in self._games:
             self._enrolments[player] = self._states.at(player, self._began_ms, before=True).in_force
@@ -335,7 +336,7 @@ class LedgerRatings:
         return self._enrolments[player]
 
     def _at_start(self, player: int, games: Sequence[EventGame], first: EventGame) -> float | None:
-        """In force when the first of a player's games started; before *first* if nobody knows when."""
+        """Return the rating in force when the first of a player's games started; before *first* if that is unknown."""
         starts = [instant_ms(game.started_at) for game in games if game.started_at is not None]
         if not starts:
             spans = self._pool.announced(first.tournament).editions()
@@ -345,15 +346,16 @@ class LedgerRatings:
         rating = self._states.at(player, min(starts), before=True).in_force
         row = self._row(player, first)
         if rating is None and row is not None and row["n"] == 1:
-            # What a source shows beside the first rated game of all is known from its end on, and holds for its start.
+            # The rating that a source shows with the very first rated game is known from its end on, and holds for its
+            # start.
             era = self._pool.eras[self._pool.era_at(first.ended_ms)]
             return self.before(player, first) if era.from_shown else None
         return rating
 
     def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
-        """What the player's rating was before the first of some games, and what these games changed.
+        """Return the player's rating before the first of some games, and the change by these games.
 
-        Games that were rated together changed it once. None where a rating is missing.
+        Games that were rated together changed it once. None if a rating is missing.
         """
         changes: dict[tuple[int, int], tuple[float, float]] = {}
         for game in games:
@@ -369,7 +371,7 @@ class LedgerRatings:
         return first, fsum(after - before for before, after in changes.values())
 
     def before(self, player: int, game: EventGame) -> float | None:
-        """In force before the game."""
+        """Return the rating in force before the game."""
         key = (player, game.position)
         if key not in self._before:
             row = self._row(player, game)
@@ -380,14 +382,14 @@ class LedgerRatings:
         return self._before[key]
 
     def after(self, player: int, game: EventGame) -> float | None:
-        """That which the row of the game keeps; None for a game that is not rated."""
+        """Return the rating in the row of the game; None for a game that is not rated."""
         row = self._row(player, game)
         return None if row is None else self._states.after_game(row).rating
 
     def surplus(self, player: int, game: EventGame) -> float | None:
-        """By the ratings that both went into the game with, a newcomer's included, as the rows of upsets have it.
+        """Return the surplus by the ratings that both went into the game with, a new player's included, like upsets.
 
-        None where somebody was unrated.
+        None if a player was unrated.
         """
         own, opponents = self._row(player, game), self._row(game.opponent_of(player), game)
         if own is None or opponents is None or UNRATED in {own["rating_before"], opponents["rating_before"]}:
@@ -403,33 +405,33 @@ class ShownRatings:
         # In order of the ends, for ``most_common`` keeps equals as they were first counted.
         for game in sorted(games, key=lambda game: game.ended_ms):
             for player in (game.white, game.black):
-                shown = game.shown_of(player)
-                if shown is not None:
-                    often.setdefault(player, Counter())[shown] += 1
+                rating = game.shown_of(player)
+                if rating is not None:
+                    often.setdefault(player, Counter())[rating] += 1
         self._enrolment = {player: float(counted.most_common(1)[0][0]) for player, counted in often.items()}
 
     def counts(self, game: EventGame) -> bool:
-        """A game counts that was played."""
+        """Return whether the game was played."""
         return game.is_played
 
     def enrolment(self, player: int) -> float | None:
-        """Shown in most games, of which a list has one; of those that are shown as often, the first."""
+        """Return the rating shown in most games, of which a list has one; of equally frequent ones, the first."""
         return self._enrolment.get(player)
 
     def before(self, player: int, game: EventGame) -> float | None:
-        """Shown in the game or, where that shows none, that of the enrolment."""
-        shown = game.shown_of(player)
-        return self.enrolment(player) if shown is None else float(shown)
+        """Return the rating shown in the game or, if that shows none, that of the enrolment."""
+        rating = game.shown_of(player)
+        return self.enrolment(player) if rating is None else float(rating)
 
     def after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
-        """No source shows it."""
+        """Return None: no source shows it."""
         return None
 
     def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:  # noqa: ARG002
-        """No source shows it."""
+        """Return None: no source shows it."""
         return None
 
     def surplus(self, player: int, game: EventGame) -> float | None:
-        """By the ratings that the source shows, of games that were played."""
+        """Return the surplus by the ratings that the source shows, of games that were played."""
         own, opponents = self.before(player, game), self.before(game.opponent_of(player), game)
         return None if own is None or opponents is None or not game.is_played else opponents - own

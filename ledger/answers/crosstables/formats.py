@@ -1,11 +1,10 @@
 """A cross-table in characters, as rows for a spreadsheet, as an HTML page and as a picture (SVG).
 
-All of them are made from the page alone, and most from how it is laid out (``layout``). HTML and SVG are one file each,
-with no script, no font of their own, light and dark. The result of a game is told by its mark and, beside that, by a
-colour and, in the picture, by a bar below it: full for a win, half for a draw, dashed for a loss, in the colours of the
-rating graph. Each cell has its mouse-over text, and the roles of a table for screen readers. What a mouse-over says of
-a player's games stands below the table of HTML once more, in a list that opens for each player, so that keyboards and
-screen readers reach it.
+All of them are made from the page alone, and most from its layout (``layout``). HTML and SVG are one file each, with
+no script, no font of their own, light and dark. A mark, a colour and, in the picture, a bar show the result of a
+game: full for a win, half for a draw, dashed for a loss, in the colours of the rating graph. Each cell has its
+mouse-over text, and the roles of a table for screen readers. The mouse-over text of a player's games is repeated
+below the table of HTML, in a list that opens for each player, so that keyboards and screen readers reach it.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ _ALIGN = {"left": "left", "right": "right", "centre": "center"}
 
 
 def as_text(page: Crosstable) -> str:
-    """The table as text, every name on one line and nothing hidden in it; no line feed at the end."""
+    """Return the table as text, every name on one line and nothing hidden in it; no line feed at the end."""
     layout = laid_out(page)
     heads = [visible(column.head) for column in layout.columns]
     cells = [[visible(cell.text) for cell in row] for row in layout.rows]
     align = [_ALIGN[column.align] for column in layout.columns]
     lines = [visible(layout.caption), *map(visible, layout.summary), ""]
-    # Left to itself, tabulate takes names and marks that look like numbers for numbers, and writes them anew.
+    # Left to itself, tabulate takes names and marks that look like numbers for numbers, and rewrites them.
     lines.append(tabulate.tabulate(cells, headers=heads, colalign=align, disable_numparse=True))
     for title, block in layout.blocks:
         lines += ["", visible(title), *(f"  {visible(line)}" for line in block)]
@@ -41,7 +40,7 @@ def as_text(page: Crosstable) -> str:
 
 
 def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
-    """A row a player, the best first, all with the same columns; ``vs_3`` are the marks against row 3 of the table.
+    """Yield a row a player, the best first, all with the same columns; ``vs_3`` are the marks against row 3.
 
     ``rating`` is the enrolment rating; that and all others are in points, unrounded. ``TPR_`` is followed by the name
     of the performance rating. Tie-breaks are called by their abbreviations.
@@ -111,7 +110,7 @@ _VIEW_COLUMNS = (
 
 
 def as_html(page: Crosstable) -> str:
-    """The page as a whole HTML document; every text in it is escaped."""
+    """Return the page as a whole HTML document; every text in it is escaped."""
     layout = laid_out(page)
     parts = [
         "<!DOCTYPE html>",
@@ -169,10 +168,10 @@ def _html_blocks(layout: TableLayout) -> list[str]:
 
 
 def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
-    """What the mouse-over of a player's TPR shows: every opponent as the player met them."""
-    shown = average(standing.performance)
+    """Return the mouse-over of a player's TPR: every opponent as the player met them."""
+    label = average(standing.performance)
     offset = percent(standing.er_offset)
-    worth = f"TPR {shown} ({page.performance.variant}), ER offset {offset} %"
+    worth = f"TPR {label} ({page.performance.variant}), ER offset {offset} %"
     summary = f"{standing.name}: {worth}, {half(standing.points)} points"
     heads = "".join(
         f'<th scope="col" class="{"left" if head == "opponent" else ""}">{head}</th>' for head in _VIEW_COLUMNS
@@ -194,7 +193,7 @@ def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
 # --- SVG ----------------------------------------------------------------------------------------------------
 
 
-SIZE, LINE, PAD = 13, 22, 7  # of the letters, of a row, beside a text; pixels
+SIZE, LINE, PAD = 13, 22, 7  # of the letters, of a row, next to a text; pixels
 MARGIN, TOP = 16, 74
 WIDEST_NAME = 34  # columns of letters; a longer name is cut, the mouse-over has it whole
 WIN, DRAW, LOSS = "#0072B2", "#8C8C8C", "#D55E00"
@@ -208,7 +207,7 @@ _BRIGHT = {WIN: "#56B4E9", DRAW: "#B5B5B5", LOSS: "#FF9A56"}  # of the bars on d
 
 
 def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
-    """The picture as an SVG document; every text in it is escaped.
+    """Return the picture as an SVG document; every text in it is escaped.
 
     Args:
         page: the data.
@@ -318,9 +317,9 @@ def _svg_cell(cell: TableCell, column: TableColumn, x: float, y: float, width: f
     bar = ""
     if cell.kind in {"win", "draw", "loss"}:
         bar = f'<path class="{cell.kind}" d="M{x + 3:.1f} {y + LINE - 2.5}H{x + width - 3:.1f}"/>'
-    shown = f"▲ {cell.text}" if cell.kind == "upset" else _cut(cell.text)
+    label = f"▲ {cell.text}" if cell.kind == "upset" else _cut(cell.text)
     style = ' class="upset"' if cell.kind == "upset" else ""
-    text = f'<text{style} x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}">{in_markup(shown)}</text>'
-    # An unseen box, so that the mouse-over shows beside the letters, too.
+    text = f'<text{style} x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}">{in_markup(label)}</text>'
+    # An unseen box, so that the mouse-over shows next to the letters, too.
     hit = f'<rect fill="none" pointer-events="all" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{LINE}"/>'
     return f'<g role="{role}">{title}{hit if title else ""}{bar}{text}</g>'

@@ -1,4 +1,4 @@
-"""How a tournament was paired, as it was told or as its games show, what is missing of it, and its matches. Pure.
+"""The pairing system of a tournament, announced or recognised in its games, its missing games, its matches. Pure.
 
 What is seen is a guess that says so: a small Swiss tournament may look like an all-play-all with games missing. Who
 knows better announces the tournament, or names its kind. A knock-out's round is seen from its matches: a match belongs
@@ -19,23 +19,23 @@ from ledger.answers.crosstables.page import Match
 from ledger.answers.crosstables.tie_breaks import SharedPlace
 from ledger.facts.words import Format, Termination
 
-OTHER = "other"  # neither told nor to be seen
+OTHER = "other"  # neither announced nor recognised
 KINDS = (*(kind.value for kind in Format), OTHER)
-NEARLY_ALL = 0.75  # of the pairs or games of an all-play-all; one with more lacking or beside them is not recognised
+NEARLY_ALL = 0.75  # of the pairs or games of an all-play-all; with more missing or additional ones it is not recognised
 
 Pair = tuple[int, int]  # two player numbers, the lower one first
 
 
 @attrs.frozen
 class PairingKind:
-    """How a tournament was paired.
+    """The pairing system of a tournament.
 
     Attributes:
         format: one of ``KINDS``.
-        is_told: whether somebody said so; otherwise it is what the games look like.
+        is_told: whether it was announced; otherwise the games look like it.
         meetings: in an all-play-all, how often two players meet; else 0.
-        rounds: how many rounds there are, as told or as numbered; 0 where neither is known.
-        missing: what is not there, each a sentence for people; empty for what is complete as far as can be seen.
+        rounds: how many rounds there are, as announced or as numbered; 0 if neither is known.
+        missing: missing games and rounds, each a sentence for people; empty for what is complete as far as can be seen.
         missing_pairs: in an all-play-all, which pairs have how many games to play.
         extra_pairs: which have how many more than the others, such as a play-off.
     """
@@ -50,7 +50,7 @@ class PairingKind:
 
 
 def pair_of(game: EventGame) -> Pair:
-    """The two players of a game."""
+    """Return the two players of a game."""
     return (game.white, game.black) if game.white < game.black else (game.black, game.white)
 
 
@@ -60,13 +60,13 @@ def kind_of(
     byes: Collection[tuple[int, int]] = (),
     away: Collection[int] = (),
 ) -> PairingKind:
-    """How a tournament was paired.
+    """Return the pairing system of a tournament.
 
     Args:
         games: its games in the order of the rounds.
-        announced: what is said of it.
+        announced: its announcement.
         byes: rounds without a game: the player, and the number of the round or 0.
-        away: those of these players who were absent from all that is told, and have no game to play.
+        away: those of these players who were absent from everything reported, and have no game to play.
     """
     players = sorted({player for game in games for player in (game.white, game.black)})
     entrants = sorted({*players, *(player for player, _ in byes)})
@@ -80,7 +80,8 @@ def kind_of(
     lacking: dict[Pair, int] = {}
     extra: dict[Pair, int] = {}
     if shape == Format.ALL_PLAY_ALL:
-        # Who has byes so far plays in it, too; before the first game nobody knows who else does, unless that is told.
+        # Players with byes so far play in it, too; before the first game the others are unknown without an
+        # announcement.
         there = [player for player in entrants if player not in away]
         size = max(len(there) if games else 0, announced.entrants or 0)
         meetings = _meetings(counted, size, announced.rounds)
@@ -103,7 +104,7 @@ def _counted(number: int, word: str) -> str:
 def _missing_always(
     games: Sequence[EventGame], players: Sequence[int], announced: AnnouncedKind, numbered: int
 ) -> list[str]:
-    """What is missing of a tournament of any kind."""
+    """Yield the missing parts of a tournament of any kind."""
     missing = [] if games else ["every game: rounds without one are all that is told"]
     unfinished = sum(game.half_points is None for game in games)
     if unfinished:
@@ -120,7 +121,7 @@ def _missing_always(
 def _missing_in_swiss(
     games: Sequence[EventGame], players: Sequence[int], numbered: int, byes: Collection[tuple[int, int]]
 ) -> list[str]:
-    """A round of which nothing is told of a player may have brought a point: the ledger does not know."""
+    """Yield the missing rounds of a Swiss: a round without a report on a player may have brought a point."""
     if not numbered:
         return ["no game has the number of its round"]
     present = {(player, game.round_number) for game in games for player in (game.white, game.black)} | {*byes}
@@ -137,7 +138,7 @@ def _seen(
     announced: AnnouncedKind,
     rounds: int,
 ) -> str:
-    """What the games look like."""
+    """Return the pairing system that the games look like."""
     if len(players) == 2:
         return Format.MATCH
     # Announced rounds that make no whole cycle are those of another tournament than an all-play-all.
@@ -150,7 +151,7 @@ def _seen(
 
 
 def _is_all_play_all(players: Sequence[int], counted: Mapping[Pair, int]) -> bool:
-    """Whether nearly every pair has met as often as the others, or nearly all games are those of such a tournament."""
+    """Return whether nearly every pair has met equally often, or nearly all games are those of an all-play-all."""
     meetings, pairs = _meetings(counted, len(players), None), len(players) * (len(players) - 1) // 2
     # as ``kind_of`` counts them, without naming every pair of a large tournament
     never_met = pairs - len(counted)
@@ -160,7 +161,7 @@ def _is_all_play_all(players: Sequence[int], counted: Mapping[Pair, int]) -> boo
 
 
 def _is_swiss(games: Sequence[EventGame], players: Sequence[int]) -> bool:
-    """Whether nobody met anybody twice, or played twice in a round, and half of them or more played most rounds."""
+    """Return whether no players met twice, or played twice in a round, and half of them or more played most rounds."""
     # A forfeited game is no meeting: the two may be paired again (C.04.1).
     met = Counter(pair_of(game) for game in games if game.termination != Termination.UNPLAYED)
     if max(met.values(), default=0) > 1:
@@ -176,7 +177,7 @@ def _is_swiss(games: Sequence[EventGame], players: Sequence[int]) -> bool:
 
 
 def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
-    """Whether all but one player are out after one match each; a match for the third place may stand beside it."""
+    """Return whether all but one player are out after one match each; a match for the third place is allowed."""
     matches = matches_of(games)
     # Each match puts one player out, and one is left; a match for the third place is one more.
     if len(matches) - (len(players) - 1) not in {0, 1}:
@@ -196,12 +197,12 @@ def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
         loser = loser_of(pair, played, games, out)
         if loser is not None:
             out.add(loser)
-    # Nobody may be known to have lost a final that was level: then two are not out.
+    # If no player is known to have lost a drawn final, two are not out.
     return again <= 1 and len(out) >= len(players) - 2
 
 
 def matches_of(games: Sequence[EventGame]) -> dict[Pair, list[EventGame]]:
-    """The games of each pair, the pairs in the order of their last games."""
+    """Return the games of each pair, the pairs in the order of their last games."""
     matches: dict[Pair, list[EventGame]] = {}
     for game in games:
         matches.setdefault(pair_of(game), []).append(game)
@@ -209,13 +210,14 @@ def matches_of(games: Sequence[EventGame]) -> dict[Pair, list[EventGame]]:
 
 
 def loser_of(pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame], out: Collection[int]) -> int | None:
-    """Who lost a match; None where nothing tells.
+    """Return the loser of a match; None if nothing shows it.
 
     Args:
         pair: the two players.
         played: their games.
-        games: all games: where the two are level on points, who played on against somebody who had not lost has won.
-        out: who had lost a match before.
+        games: all games: where the two are level on points, the one who played on against an opponent without a loss
+            has won.
+        out: the players who had lost a match before.
     """
     first = sum(game.half_points_of(pair[0]) or 0 for game in played)
     second = sum(game.half_points_of(pair[1]) or 0 for game in played)
@@ -231,14 +233,14 @@ def loser_of(pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame]
 
 
 def _cycle(players: int) -> int:
-    """Return the rounds in which everybody meets everybody once: one more if somebody is free in each round."""
+    """Return the rounds in which every player meets every other once: one more if a player is free in each round."""
     return players - 1 if players % 2 == 0 else players
 
 
 def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> int:
-    """How often two players meet in an all-play-all: as the rounds say that were told, or as most pairs did.
+    """Return how often two players meet in an all-play-all: by the announced rounds, or as most pairs did.
 
-    0 where nothing says it, as before the first game. *players* is 0 where nobody knows how many there are.
+    Return 0 if nothing says it, as before the first game. *players* is 0 if their number is unknown.
     """
     if rounds and players and rounds % _cycle(players) == 0:
         return rounds // _cycle(players)
@@ -249,12 +251,12 @@ def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> 
 # --- matches ------------------------------------------------------------------------------------------------
 
 
-def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]:
-    """The matches in the order of their rounds, from the first to the last.
+def matches(games: Sequence[EventGame], called: Mapping[int, str]) -> list[Match]:
+    """Return the matches in the order of their rounds, from the first to the last.
 
     Args:
         games: of the tournament, in the order of the rounds.
-        shown: names by player number.
+        called: names by player number.
     """
     reached: dict[int, int] = {}
     lost: set[int] = set()
@@ -273,7 +275,7 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
                 round=number,
                 third_place=is_third_place,
                 players=list(order),
-                names=[shown[player] for player in order],
+                names=[called[player] for player in order],
                 points=points,
                 games=[game.key for game in played],
                 winner=None if loser is None else order[0],
@@ -284,7 +286,7 @@ def matches(games: Sequence[EventGame], shown: Mapping[int, str]) -> list[Match]
 
 
 def places(decided: Sequence[Match], order: Sequence[SharedPlace]) -> list[SharedPlace]:
-    """The places of a knock-out: who got further is ahead, who lost in the same round shares a place.
+    """Return the places of a knock-out: players who got further are ahead, losers of one round share a place.
 
     Args:
         decided: its matches.

@@ -20,7 +20,7 @@ RESULT_OF = {"1": "win", "½": "draw", "0": "loss", "+": "win", "=": "draw", "-"
 
 
 class TableColumn(NamedTuple):
-    """A column: its heading, what the heading means, and how its cells stand."""
+    """A column: its heading, the heading's meaning, and the alignment of its cells."""
 
     head: str
     title: str
@@ -29,7 +29,7 @@ class TableColumn(NamedTuple):
 
 
 class TableCell(NamedTuple):
-    """A cell: what stands in it, what the mouse-over says, line by line, and what it is.
+    """A cell: its content, its mouse-over text, line by line, and its kind.
 
     ``kind`` is ``win``, ``draw``, ``loss``, ``open`` or ``several`` of results, ``self`` where a player would meet
     oneself, ``upset`` of a count of upsets, ``name`` of the player; else empty.
@@ -61,7 +61,7 @@ class TableLayout(NamedTuple):
 
 
 def laid_out(page: Crosstable) -> TableLayout:
-    """The table of a page."""
+    """Return the table of a page."""
     results, cells_of = _result_columns(page)
     is_shared = any(standing.first_place != standing.last_place for standing in page.standings)
     columns = [
@@ -101,18 +101,18 @@ BYES = {
 
 
 def half(points: float) -> str:
-    """Points as chess has them: ``7½``."""
+    """Return points as chess has them: ``7½``."""
     whole, rest = divmod(points, 1)
     return f"{whole:.0f}" if not rest else f"{points:g}" if rest != 0.5 else f"{whole:.0f}½" if whole else "½"
 
 
 def rating(value: float | None) -> str:
-    """A rating to the nearest point."""
+    """Return a rating to the nearest point."""
     return "-" if value is None else f"{value:.0f}"
 
 
 def percent(value: float | None) -> str:
-    """A percentage with its sign."""
+    """Return a percentage with its sign."""
     # What rounds to minus zero would be shown as -0.0: ``or`` puts the other zero in its place.
     return "-" if value is None else f"{round(value, 1) or 0.0:+.1f}"
 
@@ -150,7 +150,7 @@ def _notes(page: Crosstable) -> list[str]:
     ):
         level = "who is level on points; tie-breaks only order the rows"
         notes.append(f"Places are shared by {'who lost in the same round' if page.format == 'knockout' else level}.")
-    if page.format in {"all-play-all", "match"} or not _rounds(page):  # else they stand in their rounds
+    if page.format in {"all-play-all", "match"} or not _rounds(page):  # else they are in their rounds
         bye_points = [(row.name, sum(bye.points for bye in row.byes)) for row in page.standings]
         words = [f"{name} {half(points)}" for name, points in bye_points if points]
         notes += [f"Points by byes: {', '.join(words)}."] if words else []
@@ -163,7 +163,7 @@ def _notes(page: Crosstable) -> list[str]:
 
 
 def _result_columns(page: Crosstable) -> tuple[list[TableColumn], Callable[[CrossTableRow], Cells]]:
-    """The columns of the results, and what makes a player's cells of them."""
+    """Return the columns of the results, and the function that makes a player's cells of them."""
     if page.format in {"all-play-all", "match"}:
         columns = [TableColumn(str(row.number), row.name, "centre", is_result=True) for row in page.standings]
         return columns, lambda standing: _against_all(page, standing)
@@ -176,7 +176,7 @@ def _result_columns(page: Crosstable) -> tuple[list[TableColumn], Callable[[Cros
 
 
 def _rounds(page: Crosstable) -> list[str]:
-    """The rounds of a tournament in which nobody plays twice in a round; none where there are too many."""
+    """Return the rounds of a tournament in which no player has two games in a round; none if there are too many."""
     numbers: set[int] = set()
     for standing in page.standings:
         counted = Counter([*map(_round, standing.results), *(bye.round or 0 for bye in standing.byes)])
@@ -187,14 +187,14 @@ def _rounds(page: Crosstable) -> list[str]:
 
 
 def _round(result: EventResult) -> int:
-    """The number of a round such as ``3`` or ``3.17``; 0 for none, or one that is too large to be one."""
+    """Return the number of a round such as ``3`` or ``3.17``; 0 for none, or one that is too large to be one."""
     begin = (result.round or "").partition(".")[0]
     # Python calls ² a digit, too, of which ``int`` makes nothing.
     return int(begin) if begin.isascii() and begin.isdigit() and len(begin) <= 3 else 0
 
 
 def _against_all(page: Crosstable, standing: CrossTableRow) -> Cells:
-    """The marks against each opponent; two games are two marks."""
+    """Yield the marks against each opponent; two games are two marks."""
     met = {meeting.opponent_player: meeting for meeting in standing.meetings}
     cells = []
     for other in page.standings:
@@ -231,7 +231,7 @@ def _by_round(page: Crosstable, standing: CrossTableRow, rounds: Sequence[str]) 
 
 
 def _games_title(standing: CrossTableRow, results: Sequence[EventResult]) -> list[str]:
-    """A line a game: who, how, when, both ratings before and after, and an upset."""
+    """Return a line a game: opponent, result, day, both ratings before and after, and an upset."""
     lines = []
     for result in results:
         when = f"round {result.round}, {result.ended_at[:10]}" if result.round else result.ended_at[:10]
@@ -248,7 +248,7 @@ def _games_title(standing: CrossTableRow, results: Sequence[EventResult]) -> lis
 
 
 def _worth(page: Crosstable, meeting: Meeting) -> str:
-    """What an opponent brought, from the player's view."""
+    """Return the worth of an opponent, from the player's view."""
     return (
         f"{meeting.opponent}: enrolment {rating(meeting.opponent_enrolment_rating)}, closing "
         f"{rating(meeting.opponent_closing_rating)}, performance {average(meeting.performance)} "
@@ -286,7 +286,7 @@ def _row(page: Crosstable, standing: CrossTableRow, results: Cells) -> Cells:
 
 
 def _rounds_of(page: Crosstable) -> list[tuple[str, tuple[str, ...]]]:
-    """The rounds of a knock-out, each with its matches."""
+    """Return the rounds of a knock-out, each with its matches."""
     if page.format != "knockout":
         return []
     last = max((match.round for match in page.matches if not match.third_place), default=0)

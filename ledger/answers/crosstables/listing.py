@@ -1,4 +1,4 @@
-"""Which tournaments there were, an edition a row; and those of one player, with what the player made of them."""
+"""The list of tournaments, an edition a row; and the list of one player's, with the player's results in each."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ FEW_NAMES = 50  # with a text in them: their games are read one by one
 
 @attrs.frozen(kw_only=True)
 class TournamentSearch:
-    """Which tournaments are asked for.
+    """The filter of a tournament search.
 
     Attributes:
         since: an instant; none that was over before it.
         until: an instant; none that began after it.
-        text: a part of the name, in whatever case.
+        text: a part of the name, regardless of case.
         quiet_days: days without a game that part two editions; see ``editions``.
         limit: how many, the latest ones; 0 or None: all.
-        offset: how many of these are left out, of which nothing is worked out.
+        offset: how many of these are left out, for which nothing is calculated.
     """
 
     since: str | None = None
@@ -97,24 +97,26 @@ class PlayedTournamentRow:
 
 @of_one_moment
 def tournaments(
-    ledger: OpenLedger, pool: str | None = None, sought: TournamentSearch = EVERYTHING
+    ledger: OpenLedger, pool: str | None = None, search: TournamentSearch = EVERYTHING
 ) -> list[TournamentRow]:
-    """The tournaments of a pool, a row an edition, the latest first.
+    """Return the tournaments of a pool, a row an edition, the latest first.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: its name; the first pool by default.
-        sought: which.
+        search: which.
 
     Raises:
         MalformedError: an instant that is none.
     """
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    text = (sought.text or "").casefold()
-    of_text = None if sought.text is None else event_games.names_in(connection, rated_by, text)
-    telling = None if of_text is not None and len(of_text) <= FEW_NAMES else _late(connection, rated_by, sought, text)
-    if telling is None:
+    text = (search.text or "").casefold()
+    of_text = None if search.text is None else event_games.names_in(connection, rated_by, text)
+    candidates = (
+        None if of_text is not None and len(of_text) <= FEW_NAMES else _late(connection, rated_by, search, text)
+    )
+    if candidates is None:
         if of_text is None:
             by_name = event_games.ends_by_name(connection, rated_by)
         else:
@@ -122,22 +124,22 @@ def tournaments(
             by_name = {name: event_games.ends_of(games) for name, games in played.items()}
         of_byes = [name for name in tournament_editions.names_in(connection, rated_by) if text in name.casefold()]
         names = dict.fromkeys((*by_name, *of_byes))
-        telling = _editions(connection, rated_by, by_name, names, sought)
-    pairs = _pairs(telling, sought)
+        candidates = _editions(connection, rated_by, by_name, names, search)
+    pairs = _pairs(candidates, search)
     pairs.sort(key=lambda edition: (-edition[1].edition.first_ms, edition[0]))
-    shown = pairs[sought.offset : sought.limit]
-    shown_names = {name for name, _ in shown}
-    games = event_games.games_of(connection, rated_by, shown_names)
-    announcements = editions.announced_by_name(connection, rated_by, shown_names)
+    page = pairs[search.offset : search.limit]
+    page_names = {name for name, _ in page}
+    games = event_games.games_of(connection, rated_by, page_names)
+    announcements = editions.announced_by_name(connection, rated_by, page_names)
     rows = []
-    for name, chosen in shown:
-        inside = _told(chosen.edition, games.get(name, ()), telling[name])
+    for name, chosen in page:
+        inside = _facts_of(chosen.edition, games.get(name, ()), candidates[name])
         announced = announcements.get((name, chosen.edition.first_ms), AnnouncedKind())
         rows.append(_row(EventTable(ledger, rated_by, inside, announced, NOTHING_SPECIAL), name, chosen))
     return rows
 
 
-def _told(edition: Edition, games: Iterable[EventGame], every: Editions) -> EventFacts:
+def _facts_of(edition: Edition, games: Iterable[EventGame], every: Editions) -> EventFacts:
     return EventFacts(edition, editions.within(games, edition), every.rounds.get(edition, ()))
 
 
@@ -146,50 +148,50 @@ def _editions(
     pool: Pool,
     ends: Mapping[str, dict[int, str]],
     names: Collection[str],
-    sought: TournamentSearch,
+    search: TournamentSearch,
 ) -> dict[str, Editions]:
-    """The editions of tournaments, by when their games ended and by their rounds without a game."""
+    """Return the editions of tournaments, by the ends of their games and by their rounds without a game."""
     byes = tournament_editions.rounds_of(connection, pool, names)
-    return {name: editions_of(pool, name, ends.get(name, {}), byes.get(name, []), sought.quiet_days) for name in names}
+    return {name: editions_of(pool, name, ends.get(name, {}), byes.get(name, []), search.quiet_days) for name in names}
 
 
-def _pairs(telling: Mapping[str, Editions], sought: TournamentSearch) -> list[tuple[str, Chosen]]:
-    """The editions that are sought, each with its name."""
-    return [(name, chosen) for name, every in telling.items() for chosen in _chosen(every.every, sought)]
+def _pairs(candidates: Mapping[str, Editions], search: TournamentSearch) -> list[tuple[str, Chosen]]:
+    """Return the editions of the search, each with its name."""
+    return [(name, chosen) for name, every in candidates.items() for chosen in _chosen(every.every, search)]
 
 
 def _late(
-    connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch, text: str
+    connection: sqlite3.Connection, pool: Pool, search: TournamentSearch, text: str
 ) -> dict[str, Editions] | None:
-    """The editions between two days, or the latest so many at least up to the last one; None: all games tell them."""
-    # The latest games tell which. An edition that began at some instant has games since then alone, so that none is
-    # missed; one that goes on from a day need have no game before another day.
-    since = None if sought.since is None else instant_ms(sought.since)
-    until = EVER if sought.until is None else instant_end_ms(sought.until)
+    """Return the editions between two days, or at least so many of the latest; None: all games must be read."""
+    # The latest games decide. An edition that began at some instant has games since then alone, so that none is missed;
+    # one that goes on from a day need have no game before another day.
+    since = None if search.since is None else instant_ms(search.since)
+    until = EVER if search.until is None else instant_end_ms(search.until)
     games = LATE
     while games <= LATE_AT_MOST:
         earliest = event_games.end_before(connection, pool, games, until)
         if earliest is None:
             # all of them are few
-            return _between(connection, pool, sought, text, BEGINNING if since is None else since, until)
+            return _between(connection, pool, search, text, BEGINNING if since is None else since, until)
         if since is not None and earliest < since:
-            return _between(connection, pool, sought, text, since, until)
+            return _between(connection, pool, search, text, since, until)
         # Where all are asked for, no number of latest games is known to be enough.
-        if sought.limit < EVERY_ROW:
-            telling = _between(connection, pool, sought, text, earliest, until)
-            later = [pair for pair in _pairs(telling, sought) if pair[1].edition.first_ms >= earliest]
-            if len(later) >= sought.limit:
-                return telling
+        if search.limit < EVERY_ROW:
+            candidates = _between(connection, pool, search, text, earliest, until)
+            later = [pair for pair in _pairs(candidates, search) if pair[1].edition.first_ms >= earliest]
+            if len(later) >= search.limit:
+                return candidates
         games *= 8
     return None
 
 
 def _between(
-    connection: sqlite3.Connection, pool: Pool, sought: TournamentSearch, text: str, ms: int, until: int
+    connection: sqlite3.Connection, pool: Pool, search: TournamentSearch, text: str, ms: int, until: int
 ) -> dict[str, Editions]:
-    """The editions of all tournaments of which one may lie between two instants, with a text in the name."""
+    """Return the editions of all tournaments that may lie between two instants, with a text in the name."""
     until = min(until - until % DAY_MS + DAY_MS - 1, EVER)  # an edition begins with the day of its first game
-    reach = tournament_editions.reach_ms(pool, sought.quiet_days)
+    reach = tournament_editions.reach_ms(pool, search.quiet_days)
     both = (
         *event_games.names_since(connection, pool, ms, until, reach),
         *tournament_editions.names_since(connection, pool, ms, min(until + reach, EVER)),
@@ -197,13 +199,13 @@ def _between(
     names = dict.fromkeys(name for name in both if text in name.casefold())
     games = event_games.games_of(connection, pool, names)
     ends = {name: event_games.ends_of(played) for name, played in games.items()}
-    return _editions(connection, pool, ends, names, sought)
+    return _editions(connection, pool, ends, names, search)
 
 
-def _chosen(every: Sequence[Edition], sought: TournamentSearch) -> Iterator[Chosen]:
-    """The editions of a name that lie in the days asked for."""
-    first = None if sought.since is None else instant_ms(sought.since)
-    last = None if sought.until is None else instant_end_ms(sought.until)
+def _chosen(every: Sequence[Edition], search: TournamentSearch) -> Iterator[Chosen]:
+    """Return the editions of a name that lie in the requested days."""
+    first = None if search.since is None else instant_ms(search.since)
+    last = None if search.until is None else instant_end_ms(search.until)
     for number, edition in enumerate(every, 1):
         if (first is None or edition.last_ms >= first) and (last is None or edition.first_ms <= last):
             yield Chosen(edition, number, len(every))
@@ -211,7 +213,7 @@ def _chosen(every: Sequence[Edition], sought: TournamentSearch) -> Iterator[Chos
 
 def _row(event: EventTable, name: str, chosen: Chosen) -> TournamentRow:
     ratings = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
-    first_day, last_day = event.telling.days
+    first_day, last_day = event.facts.days
     return TournamentRow(
         tournament=name,
         edition=f"{chosen.number} of {chosen.of}",
@@ -228,7 +230,7 @@ def _row(event: EventTable, name: str, chosen: Chosen) -> TournamentRow:
 
 
 def winners(event: EventTable) -> list[int]:
-    """Who won: all at the first place; of a knock-out, the winner of its last match; nobody where no shape is seen."""
+    """Return the winners: all at the first place; of a knock-out, of its last match; none if no shape is recognised."""
     if event.kind.format == OTHER:
         return []
     if event.kind.format == Format.KNOCKOUT:
@@ -243,16 +245,16 @@ def tournaments_of(
     ledger: OpenLedger,
     person: Person,
     pool: str | None = None,
-    sought: TournamentSearch = EVERYTHING,
+    search: TournamentSearch = EVERYTHING,
     tpr: str | None = None,
 ) -> list[PlayedTournamentRow]:
-    """The tournaments of one player, the latest first, with what the player made of each.
+    """Return the tournaments of one player, the latest first, with the player's results in each.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         person: the player.
         pool: name of the pool; the first one by default.
-        sought: which.
+        search: which.
         tpr: name of the performance rating; by default that of the scheme, else FIDE's.
 
     Raises:
@@ -263,7 +265,7 @@ def tournaments_of(
     choice.check()
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    text = (sought.text or "").casefold()
+    text = (search.text or "").casefold()
     both = (
         *event_games.names_of(connection, rated_by, person.player),
         *tournament_editions.names_of(connection, rated_by, person.player),
@@ -272,19 +274,19 @@ def tournaments_of(
     games = event_games.games_of(connection, rated_by, names)
     byes = tournament_editions.rounds_of(connection, rated_by, names)
     announcements = editions.announced_by_name(connection, rated_by, names)
-    tellings: list[EventFacts] = []
+    played: list[EventFacts] = []
     for name in names:
         ends = event_games.ends_of(games.get(name, ()))
-        every = editions_of(rated_by, name, ends, byes.get(name, []), sought.quiet_days)
-        for chosen in _chosen(every.every, sought):
-            inside = _told(chosen.edition, games.get(name, ()), every)
+        every = editions_of(rated_by, name, ends, byes.get(name, []), search.quiet_days)
+        for chosen in _chosen(every.every, search):
+            inside = _facts_of(chosen.edition, games.get(name, ()), every)
             players = {player for game in inside.games for player in (game.white, game.black)}
             # The player has a game of that name, and need not have played in each of its editions.
             if person.player in players | {bye.player for bye in inside.byes}:
-                tellings.append(inside)
-    tellings.sort(key=lambda telling: (-telling.edition.first_ms, telling.tournament))
+                played.append(inside)
+    played.sort(key=lambda event: (-event.edition.first_ms, event.tournament))
     rows = []
-    for inside in tellings[: sought.limit]:
+    for inside in played[: search.limit]:
         announced = announcements.get((inside.tournament, inside.edition.first_ms), AnnouncedKind())
         event = EventTable(ledger, rated_by, inside, announced, choice)
         rows.append(_row_of(event, person.player))
@@ -295,9 +297,9 @@ def _row_of(event: EventTable, player: int) -> PlayedTournamentRow:
     place = next(place for place in event.places if place.player == player)
     # These rows show no tie-break, so that none is worked out.
     standing = standing_of(event, place, (), ())
-    first_day, last_day = event.telling.days
+    first_day, last_day = event.facts.days
     return PlayedTournamentRow(
-        tournament=event.telling.tournament,
+        tournament=event.facts.tournament,
         first_day=first_day,
         last_day=last_day,
         format=cast("Kinds", event.kind.format),

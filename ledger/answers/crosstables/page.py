@@ -17,7 +17,7 @@ FormatIs = Literal["told", "seen", "chosen"]
 
 @attrs.frozen(kw_only=True)
 class EditionSpan:
-    """Which games of a name make up the tournament."""
+    """The games of a name that make up the tournament."""
 
     first_day: str = documented("when its first game ended, as precisely as it is known: 1994, 2024-05-01")
     last_day: str = documented("the same of its last game so far")
@@ -27,7 +27,7 @@ class EditionSpan:
 
 @attrs.frozen(kw_only=True)
 class PerformanceColumn:
-    """Which performance rating the table shows; there is no bare one."""
+    """The performance rating that the table shows; there is no bare one."""
 
     variant: str = documented("its name, such as fide_tpr")
     title: str = documented("what it is, in a line")
@@ -162,7 +162,7 @@ class Crosstable:
     format_is: FormatIs = documented("announced, guessed from the games, or asked for")
     meetings: int | None = documented("in an all-play-all, how often two players meet", minimum=1)
     rounds: int | None = documented("how many rounds, as announced or numbered; null: neither", minimum=1)
-    # Rounds without a game may be told before the first one: an edition of byes alone, perhaps of one player.
+    # Rounds without a game may be reported before the first one: an edition of byes alone, perhaps of one player.
     players: int = documented("how many players have a game or a bye in it", minimum=1)
     games: int = documented("how many games the ledger has of it", minimum=0)
     average_rating: float | None = documented("mean enrolment rating, points")

@@ -51,7 +51,7 @@ class Performed(NamedTuple):
     Attributes:
         half_points: 2 for a win, 1 for a draw, 0 for a loss.
         opponent: the opponent's enrolment rating, points; None for who has none: the game is left out.
-        closing: the player's own rating after the game, points; None where the scheme shows none.
+        closing: the player's own rating after the game, points; None if the scheme shows none.
     """
 
     half_points: int
@@ -60,12 +60,12 @@ class Performed(NamedTuple):
 
 
 class Performance(NamedTuple):
-    """What a player's games were worth.
+    """The worth of a player's games.
 
     Attributes:
-        rating: points, rounded as the variant says; None where the variant gives none.
-        why_not: why it gives none; None where it gives one.
-        games: how many games it stands on.
+        rating: points, rounded as the variant says; None if the variant gives none.
+        why_not: why it gives none; None if it gives one.
+        games: how many games it is based on.
         opponents_mean: mean enrolment rating of the opponents in these games (FIDE's Rc before rounding), points.
     """
 
@@ -76,7 +76,7 @@ class Performance(NamedTuple):
 
 
 def variant_named(name: str) -> Variant:
-    """The variant of that name.
+    """Return the variant of that name.
 
     Raises:
         UnknownNameError: there is none; those that there are are listed.
@@ -85,12 +85,12 @@ def variant_named(name: str) -> Variant:
 
 
 def usual(scheme: str) -> str:
-    """The variant that people expect beside a scheme where they name none."""
+    """Return the variant that people expect with a scheme by default."""
     return scheme if scheme in VARIANTS else USUAL
 
 
 def performance(name: str, games: Sequence[Performed]) -> Performance:
-    """The performance rating of a player's games, or of those against one opponent.
+    """Return the performance rating of a player's games, or of those against one opponent.
 
     Args:
         name: one of ``VARIANTS``.
@@ -117,12 +117,12 @@ def performance(name: str, games: Sequence[Performed]) -> Performance:
 
 
 def whole(rating: float) -> int:
-    """A rating as lists show it: the nearest whole number, one half up."""
+    """Return a rating as lists show it: the nearest whole number, one half up."""
     return floor(rating + 0.5)
 
 
 def offset_percent(rating: float | None, enrolment: float | None) -> float | None:
-    """ER offset: how far a rating lies above the enrolment rating, per cent of it; None where either is missing."""
+    """Return the ER offset: how far a rating is above the enrolment rating, per cent of it; None if one is missing."""
     # a share of a rating below 0 would have the wrong sign
     if rating is None or not enrolment or enrolment < 0:
         return None

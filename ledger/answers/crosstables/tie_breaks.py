@@ -1,14 +1,14 @@
-"""Who stands where in a tournament, by points and FIDE's tie-breaks (Play-Off and Tie-Break Regulations, C.07). Pure.
+"""The places in a tournament, by points and FIDE's tie-breaks (Play-Off and Tie-Break Regulations, C.07). Pure.
 
-Which tie-breaks decide is the organiser's to say, and no journal has it. Where nobody says, points alone make the
-places, players who are level share them, and the usual tie-breaks only put the rows of a table in order.
+The organiser chooses the tie-breaks that decide, and no journal records them. Without a choice, points alone make
+the places, players level on points share them, and the usual tie-breaks only order the rows of a table.
 
 Rounds without a game count as the regulations in force on the tournament's first day say (``Unplayed``): in a Swiss
 tournament (C.07 16) a forfeit, a bye or an absence is a game against a dummy, and what opponents did not play is
 adjusted. In tournaments with pre-determined pairings a forfeit is a game against the scheduled opponent (15.2), and a
 rest in an odd field is no game: it counts for its points only.
 
-A round of which nothing is told counts for nobody. No rating, name or database is known in this file.
+A round without a report counts for no player. This file knows no rating, name or database.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOBODY = 0  # the opponent in a round without a game
 
 
 class Unplayed(Enum):
-    """How rounds that were not played count for Buchholz, Sonneborn-Berger and their cuts.
+    """The rules by which unplayed rounds count for Buchholz, Sonneborn-Berger and their cuts.
 
     ``C07_2026`` is C.07 from 1 March 2026, 16.3 to 16.5; ``C07_2023`` the same without the limits of the dummy's points
     (16.4.1, 16.4.2), as the regulations had it since 2023. ``VIRTUAL`` is the virtual opponent of the regulations since
@@ -50,14 +50,14 @@ class Unplayed(Enum):
 
 
 class RoundResult(NamedTuple):
-    """What one round brought one player.
+    """One player's result of one round.
 
     Attributes:
         opponent: player number; ``NOBODY`` in a round without a game, unless both were to meet and were absent.
         half_points: 2 for a win, 1 for a draw, 0 for a loss.
         is_black: whether the player had Black.
-        is_played: False where nobody made a move: a win or a loss by forfeit, a bye, an absence.
-        round: the number of the round; 0 where it is not known.
+        is_played: False if no move was made: a win or a loss by forfeit, a bye, an absence.
+        round: the number of the round; 0 if it is not known.
         bye: of a round without a game the word of ``facts.words.Brings``.
     """
 
@@ -86,7 +86,7 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
 
     Attributes:
         unplayed: the rules for them.
-        rounds: how many rounds the tournament has; 0 where nobody knows.
+        rounds: how many rounds the tournament has; 0 if it is not known.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
 
     @cached_property
     def contributions(self) -> Mapping[int, Sequence[Contribution]]:
-        """What each round of a player adds to Buchholz and Sonneborn-Berger."""
+        """The contributions of a player's rounds to Buchholz and Sonneborn-Berger."""
         return {player: _contributions(self, player) for player in self}
 
     @cached_property
@@ -133,12 +133,12 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
 
     @cached_property
     def last_round(self) -> int:
-        """The highest number of a round; 0 where none is known."""
+        """The highest number of a round; 0 if none is known."""
         return max((result.round for own in self.values() for result in own), default=0)
 
     @cached_property
     def strong(self) -> AbstractSet[int]:
-        """Who has half of the points that they could have, or more (9.2)."""
+        """The players with half of their possible points, or more (9.2)."""
         # A rest in an odd field is no game; in a Swiss tournament every round can bring a point.
         games = max(sum(result.bye is None for result in own) for own in self.values())
         most = games if self.unplayed.is_pre_determined else max(games, self.last_round)
@@ -152,7 +152,7 @@ class TieBreak(NamedTuple):
         short: the abbreviation of C.07.
         title: what it is called.
         section: where C.07 defines it.
-        value: of a player among those who are level; None where it says nothing. The greater one is ahead.
+        value: of a player among those who are level; None if it says nothing. The greater one is ahead.
     """
 
     short: str
@@ -162,7 +162,7 @@ class TieBreak(NamedTuple):
 
 
 def direct_encounter(results: RoundResults, player: int, level: Sequence[int]) -> float | None:
-    """Points from the games of those who are level against each other; None where these part nobody (6)."""
+    """Return points from the games of level players against each other; None if these do not part them (6)."""
     if len(level) < 2 or not (_all_met(results, level) or len(_ahead_in_any_case(results, level)) > 1):
         return None
     return _encounter(results, player, level)
@@ -179,9 +179,9 @@ def _all_met(results: RoundResults, level: Collection[int]) -> bool:
 
 
 def _ahead_in_any_case(results: RoundResults, level: Collection[int]) -> list[list[int]]:
-    """Level players parted though some have not met: who is ahead of all others however the missing games end (6.2).
+    """Return level players parted though some did not meet: ahead for any result of the missing games (6.2).
 
-    Each of these stands alone, the best first, and all others together behind them.
+    Each of these has a group of its own, the best first, and all others together follow them.
     """
     points = {member: _encounter(results, member, level) for member in level}
     most = {
@@ -197,27 +197,27 @@ def _ahead_in_any_case(results: RoundResults, level: Collection[int]) -> list[li
 
 # Every tie-break takes the same arguments, though few ask who is level.
 def wins(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """Rounds that bring as much as a win, with or without playing (7.1)."""
+    """Return the number of rounds that bring as much as a win, with or without playing (7.1)."""
     return float(sum(result.half_points == 2 for result in results[player]))
 
 
 def games_won(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """Games won over the board (7.2)."""
+    """Return games won over the board (7.2)."""
     return float(sum(result.half_points == 2 and result.is_played for result in results[player]))
 
 
 def games_with_black(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """Games played with Black (7.3)."""
+    """Return games played with Black (7.3)."""
     return float(sum(result.is_black and result.is_played for result in results[player]))
 
 
 def wins_with_black(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """Games won over the board with Black (7.4)."""
+    """Return games won over the board with Black (7.4)."""
     return float(sum(result.half_points == 2 and result.is_black and result.is_played for result in results[player]))
 
 
 def progressive(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The sum of the player's points after each round (7.5); a round without a game adds what stood before it."""
+    """Return the sum of the player's points after each round (7.5); a round without a game adds the sum before it."""
     by_round = dict.fromkeys(range(1, results.last_round + 1), 0)
     for result in results[player]:
         if result.round:
@@ -226,7 +226,7 @@ def progressive(results: RoundResults, player: int, level: Sequence[int]) -> flo
 
 
 class Contribution(NamedTuple):
-    """What a round adds: the points of the opponent, those that the player scored, whether it is a VUR."""
+    """The contribution of a round: the opponent's points, those that the player scored, and whether it is a VUR."""
 
     opponent: float
     scored: float
@@ -234,12 +234,12 @@ class Contribution(NamedTuple):
 
     @property
     def product(self) -> float:
-        """What it adds to Sonneborn-Berger."""
+        """The contribution to Sonneborn-Berger."""
         return self.opponent * self.scored
 
 
 def _adjusted(results: RoundResults, player: int) -> float:
-    """A player's points for the tie-breaks of the opponents."""
+    """Return a player's points for the tie-breaks of the opponents."""
     own = results[player]
     if results.unplayed.is_pre_determined:
         return results.points[player]
@@ -254,7 +254,7 @@ def _adjusted(results: RoundResults, player: int) -> float:
 
 
 def _dummy(results: RoundResults, player: int, place: int) -> float:
-    """The points of whom a player met in a round that was not played, which stands at a place among the results."""
+    """Return the points of the dummy opponent in an unplayed round, whose place among the results is given."""
     own, result = results[player], results[player][place]
     if results.unplayed is Unplayed.AS_GAMES:
         return results.points[result.opponent]  # 15.2
@@ -267,12 +267,12 @@ def _dummy(results: RoundResults, player: int, place: int) -> float:
         return score
     if result.bye is None:
         return min(score, results.adjusted[result.opponent])  # 16.4.1
-    # Where nobody knows how many rounds there are, at least those count of which the player has a result.
+    # If the number of rounds is unknown, at least those count of which the player has a result.
     return min(score, max(results.rounds, len(own)) / 2)  # 16.4.2: half a point a round
 
 
 def _contributions(results: RoundResults, player: int) -> list[Contribution]:
-    """What each round of a player adds to Buchholz and Sonneborn-Berger."""
+    """Return the contribution of each round of a player to Buchholz and Sonneborn-Berger."""
     contributions = []
     for place, result in enumerate(results[player]):
         if result.opponent == NOBODY and results.unplayed.is_pre_determined:
@@ -283,7 +283,7 @@ def _contributions(results: RoundResults, player: int) -> list[Contribution]:
 
 
 def _after_cuts(results: RoundResults, player: int, lowest: int, highest: int = 0) -> float:
-    """The sum of the opponents' points without so many of the lowest and of the highest (14.1 to 14.3)."""
+    """Return the sum of the opponents' points without so many of the lowest and of the highest (14.1 to 14.3)."""
     # A contribution begins with the opponent's points: the lowest come first.
     left = sorted(results.contributions[player])
     for _ in range(min(lowest, len(left))):
@@ -295,27 +295,27 @@ def _after_cuts(results: RoundResults, player: int, lowest: int, highest: int = 
 
 
 def buchholz(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The sum of the opponents' points (8.1)."""
+    """Return the sum of the opponents' points (8.1)."""
     return _after_cuts(results, player, 0)
 
 
 def buchholz_cut_1(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The same without the opponent who has the fewest (14.1, 16.5)."""
+    """Return the sum of the opponents' points without the lowest (14.1, 16.5)."""
     return _after_cuts(results, player, 1)
 
 
 def buchholz_cut_2(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The same without the two who have the fewest (14.2, 16.5)."""
+    """Return the sum of the opponents' points without the two lowest (14.2, 16.5)."""
     return _after_cuts(results, player, 2)
 
 
 def buchholz_median_1(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The same without the opponent who has the fewest and the one who has the most (14.3, 16.5)."""
+    """Return the sum of the opponents' points without the lowest and the highest (14.3, 16.5)."""
     return _after_cuts(results, player, 1, 1)
 
 
 def opponents_buchholz(results: RoundResults, player: int, level: Sequence[int]) -> float | None:
-    """The mean of the Buchholz of the opponents met over the board (8.2); None without one.
+    """Return the mean of the Buchholz of the opponents met over the board (8.2); None without one.
 
     Not rounded: C.07 rounds averages of ratings and performances, one half up (10.1, 10.4, 10.5), but none of points.
     """
@@ -326,12 +326,12 @@ def opponents_buchholz(results: RoundResults, player: int, level: Sequence[int])
 
 
 def sonneborn_berger(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """The sum over all rounds of the opponent's points times what the player scored (9.1)."""
+    """Return the sum over all rounds of the opponent's points times the player's score (9.1)."""
     return sum(contribution.product for contribution in results.contributions[player])
 
 
 def koya(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
-    """Points against opponents who have half of the points that they could have, or more (9.2)."""
+    """Return points against opponents with half of their possible points, or more (9.2)."""
     return sum(result.half_points for result in results[player] if result.opponent in results.strong) / 2
 
 
@@ -354,7 +354,7 @@ TIE_BREAKS: Mapping[str, TieBreak] = {
 
 
 def named(name: str) -> TieBreak:
-    """The tie-break of that name.
+    """Return the tie-break of that name.
 
     Raises:
         UnknownNameError: there is none; those that there are are listed.
@@ -363,7 +363,7 @@ def named(name: str) -> TieBreak:
 
 
 class SharedPlace(NamedTuple):
-    """Where a player stands.
+    """A player's place.
 
     Attributes:
         player: player number.
@@ -382,7 +382,7 @@ class SharedPlace(NamedTuple):
 
 
 def places(results: RoundResults, deciding: Sequence[str], ordering: Sequence[str]) -> list[SharedPlace]:
-    """Every player of *results* with a place, the best first.
+    """Return every player of *results* with a place, the best first.
 
     Args:
         results: by player.
@@ -401,16 +401,16 @@ def places(results: RoundResults, deciding: Sequence[str], ordering: Sequence[st
 
 
 def parted(results: RoundResults, deciding: Sequence[str] = ()) -> list[list[int]]:
-    """The players in groups of those who are level on points and by the tie-breaks, the best group first."""
+    """Return the players in groups of those level on points and by the tie-breaks, the best group first."""
     by_points = sorted(results, key=lambda player: (-results.points[player], player))
     level = [list(group) for _, group in groupby(by_points, key=results.points.__getitem__)]
     return _parted_by(results, level, deciding)
 
 
 def _parted_by(results: RoundResults, groups: list[list[int]], names: Sequence[str]) -> list[list[int]]:
-    """Each group parted by tie-breaks in their order; each counts among those only who are still level."""
+    """Return each group parted by tie-breaks in their order; each counts only among those who are still level."""
     for name in names:
-        # direct encounter parts a group, and is applied anew to those who are still level (C.07 6)
+        # direct encounter parts a group, and is applied again to those who are still level (C.07 6)
         while True:
             finer = [part for group in groups for part in _part(results, group, name)]
             if len(finer) == len(groups):
@@ -420,7 +420,7 @@ def _parted_by(results: RoundResults, groups: list[list[int]], names: Sequence[s
 
 
 def _part(results: RoundResults, group: list[int], name: str) -> list[list[int]]:
-    """Level players in groups of those who still are, the best first; itself where the tie-break says nothing."""
+    """Return level players in groups of those still level, the best first; one group if the tie-break is silent."""
     if len(group) == 1:
         return [group]
     if name == DIRECT_ENCOUNTER and not _all_met(results, group):

@@ -1,8 +1,9 @@
 """Exports: what a ledger holds as files for other programs: CSV, newline-delimited JSON, Parquet, SQLite.
 
-``datasets`` says what can be had (players, games, history, ratings, lists, any table of the views), ``columns`` what
-its columns are and how they are read, ``exporting`` writes a file: the rows of one moment, whole or not there.
-``server_tables`` says how the tables of the views stand on a server of PostgreSQL, ``server_copy`` puts them there.
+``datasets`` defines the possible exports (players, games, history, ratings, lists, any table of the views),
+``columns`` their columns and the reading of them, ``exporting`` writes a file: the rows of one read snapshot,
+complete or not there. ``server_tables`` defines the tables of the views on a server of PostgreSQL, ``server_copy``
+puts them there.
 
 A format or a dataset joins here:
 

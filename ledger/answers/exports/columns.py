@@ -1,8 +1,8 @@
 """The columns of exports: what each says, in which unit, how it is read and turned into what a file shows.
 
-One description serves all: the scan of the tables, the types of Parquet and SQLite, the published JSON Schemas and the
-page of the reference. What a dataset is and what can be asked of one is said here as well; none is named. The
-columns of a table of the views as it stands are made of its types of SQLite and of what is told of each.
+One description serves all: the scan of the tables, the types of Parquet and SQLite, the published JSON Schemas and
+the page of the reference. This module also defines datasets and their filters; it names none. The columns of any
+table of the views come from its types of SQLite and from the descriptions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ INSTANT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-
 
 
 class ColumnKind(StrEnum):
-    """What a column holds."""
+    """The contents of a column."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -58,13 +58,13 @@ class ExportColumn:
 
     Attributes:
         name: as files call it.
-        kind: what it holds.
-        meaning: what it says, its unit or form, and the column of another export whose values it has.
-        sql: the expression that is read; empty where the value is looked up by another column.
+        kind: its contents.
+        meaning: its meaning, its unit or form, and the column of another export whose values it has.
+        sql: the expression that is read; empty if the value is looked up by another column.
         lookup: the name of the table in which the value that was read is looked up.
-        of: the column by which it is looked up, where that is another one.
+        of: the column by which it is looked up, if that is another one.
         optional: whether it may be empty.
-        personal: whether it tells who a player is: it stands in an export where that is asked for.
+        personal: whether it identifies a player: it is in an export only on request.
     """
 
     name: str
@@ -98,7 +98,7 @@ class ExportColumn:
         return types.get(self.kind) or pl.Int64()
 
     def schema(self) -> dict[str, Any]:
-        """What a row of newline-delimited JSON has under its name, as JSON Schema."""
+        """Return the JSON Schema of the column's value in a row of newline-delimited JSON."""
         word = _JSON_TYPES.get(self.kind, self.kind.value)
         unit = f" ({self.meaning.unit})" if self.meaning.unit else ""
         kind = [word, "null"] if self.optional else word
@@ -107,23 +107,23 @@ class ExportColumn:
 
 
 def scan(columns: Iterable[ExportColumn], source: str, key: Sequence[str], where: Sequence[str] = ()) -> TableScan:
-    """What reads the columns that are not looked up by others."""
+    """Return the scan of the columns that are not looked up by others."""
     read = {column.name: (column.sql, column.read_as) for column in columns if column.sql}
     return TableScan(columns=read, source=source, key=key, where=where)
 
 
 def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping[str, Lookup]) -> DataFrame:
-    """Rows as they were read, in the kinds and the order of the columns."""
+    """Return rows as they were read, in the kinds and the order of the columns."""
     for column in columns:
         if column.lookup:
             keys, lookup = frame[column.of or column.name], lookups[column.lookup]
-            if isinstance(lookup, pl.Series):  # by number: the value stands at that place
+            if isinstance(lookup, pl.Series):  # by number: the value is at that place
                 # A number behind the last one has no place: it gives null, where ``gather`` would fail.
                 values = lookup.gather(pl.select(pl.when(keys < len(lookup)).then(keys)).to_series())
             else:
-                asked = keys.alias("key").to_frame()
-                # The values stand beside the rows that they were looked up for: their order must be that of the keys.
-                values = asked.join(lookup, on="key", how="left", maintain_order="left")["value"]
+                lookup_keys = keys.alias("key").to_frame()
+                # The values belong to the rows that they were looked up for: their order must be that of the keys.
+                values = lookup_keys.join(lookup, on="key", how="left", maintain_order="left")["value"]
             frame = frame.with_columns(values.alias(column.name))
     return frame.select(
         pl.col(column.name) != 0 if column.kind is ColumnKind.BOOLEAN else pl.col(column.name).cast(column.type)
@@ -132,19 +132,19 @@ def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping
 
 
 def by_number(values: Mapping[int, str]) -> Series:
-    """A lookup by small whole numbers."""
+    """Return a lookup by small whole numbers."""
     numbers = pl.DataFrame({"key": list(values), "value": list(values.values())}, {"key": pl.Int64, "value": pl.String})
     places = pl.DataFrame({"key": pl.int_range(max(values, default=-1) + 1, eager=True)})
     return places.join(numbers, on="key", how="left", maintain_order="left")["value"]
 
 
 def with_iso_instants(frame: DataFrame) -> DataFrame:
-    """Timestamps as text, to the second or, where it is not a whole one, to the millisecond."""
+    """Return timestamps as text, to the second or, where it is not a whole one, to the millisecond."""
     moments = [name for name, kind in frame.schema.items() if isinstance(kind, pl.Datetime)]
     return frame.with_columns(
         pl.when(pl.col(name).dt.millisecond() == 0)
         .then(pl.col(name).dt.strftime("%Y-%m-%dT%H:%M:%SZ"))
-        # ``%.3f`` has its point with it: these are the words of chrono, on which Polars stands, and not Python's.
+        # ``%.3f`` includes its point: these are the words of chrono, which Polars uses, and not Python's.
         .otherwise(pl.col(name).dt.strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
         .alias(name)
         for name in moments
@@ -154,13 +154,13 @@ def with_iso_instants(frame: DataFrame) -> DataFrame:
 def row_schema(
     title: str, doc: str, columns: Iterable[ExportColumn], others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The JSON Schema of a row; columns that tell who a player is may be missing.
+    """Return the JSON Schema of a row; columns that identify a player may be missing.
 
     Args:
         title: name and version of the export.
         doc: what a row is.
         columns: the columns.
-        others: what further columns hold; None where there are none.
+        others: what further columns hold; None if there are none.
     """
     columns = list(columns)
     return {
@@ -176,7 +176,7 @@ def row_schema(
 
 @attrs.frozen(kw_only=True)
 class ExportFilter:
-    """Which rows are wanted.
+    """The filter of rows.
 
     Attributes:
         pool: number of the pool; None: all.
@@ -186,7 +186,7 @@ class ExportFilter:
         tournament: games of the tournament of that name.
         published: the published list of that name; None: all.
         at: the instant of ratings in force; None: now.
-        names: whether columns that tell who a player is are wanted.
+        names: whether to include columns that identify a player.
     """
 
     pool: int | None = None
@@ -200,7 +200,7 @@ class ExportFilter:
 
     @property
     def filters(self) -> set[str]:
-        """The names of what was asked for beside the names."""
+        """The names of the filters that were set, besides the names."""
         return {name for name, value in attrs.asdict(self).items() if value is not None} - {"names"}
 
 
@@ -213,7 +213,7 @@ class Dataset:
         doc: what a row is.
         columns: its columns, those with personal data too.
         filters: which fields of ``ExportFilter`` it knows.
-        key: names of the columns that tell rows apart.
+        key: names of the columns that identify rows.
         scans: what is read of the views, one after the other.
         rows: instead, what gives frames in the kinds of the columns.
     """
@@ -226,35 +226,35 @@ class Dataset:
     scans: Callable[[ExportFilter, Sequence[ExportColumn]], list[TableScan]] | None = None
     rows: Callable[[OpenLedger, ExportFilter], Iterator[DataFrame]] | None = None
 
-    def shown(self, asked: ExportFilter) -> list[ExportColumn]:
-        """The columns that are wanted."""
-        return [column for column in self.columns if asked.names or not column.personal]
+    def selected_columns(self, selection: ExportFilter) -> list[ExportColumn]:
+        """Return the columns that are wanted."""
+        return [column for column in self.columns if selection.names or not column.personal]
 
 
-# --- tables as they stand -----------------------------------------------------------------------------------
+# --- tables of the views, unchanged -----------------------------------------------------------------------------
 
 
 _KINDS = {"INTEGER": ColumnKind.INTEGER, "REAL": ColumnKind.NUMBER, "TEXT": ColumnKind.TEXT}
 
 
 def _table(connection: sqlite3.Connection, name: str) -> Table:
-    """A table of the caller's connection, which keeps its settings."""
+    """Return a table of the caller's connection, which keeps its settings."""
     return sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False).table(name)
 
 
 def scheme_state(connection: sqlite3.Connection) -> list[str]:
-    """Names of the state fields of the schemes that were ever in use: columns of the history."""
+    """Return the state fields of the schemes that were ever in use: columns of the history."""
     fixed = {name for name, _ in side_tables((), ())[0].columns}
     return [column.name for column in _table(connection, HISTORY.name).columns if column.name not in fixed]
 
 
 def stored_order(table: TableDoc, state: Sequence[str]) -> list[str]:
-    """The columns of the history, those of the schemes' state last: they come and go."""
+    """Return the columns of the history, those of the schemes' state last: they come and go."""
     return [*(name for name in table.columns if name not in state), *state]
 
 
 def kind_of_side(name: str, state: Sequence[str]) -> ColumnKind:
-    """What a column of the history holds."""
+    """Return the contents of a column of the history."""
     if name in state:
         return ColumnKind.NUMBER
     kept = {kept.name: kept.type for kept in HISTORY.state}
@@ -262,13 +262,13 @@ def kind_of_side(name: str, state: Sequence[str]) -> ColumnKind:
 
 
 def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
-    """Whether a table has columns of numbers and text alone, and rows at all to come."""
+    """Return whether a table can be exported: it has columns of numbers and text alone, and may have rows."""
     is_view = table == tournament_performance.NAME
     return is_view or all(column.type in _KINDS for column in _table(connection, table).columns)
 
 
 def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[ExportColumn], list[str]]:
-    """The columns of a table, and the names of its key."""
+    """Return the columns of a table, and the names of its key."""
     if table == tournament_performance.NAME:
         types = tournament_performance.TYPES
         columns = [
@@ -306,11 +306,11 @@ _RATED_GAMES = "SELECT pool, player, n FROM current ORDER BY pool, player"
 
 
 def rows_at_one_time(connection: sqlite3.Connection, table: str) -> Iterator[list[str]]:
-    """Conditions that take a table part by part, in the order of its key: one part without any, but for a view.
+    """Yield conditions that take a table part by part, in key order: one part without any, except for a view.
 
-    The performances in tournaments are worked out when they are asked for. A block behind a key would be taken from all
-    of them, worked out anew for each: 3 s a block of those of 200,000 games. SQLite works out those of players alone
-    where it is told so.
+    The performances in tournaments are calculated on demand. A block behind a key would be taken from all of them,
+    calculated again for each: 3 s a block of those of 200,000 games. SQLite calculates those of players alone if the
+    query says so.
     """
     if table != tournament_performance.NAME:
         yield []

@@ -1,4 +1,4 @@
-"""What can be exported: players, games, history, ratings, published lists, cross-tables; any other table of the views.
+"""The datasets of exports: players, games, history, ratings, published lists, cross-tables; any table of the views.
 
 Each dataset says its columns and where its rows come from; how they are read and written is known elsewhere. The
 numbers of cross-tables are those of ``answers.crosstables``; here they only take their place in columns.
@@ -68,10 +68,10 @@ def _column(kind: ColumnKind, meaning: ColumnDoc, name: str, sql: str, *, option
     return ExportColumn(name=name, kind=kind, meaning=meaning, sql=sql, optional=optional)
 
 
-def _between(asked: ExportFilter, column: str) -> list[str]:
-    """Conditions on when games ended."""
-    where = [] if asked.since_ms is None else [f"{column} >= {asked.since_ms}"]
-    return where if asked.until_ms is None else [*where, f"{column} <= {asked.until_ms}"]
+def _between(selection: ExportFilter, column: str) -> list[str]:
+    """Return the conditions on when games ended."""
+    where = [] if selection.since_ms is None else [f"{column} >= {selection.since_ms}"]
+    return where if selection.until_ms is None else [*where, f"{column} <= {selection.until_ms}"]
 
 
 # -- games -------------------------------------------------------------------------------------------------------
@@ -133,25 +133,25 @@ GAME_COLUMNS = (
 )
 
 
-def _game_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[TableScan]:
-    """Games are read in the order of the journal; of a player, a tournament or late days those that an index names."""
-    where = _between(asked, "g.ended_ms")
-    if asked.pool is not None:
-        where.append(f"g.pool = {asked.pool}")
+def _game_scans(selection: ExportFilter, columns: Sequence[ExportColumn]) -> list[TableScan]:
+    """Return the scans of games in the order of the journal; by an index for a player, a tournament or late days."""
+    where = _between(selection, "g.ended_ms")
+    if selection.pool is not None:
+        where.append(f"g.pool = {selection.pool}")
     # The indices begin with the pool: where any is meant, all are named, and each is searched.
-    pools = "(SELECT pool FROM pools)" if asked.pool is None else f"({asked.pool})"
-    if asked.player is not None:
-        sides = (f"SELECT position FROM games WHERE {side} = {asked.player}" for side in ("white", "black"))
+    pools = "(SELECT pool FROM pools)" if selection.pool is None else f"({selection.pool})"
+    if selection.player is not None:
+        sides = (f"SELECT position FROM games WHERE {side} = {selection.player}" for side in ("white", "black"))
         where.append(f"g.position IN ({' UNION ALL '.join(sides)})")
-    if asked.tournament is not None:
-        # The name stands in the statement itself: a scan goes as text to the process that reads it, without parameters.
-        of_name = f"SELECT position FROM games WHERE pool IN {pools} AND tournament = {literal(asked.tournament)}"
+    if selection.tournament is not None:
+        # The name is in the statement itself: a scan goes as text to the process that reads it, without parameters.
+        of_name = f"SELECT position FROM games WHERE pool IN {pools} AND tournament = {literal(selection.tournament)}"
         where.append(f"g.position IN ({of_name})")
-    if asked.since_ms is not None and asked.player is None and asked.tournament is None:
+    if selection.since_ms is not None and selection.player is None and selection.tournament is None:
         # No game is rated before it ends; one that does not count is not among those in rating order.
         of_pools = f"SELECT position FROM games WHERE pool IN {pools}"
-        counted = f"{of_pools} AND reason IS NULL AND rated_ms >= {asked.since_ms}"
-        left_out = f"{of_pools} AND reason IS NOT NULL AND ended_ms >= {asked.since_ms}"
+        counted = f"{of_pools} AND reason IS NULL AND rated_ms >= {selection.since_ms}"
+        left_out = f"{of_pools} AND reason IS NOT NULL AND ended_ms >= {selection.since_ms}"
         where.append(f"g.position IN ({counted} UNION ALL {left_out})")
     return [scan(columns, "games AS g", ("position",), where)]
 
@@ -220,10 +220,10 @@ _MERGED = "LEFT JOIN merges AS m ON m.player = p.player"
 _FIRST_POOL = 1
 
 
-def _player_scans(asked: ExportFilter, columns: Sequence[ExportColumn]) -> list[TableScan]:
-    pool = _FIRST_POOL if asked.pool is None else asked.pool
+def _player_scans(selection: ExportFilter, columns: Sequence[ExportColumn]) -> list[TableScan]:
+    pool = _FIRST_POOL if selection.pool is None else selection.pool
     source = f"players AS p {_MERGED} LEFT JOIN current AS c ON c.pool = {pool} AND c.player = p.player"
-    where = [] if asked.player is None else [f"p.player = {asked.player}"]
+    where = [] if selection.player is None else [f"p.player = {selection.player}"]
     return [scan(columns, source, ("player",), where)]
 
 
@@ -249,14 +249,14 @@ _LOOKED_AT = {  # columns of the history that an export shows in another form
         ColumnKind.NUMBER, ColumnDoc("the player's score", "0, 0.5 or 1"), "score", "h.half_points / 2.0"
     ),
 }
-_AFTER = {  # names of people stand behind their numbers
+_AFTER = {  # names of people follow their numbers
     "player": _name("player_name", "player", "the player's name"),
     "opponent": _name("opponent_name", "opponent", "the opponent's name"),
 }
 
 
 def history(scheme_state: Sequence[str] = ()) -> Dataset:
-    """The history; the schemes that were ever in use give it columns for their state."""
+    """Return the history; the schemes that were ever in use give it columns for their state."""
     table = view_docs.described((), scheme_state)["history"]
     columns: list[ExportColumn] = []
     for name in stored_order(table, scheme_state):
@@ -265,13 +265,15 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
         plain = attrs.evolve(plain, personal=name in PERSONAL)
         columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
 
-    def scans(asked: ExportFilter, shown: Sequence[ExportColumn]) -> list[TableScan]:
-        where = _between(asked, "h.ended_ms")
-        if asked.player is not None:
-            where.insert(0, f"h.player = {asked.player}")
-        if asked.pool is not None or asked.player is not None:  # rows are found by pool and player
-            where.insert(0, "h.pool IN (SELECT pool FROM pools)" if asked.pool is None else f"h.pool = {asked.pool}")
-        return [scan(shown, "history AS h", ("pool", "player", "n"), where)]
+    def scans(selection: ExportFilter, selected: Sequence[ExportColumn]) -> list[TableScan]:
+        where = _between(selection, "h.ended_ms")
+        if selection.player is not None:
+            where.insert(0, f"h.player = {selection.player}")
+        if selection.pool is not None or selection.player is not None:  # rows are found by pool and player
+            where.insert(
+                0, "h.pool IN (SELECT pool FROM pools)" if selection.pool is None else f"h.pool = {selection.pool}"
+            )
+        return [scan(selected, "history AS h", ("pool", "player", "n"), where)]
 
     return Dataset(
         name="history",
@@ -314,20 +316,20 @@ def _frame(rows: Sequence[ListRow], more: Mapping[str, str | int]) -> DataFrame:
     return frame.with_columns(pl.lit(value).alias(name) for name, value in more.items())
 
 
-def _rating_rows(ledger: OpenLedger, asked: ExportFilter) -> Iterator[DataFrame]:
-    ms = ledger.now_ms() if asked.at is None else instant_end_ms(asked.at)
+def _rating_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFrame]:
+    ms = ledger.now_ms() if selection.at is None else instant_end_ms(selection.at)
     for pool in ledger.pools():
-        if asked.pool in {None, pool.pool}:
+        if selection.pool in {None, pool.pool}:
             yield _frame(list_in_force(ledger.views.connection, pool, ms), {"pool": pool.name})
 
 
-def _list_rows(ledger: OpenLedger, asked: ExportFilter) -> Iterator[DataFrame]:
+def _list_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFrame]:
     publications = Publications(ledger)
     names = {pool.name: pool.pool for pool in ledger.pools()}
-    lists = publications.all() if asked.published is None else [publications.named(asked.published)]
+    lists = publications.all() if selection.published is None else [publications.named(selection.published)]
     for publication in lists:
         event = publication.event
-        if asked.pool in {None, names[event.pool]}:
+        if selection.pool in {None, names[event.pool]}:
             more: dict[str, str | int] = {"list": publication.name, "pool": event.pool}
             more |= {"as_of": event.as_of, "edition": event.edition}
             yield _frame(list(publications.rows(publication)), more)
@@ -369,7 +371,7 @@ def _table_column(name: str, kind: ColumnKind, doc: str, unit: str = "", *, opti
 
 
 def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
-    """The columns; *name* is the one that tells who the player is."""
+    """Return the columns; *name* is the one that shows the player's name."""
     return (
         _table_column("pool", ColumnKind.TEXT, "name of the pool"),
         _table_column("tournament", ColumnKind.TEXT, "name of the tournament"),
@@ -410,10 +412,10 @@ def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
 
 
 def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | None) -> Iterator[DataFrame]:
-    """The rows of each table, without the column of names.
+    """Yield the rows of each table, without the column of names.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         pool: number of the pool; None: all.
         tournament: name of the tournament; None: all.
     """
@@ -429,7 +431,8 @@ def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | No
             for row in rows:
                 # The search finds every name that has this one in it.
                 if tournament in {None, row.tournament}:
-                    # by its place: its first day may be told as a year in which others lie, or be that of another one
+                    # by its place: its first day may be recorded as a year in which others lie, or be that of another
+                    # one
                     choice = TableChoice(number=int(row.edition.partition(" ")[0]))
                     page = crosstable(ledger, row.tournament, rated_by.name, choice)
                     is_alone = began[row.tournament, row.first_day] == 1
@@ -438,7 +441,7 @@ def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | No
 
 
 def _first_end(page: Crosstable) -> str:
-    """When its first game ended, as precisely as it is known; of an edition without a game, its first day."""
+    """Return when its first game ended, as precisely as it is known; of an edition without a game, its first day."""
     ends = {result.ended_at for standing in page.standings for result in standing.results}
     return min(ends, key=lambda end: (instant_ms(end), end), default=page.edition.first_day)
 
@@ -476,7 +479,7 @@ CROSSTABLES = Dataset(
     columns=crosstable_columns(_name("name", "player", "the player's name")),
     key=("pool", "tournament", "edition", "player"),
     filters=frozenset({"pool", "tournament"}),
-    rows=lambda ledger, asked: crosstable_frames(ledger, asked.pool, asked.tournament),
+    rows=lambda ledger, selection: crosstable_frames(ledger, selection.pool, selection.tournament),
 )
 
 # -- all of them -------------------------------------------------------------------------------------------------
@@ -493,10 +496,10 @@ PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
 
 @of_one_moment
 def dataset(ledger: OpenLedger, name: str) -> Dataset:
-    """What is exported under a name: one of ``PREPARED``, or a table of the views as it stands.
+    """Return the dataset of a name: one of ``PREPARED``, or a table of the views unchanged.
 
     Args:
-        ledger: a ledger whose views are level.
+        ledger: a ledger whose views are up to date.
         name: of a dataset, or of a table of the views.
 
     Raises:
@@ -513,13 +516,13 @@ def dataset(ledger: OpenLedger, name: str) -> Dataset:
         raise UnknownNameError("table", name, choice_of(name, names), where="to export")
     columns, key = of_table(connection, name, tables[name])
 
-    def scans(_: ExportFilter, shown: Sequence[ExportColumn]) -> list[TableScan]:
-        return [scan(shown, f'"{name}"', key, where) for where in rows_at_one_time(connection, name)]
+    def scans(_: ExportFilter, selected: Sequence[ExportColumn]) -> list[TableScan]:
+        return [scan(selected, f'"{name}"', key, where) for where in rows_at_one_time(connection, name)]
 
     return Dataset(name=name, doc=tables[name].doc, columns=columns, key=key, scans=scans)
 
 
-def check_filters(asked: ExportFilter, chosen: Sequence[Dataset]) -> None:
+def check_filters(selection: ExportFilter, chosen: Sequence[Dataset]) -> None:
     """Refuse what a dataset cannot be asked.
 
     Raises:
@@ -530,7 +533,7 @@ def check_filters(asked: ExportFilter, chosen: Sequence[Dataset]) -> None:
         f"{words.get(option, option)!r} does not go with {item.name!r}; it can be chosen by "
         f"{sorted(words.get(name, name) for name in item.filters) or 'nothing'}"
         for item in chosen
-        for option in sorted(asked.filters - item.filters)
+        for option in sorted(selection.filters - item.filters)
     ]
     if problems:
         raise MalformedError(problems)

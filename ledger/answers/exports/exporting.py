@@ -1,13 +1,13 @@
-"""Writing an export: the rows of one moment, into a file that is whole or not there at all.
+"""Writing an export: the rows of one read snapshot, into a file that is whole or not there at all.
 
-While others record games and bring the views level, everything is read in one transaction, also by the process that
-reads beside this one. The file is made under another name and takes the place of an older export; the files of a ledger
-are never written over.
+Everything is read in one transaction while others record games and update the views, also by the second process that
+reads. The file is made under another name and replaces an older export; the files of a ledger are never written
+over.
 
-Rows become CSV, newline-delimited JSON, Parquet or SQLite (``FORMATS``); all of them take frames, block by block. Text
-is made harmless for whoever opens it: in CSV what a spreadsheet would run has an apostrophe before it, as
-``runtime.visible`` says; in JSON hidden characters are escaped. Parquet and SQLite hold text as it is. What is a text
-of its own and no rows (``DOCUMENTS``) is made by a function of the ledger and of what was asked for.
+Rows become CSV, newline-delimited JSON, Parquet or SQLite (``FORMATS``); all of them take frames, block by block.
+Text is made harmless for its readers: in CSV a cell that a spreadsheet would run has an apostrophe before it, as
+``runtime.visible`` says; in JSON hidden characters are escaped. Parquet and SQLite hold text unchanged. A text
+without rows (``DOCUMENTS``) is made by a function of the ledger and of the request.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ledger.handle import OpenLedger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite, table_writer
 from ledger.runtime.lazy import pl, pl_plugins, sqlite_utils
-from ledger.runtime.ledger_files import refuse_own_files, whole
+from ledger.runtime.ledger_files import atomic_file, refuse_own_files
 from ledger.runtime.long_work import Progress, silent
 from ledger.runtime.table_reader import ReadingConnection, TableReader, TableScan, table_reader
 from ledger.runtime.table_writer import TableWriter
@@ -64,10 +64,10 @@ class ExportTable(NamedTuple):
 
 
 class WriteOptions(NamedTuple):
-    """How a file is to be written.
+    """The options of writing a file.
 
     Attributes:
-        raw: CSV without apostrophes before what a spreadsheet would run.
+        raw: CSV without apostrophes before cells that a spreadsheet would run.
         position: how many entries of the journal the rows follow from.
         are_many: whether there are so many rows that a process of its own is worth starting.
     """
@@ -82,37 +82,37 @@ Lines = Callable[[ExportTable, WriteOptions], Iterator[bytes]]
 
 
 def csv_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:
-    """A table as CSV: a line of names, empty cells for what is not known, line ends as on Unix."""
+    """Yield a table as CSV: a line of names, empty cells for unknown values, line ends as on Unix."""
     yield (",".join(column.name for column in part.columns) + "\n").encode()
     for frame in part.frames:
-        shown = with_iso_instants(frame)
-        texts = [name for name, kind in shown.schema.items() if kind == pl.String]
-        cells = shown.with_columns(_cells(shown[name], raw=options.raw) for name in texts)
+        cells = with_iso_instants(frame)
+        texts = [name for name, kind in cells.schema.items() if kind == pl.String]
+        cells = cells.with_columns(_cells(cells[name], raw=options.raw) for name in texts)
         written = BytesIO()
         cells.write_csv(written, include_header=False)
         yield written.getvalue()
 
 
 def _cells(texts: Any, *, raw: bool) -> Any:
-    """A column of text as cells: most are plain; of the others each different text is looked at once."""
+    """Return a column of text as cells: most are plain; of the others each different text is looked at once."""
     others = texts.filter(~texts.str.contains(_PLAIN_CELL)).unique().drop_nulls().to_list()
     # A cell in quotation marks may have several lines (RFC 4180, 2.6).
-    shown = {text: visible(text, keep="\n") for text in others}
+    cells = {text: visible(text, keep="\n") for text in others}
     if not raw:
-        shown = {text: in_cell(cell, "csv") for text, cell in shown.items()}
-    changed = {text: cell for text, cell in shown.items() if text != cell}
+        cells = {text: in_cell(cell, "csv") for text, cell in cells.items()}
+    changed = {text: cell for text, cell in cells.items() if text != cell}
     return texts.replace(list(changed), list(changed.values())) if changed else texts
 
 
 # Every function that gives lines takes the same arguments; JSON runs in no spreadsheet.
 def ndjson_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:  # noqa: ARG001
-    """A table as newline-delimited JSON: an object a line."""
+    """Yield a table as newline-delimited JSON: an object a line."""
     for frame in part.frames:
         yield in_json(with_iso_instants(frame).write_ndjson()).encode()
 
 
 def _in_a_file(lines: Lines) -> Writer:
-    """What writes a table of text to a file."""
+    """Return a writer of a text table to a file."""
 
     def write(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
         (part,) = parts
@@ -126,7 +126,7 @@ def _in_a_file(lines: Lines) -> Writer:
 
 
 def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
-    """One table as Parquet (zstd), with what its columns mean under ``rating-ledger`` in the metadata of the file.
+    """Write one table as Parquet (zstd), with its columns' meanings under ``rating-ledger`` in the file's metadata.
 
     Rows are written by threads of their own while the next are read.
     """
@@ -145,7 +145,7 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
             try:
                 frame = waiting.get(timeout=0.1)
             except Empty:
-                if ended.is_set():  # whoever reads failed
+                if ended.is_set():  # the reading of rows failed
                     raise InterruptedError from None
                 continue
             if frame is None:
@@ -160,7 +160,7 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
             source.sink_parquet(
                 path, row_group_size=ROWS_A_GROUP, metadata={"rating-ledger": json.dumps(said, ensure_ascii=False)}
             )
-        except BaseException as failure:  # noqa: BLE001  # told where the rows are read
+        except BaseException as failure:  # noqa: BLE001  # reported where the rows are read
             failures.append(failure)
 
     # Polars asks for its rows in a thread of its own, and a connection of SQLite belongs to the one that opened it: so
@@ -175,13 +175,13 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
         ended.set()
         sinking.join()
     if failures:
-        # Polars tells in words of its own what the system has refused, as where a disk is full.
+        # Polars has words of its own for refusals of the system, such as a full disk.
         refused = _SYSTEM_ERROR.search(str(failures[0]))
         raise OSError(int(refused[1]), os.strerror(int(refused[1]))) if refused else failures[0]
 
 
 def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinking: Thread) -> None:
-    # By short waits: whoever writes may fail meanwhile, and takes nothing more then.
+    # By short waits: the writer may fail meanwhile, and takes nothing more then.
     while sinking.is_alive():
         try:
             waiting.put(frame, timeout=0.1)
@@ -194,7 +194,7 @@ def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinkin
 
 
 def write_sqlite(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
-    """Tables of one SQLite file, each with its key and with foreign keys to the others; instants are ISO 8601 text."""
+    """Write the tables of one SQLite file with keys and foreign keys; instants are ISO 8601 text."""
     connection = sqlite.connect(path)
     with closing(connection):
         database = sqlite_utils.Database(connection)
@@ -219,7 +219,7 @@ _PYTHON: Mapping[str, type] = {"INTEGER": int, "REAL": float, "TEXT": str}
 
 
 def _foreign_keys(part: ExportTable, tables: Mapping[str, set[str]]) -> list[tuple[str, str, str, str]]:
-    """(table, column, other table, its key) where the other table stands in the same file."""
+    """Yield (table, column, other table, its key) if the other table is in the same file."""
     keys = []
     for column in part.columns:
         table, _, name = column.meaning.references.partition(".")
@@ -307,12 +307,12 @@ SELECT substr(subject, 6) AS key, group_concat(proposal, ' ') AS value FROM (
   WHERE effective AND subject >= 'game:' AND subject < 'game;' ORDER BY subject, proposal)
 GROUP BY subject
 """
-# ``n`` counts a player's rows: one row a player tells how many the history has.
+# ``n`` counts a player's rows: one row a player gives how many the history has.
 _TOTALS = {"games": "SELECT count(*) FROM games", "history": "SELECT coalesce(sum(n), 0) FROM current"}
 
 
 class Exported(NamedTuple):
-    """What was written: which dataset, how many rows; None where it is a text and no rows."""
+    """The written export: its dataset, and how many rows; None if it is a text without rows."""
 
     what: str
     rows: int | None
@@ -324,27 +324,27 @@ def export(
     target: str | Path,
     *,
     fmt: str | None = None,
-    asked: ExportFilter | None = None,
+    selection: ExportFilter | None = None,
     raw: bool = False,
     progress: Progress = silent,
 ) -> list[Exported]:
     """Write what a ledger holds to a file.
 
     Args:
-        ledger: a ledger whose views are level.
-        what: names of datasets or of tables of the views; several where the format takes them.
+        ledger: a ledger whose views are up to date.
+        what: names of datasets or of tables of the views; several if the format takes them.
         target: the file; an older one there is replaced.
-        fmt: name of the format; by default that which the file's name says.
-        asked: which rows, and whether names of people are wanted; by default all, without names.
-        raw: CSV without apostrophes before what a spreadsheet would run.
-        progress: told how many rows are written.
+        fmt: name of the format; by default that of the file's name.
+        selection: the filter of rows, and whether to include names of people; by default all rows, without names.
+        raw: CSV without apostrophes before cells that a spreadsheet would run.
+        progress: receives how many rows are written.
 
     Raises:
         UnknownNameError: there is no such dataset or table.
         MalformedError: what was asked does not go together.
         StorageError: the file is one of a ledger, or cannot be written.
     """
-    path, asked = Path(target), asked or ExportFilter()
+    path, selection = Path(target), selection or ExportFilter()
     chosen_format = fmt or format_of(what, path)
     refuse_own_files(path, ledger.path)
     if path.is_dir():
@@ -352,26 +352,33 @@ def export(
     if _is_stream(path) and chosen_format in FORMATS and FORMATS[chosen_format].lines is None:
         raise StorageError(str(path), f"is a device or a pipe, which cannot hold {chosen_format}: give a file's name")
     _refuse_name_without_letters(path, chosen_format)
-    if document := _document(what, chosen_format, asked):
+    if document := _document(what, chosen_format, selection):
         with _whole(path) as making, making.open("wb") as file:
-            file.writelines(document.make(ledger, asked))
+            file.writelines(document.make(ledger, selection))
         return [Exported(what[0], None)]
-    chosen = _chosen(ledger, what, chosen_format, asked)
+    chosen = _chosen(ledger, what, chosen_format, selection)
     with _whole(path) as making, snapshot(ledger) as (reader, position):
         counts = dict.fromkeys((item.name for item in chosen), 0)
         lookups = _Lookups(ledger)
         parts = []
         for item in chosen:
-            frames = _frames(ledger, reader, item, asked, lookups)
-            parts.append(ExportTable(item, item.shown(asked), _counted(frames, item, counts, ledger, progress)))
+            frames = _frames(ledger, reader, item, selection, lookups)
+            parts.append(
+                ExportTable(item, item.selected_columns(selection), _counted(frames, item, counts, ledger, progress))
+            )
         FORMATS[chosen_format].write(making, parts, WriteOptions(raw, position, position > FEW_ENTRIES))
     return [Exported(name, rows) for name, rows in counts.items()]
 
 
 def lines(
-    ledger: OpenLedger, what: Sequence[str], *, fmt: str = "csv", asked: ExportFilter | None = None, raw: bool = False
+    ledger: OpenLedger,
+    what: Sequence[str],
+    *,
+    fmt: str = "csv",
+    selection: ExportFilter | None = None,
+    raw: bool = False,
 ) -> Iterator[bytes]:
-    """The bytes of an export that is text, block by block, for whoever takes them as they come.
+    """Yield the bytes of an export that is text, block by block, as the reader takes them.
 
     Until all are taken, the views are read in one transaction: the log of the views grows meanwhile with what others
     write, and this ledger takes in nothing new. Arguments are those of ``export``.
@@ -380,47 +387,48 @@ def lines(
         UnknownNameError: there is no such dataset or table.
         MalformedError: what was asked does not go together, or the format is no text.
     """
-    asked = asked or ExportFilter()
-    if document := _document(what, fmt, asked):
-        return document.make(ledger, asked)
-    (item,) = _chosen(ledger, what, fmt, asked) if len(set(what)) == 1 else (None,)
+    selection = selection or ExportFilter()
+    if document := _document(what, fmt, selection):
+        return document.make(ledger, selection)
+    (item,) = _chosen(ledger, what, fmt, selection) if len(set(what)) == 1 else (None,)
     made = FORMATS[fmt].lines if fmt in FORMATS else None
     if item is None or made is None:
         texts = sorted(name for name, file_format in FORMATS.items() if file_format.lines)
         raise MalformedError([f"without a file one table goes out, as one of {texts}; got {list(what)} as {fmt}"])
-    return _lines(ledger, item, made, asked, raw=raw)
+    return _lines(ledger, item, made, selection, raw=raw)
 
 
-# Apart from ``lines``, for a generator runs only when somebody reads: what is asked wrongly is refused before that.
-def _lines(ledger: OpenLedger, item: Dataset, made: Lines, asked: ExportFilter, *, raw: bool) -> Iterator[bytes]:
+# Apart from ``lines``, because a generator runs only when it is read: wrong requests are refused before that.
+def _lines(ledger: OpenLedger, item: Dataset, made: Lines, selection: ExportFilter, *, raw: bool) -> Iterator[bytes]:
     with snapshot(ledger) as (reader, position):
-        frames = _frames(ledger, reader, item, asked, _Lookups(ledger))
+        frames = _frames(ledger, reader, item, selection, _Lookups(ledger))
         yield from made(
-            ExportTable(item, item.shown(asked), frames), WriteOptions(raw, position, position > FEW_ENTRIES)
+            ExportTable(item, item.selected_columns(selection), frames),
+            WriteOptions(raw, position, position > FEW_ENTRIES),
         )
 
 
-def check(ledger: OpenLedger, what: Sequence[str], fmt: str, asked: ExportFilter) -> None:
+def check(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFilter) -> None:
     """Refuse what no file can be made of, before anything long begins.
 
     Raises:
         MalformedError: tables, format and filters do not go together.
         UnknownNameError: there is no such table.
     """
-    if _document(what, fmt, asked) is None:
-        _chosen(ledger, what, fmt, asked)
+    if _document(what, fmt, selection) is None:
+        _chosen(ledger, what, fmt, selection)
 
 
-def _document(what: Sequence[str], fmt: str, asked: ExportFilter) -> Document | None:
-    """The text of its own that is asked for; None where rows are."""
+def _document(what: Sequence[str], fmt: str, selection: ExportFilter) -> Document | None:
+    """Return the requested text without rows; None for rows."""
     document = DOCUMENTS.get((what[0], fmt))
-    if document and (further := sorted({*what[1:], *(asked.filters - document.filters)})):
+    if document and (further := sorted({*what[1:], *(selection.filters - document.filters)})):
         raise MalformedError([f"{what[0]!r} as {fmt} does not go with {further}"])
     return document
 
 
-def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, asked: ExportFilter) -> list[Dataset]:
-    """The datasets that are asked for, which go together with the format and with what was asked."""
+def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFilter) -> list[Dataset]:
+    """Return the requested datasets, which fit the format and the filter."""
     if fmt not in FORMATS:
         raise MalformedError([f"no format {fmt!r}: expected one of {sorted(FORMATS)}"])
     if reports := [f"{subject!r} goes out as {name}, not as {fmt}" for subject, name in DOCUMENTS if subject in what]:
@@ -428,12 +436,12 @@ def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, asked: ExportFilt
     chosen = [dataset(ledger, name) for name in dict.fromkeys(what)]
     if len(chosen) > 1 and not FORMATS[fmt].takes_many:
         raise MalformedError([f"a file of {fmt} holds one table; sqlite takes several, got {list(what)}"])
-    check_filters(asked, chosen)
+    check_filters(selection, chosen)
     return chosen
 
 
 def format_of(what: Sequence[str], path: Path) -> str:
-    """The format that a file's name says.
+    """Return the format that a file's name says.
 
     Raises:
         MalformedError: it says none.
@@ -480,15 +488,15 @@ class _Lookups(Mapping[str, "Lookup"]):
 
 
 def _frames(
-    ledger: OpenLedger, reader: TableReader, item: Dataset, asked: ExportFilter, lookups: _Lookups
+    ledger: OpenLedger, reader: TableReader, item: Dataset, selection: ExportFilter, lookups: _Lookups
 ) -> Iterator[DataFrame]:
-    columns = item.shown(asked)
+    columns = item.selected_columns(selection)
     if item.rows is not None:
-        for frame in item.rows(ledger, asked):
+        for frame in item.rows(ledger, selection):
             yield in_kinds(frame, columns, lookups)
         return
     assert item.scans is not None
-    for scan in item.scans(asked, columns):
+    for scan in item.scans(selection, columns):
         for frame in reader.frames(scan):
             yield in_kinds(frame, columns, lookups)
 
@@ -507,11 +515,11 @@ def _counted(
 
 @contextmanager
 def snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
-    """What reads the level views as they stand at one position, and that position."""
+    """Open a reader of the up-to-date views at one position, and return it with that position."""
     ledger.level()
     views = ledger.views
     for attempt in range(_TRIES + 1):
-        # a moment that has begun already is met by nobody else
+        # a read snapshot that has begun already cannot be used by another process
         is_alone = views.is_read or attempt == _TRIES
         with views.moment() as position:
             make = ReadingConnection if is_alone or position <= FEW_ENTRIES else table_reader
@@ -519,7 +527,7 @@ def snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
             with closing(reader):
                 with views_file.reading(views.path):
                     is_met = [frame["position"].to_list() for frame in reader.frames(_POSITION)] == [[position]]
-                if is_met:  # else somebody wrote in between
+                if is_met:  # else another process wrote in between
                     yield reader, position
                     return
 
@@ -537,13 +545,13 @@ def _refuse_name_without_letters(path: Path, fmt: str) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a device or a pipe stands there, into which is written: a file in its place would be no export."""
+    """Return whether the path is a device or a pipe, which is written into: a file in its place would be no export."""
     return path.exists() and not path.is_file()
 
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
-    """A name to write under; nothing is left of what fails."""
+    """Yield a name to write under; nothing is left after a failure."""
     if _is_stream(path):
         try:
             yield path
@@ -552,13 +560,13 @@ def _whole(path: Path) -> Iterator[Path]:
         return
     # What a link leads to is replaced, as a shell does it; the link stays.
     target = path.resolve() if path.is_symlink() else path
-    with whole(target, replace=True) as making:
-        if target.exists():  # from the beginning: names of people stand in a file that others may not read
+    with atomic_file(target, replace=True) as making:
+        if target.exists():  # from the beginning: the file holds names of people, which others may not read
             making.touch(mode=0o600)
             making.chmod(target.stat().st_mode & 0o777)
         try:
             yield making
-        # Also where somebody interrupts it.
+        # Also after an interruption.
         except BaseException:
             for end in ("", "-journal", "-wal", "-shm"):
                 with suppress(OSError):

@@ -1,14 +1,14 @@
 """The documented tables of a ledger in a schema of PostgreSQL, for others to read; nothing is ever read back.
 
-How they are put in place decides what readers meet. Taking tables away and renaming new ones into their place is quick
-to write, but whoever reads then waits behind the lock that it needs, a transaction that began before finds the new
-tables empty (their rows are younger than it), and views that others made of ours would have to be dropped. So a table
-that stands stays: the new rows come into a temporary table, and those that differ are deleted, updated and inserted,
-all tables in one transaction. Readers never wait and see one state whole; grants, views and foreign keys of others
-stay; after a day's games little is written. Where the columns of a table change (another scheme's state, a new version
-of a read model), columns are added and dropped, at the end, while readers of that table wait for its rows.
+The way of replacing tables decides what readers experience. Dropping tables and renaming new ones is quick to write.
+But readers then wait behind the lock that it needs, a transaction that began before finds the new tables empty
+(their rows are younger than it), and views that others made of ours would have to be dropped. So an existing table
+stays: the new rows come into a temporary table, and those that differ are deleted, updated and inserted, all tables
+in one transaction. Readers never wait and see one complete state; grants, views and foreign keys of others stay;
+after a day's games little is written. If the columns of a table change (another scheme's state, a new version of a
+read model), columns are added and dropped, at the end, while readers of that table wait for its rows.
 
-The server's own errors about any of this are told in one line; ``runtime.postgres`` knows the others.
+The server's own errors about any of this are reported in one line; ``runtime.postgres`` knows the others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ledger.runtime.table_reader import TableReader
 
 PATIENCE = 60.0  # seconds that others may keep a table from being changed
-_LOCK_SECONDS = 1  # of one try: whoever wants to read waits behind it
+_LOCK_SECONDS = 1  # of one try: readers wait behind it
 _JOURNAL = "journal"  # the table by which a schema is one that a ledger lives in
 _UNCHANGED = "nothing was changed"
 
@@ -74,15 +74,15 @@ def copy_tables(
     proposal: int | None = None,
     progress: Progress = silent,
 ) -> list[CopiedTable]:
-    """Copy the documented tables of the views into a schema of PostgreSQL, all of one moment, in one transaction.
+    """Copy the documented tables of the views to a schema of PostgreSQL: one read snapshot, in one transaction.
 
     Args:
-        ledger: a ledger; its views are brought level.
+        ledger: a ledger; its views are brought up to date.
         address: of the database, as libpq takes it, without a password.
-        schema: name of the schema; it is made where it is not there.
-        names: whether what tells who people are is copied, too.
+        schema: name of the schema; it is made if it is missing.
+        names: whether to copy identifying data, too.
         proposal: the open proposal after whose approval the ledger answers, where it does.
-        progress: told how many rows of each table are sent.
+        progress: receives how many rows of each table are sent.
 
     Returns:
         The tables in the order in which ``tables`` has them, ``origin`` last.
@@ -119,7 +119,7 @@ def _origin(ledger: OpenLedger, position: int, proposal: int | None, *, names: b
 
 
 class _PresentTable(NamedTuple):
-    """A table that stands in the schema.
+    """An existing table of the schema.
 
     Attributes:
         comment: by which it is known as one that this program made.
@@ -157,11 +157,11 @@ class _Copy:
         address: of the database, for messages.
         connection: to it, in a transaction that begins with ``begin``.
         schema: name of the schema.
-        tables: what is to stand there.
+        tables: the tables that are to be there.
         reader: of the views.
-        progress: told how many rows are sent.
-        present: the tables of this program that stand there, by name.
-        indexes: names of the indexes that stand there.
+        progress: receives how many rows are sent.
+        present: the existing tables of this program, by name.
+        indexes: names of the existing indexes.
     """
 
     address: str
@@ -174,8 +174,8 @@ class _Copy:
     indexes: set[str] = attrs.field(factory=set, init=False)
 
     def refused(self, message: str) -> StorageError:
-        """What is wrong with the schema."""
-        return StorageError(postgres.shown(self.address), f"schema {self.schema!r}: {message}")
+        """Return the fault of the schema, as an error."""
+        return StorageError(postgres.without_password(self.address), f"schema {self.schema!r}: {message}")
 
     @contextmanager
     def explained(self, subject: str) -> Iterator[None]:
@@ -189,22 +189,22 @@ class _Copy:
             remedy = _REMEDIES.get(state) or _REMEDIES.get(state[:2])
             if remedy is None and state.startswith("XX"):  # damaged
                 raise postgres.explained(self.address, state, str(error)) from error
-            # of what depends on a table the server tells in the line below the first
+            # the server names objects that depend on a table in the line below the first
             words = one_line(f"{error.diag.message_primary or error}; {error.diag.message_detail or ''}").rstrip("; .")
-            message = f"{subject}: {postgres.shown(words)}: {remedy or _UNCHANGED}"
-            raise StorageError(postgres.shown(self.address), message) from error
+            message = f"{subject}: {postgres.without_password(words)}: {remedy or _UNCHANGED}"
+            raise StorageError(postgres.without_password(self.address), message) from error
 
     def in_schema(self, name: str) -> str:
-        """A table of the schema, as SQL."""
+        """Return a table of the schema, as SQL."""
         return f"{quoted(self.schema)}.{quoted(name)}"
 
     # -- before anything is changed ------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Make sure that nobody else copies into the schema, and make it where it is not there.
+        """Make sure that no other copy into the schema runs, and make the schema if it is missing.
 
         Raises:
-            StorageError: somebody does.
+            StorageError: another one runs.
         """
         ask = self.connection.execute
         # Such locks are numbers that all programs of a database share: this one is made of words of our own. It goes
@@ -218,8 +218,8 @@ class _Copy:
         is_later = self.connection.info.server_version >= _LATER
         for timeout in (*_NO_TIMEOUTS, *([_LATER_TIMEOUT] if is_later else [])):
             ask(f"SET LOCAL {timeout} = 0")
-        # So that what a killed command began ends soon, and the next one need not wait. Not every system can tell, and
-        # a statement that fails would end the whole transaction: it stands within a savepoint.
+        # So that the remains of a killed command end soon, and the next one need not wait. Not every system supports
+        # it, and a statement that fails would end the whole transaction: it is within a savepoint.
         with suppress(psycopg.Error), self.connection.transaction():
             ask("SET LOCAL client_connection_check_interval = '5s'")
         ask(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
@@ -229,7 +229,7 @@ class _Copy:
             ask(f"CREATE SCHEMA {quoted(self.schema)}")
 
     def refuse_others(self, origin: Origin, ledger: OpenLedger) -> None:
-        """Look at what stands in the schema, and refuse what is not this ledger's.
+        """Check the contents of the schema, and refuse those that are not this ledger's.
 
         Raises:
             StorageError: a ledger lives there, or it holds tables, columns or indexes of others under names that are
@@ -251,7 +251,8 @@ class _Copy:
         self.indexes = {name for name, _, _, table in rows if table in copies}
         for name in sorted(copies):
             self.present[name] = self._present(name)
-            # Every column of a copy has a comment: one without any was added by somebody for a purpose of their own.
+            # Every column of a copy has a comment: one without any was added by another user for a purpose of their
+            # own.
             if name in needed and (added := sorted(self.present[name].columns - self.present[name].comments.keys())):
                 raise self.refused(
                     f"table {name!r} has columns {added}, which this program did not make: put them into a table of "
@@ -260,7 +261,7 @@ class _Copy:
         self._refuse_another_ledger(origin, ledger)
 
     def _present(self, name: str) -> _PresentTable:
-        """What is now known of a table that stands."""
+        """Return the known facts about an existing table."""
         target = self.in_schema(name)
         (row,) = self.connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (target,)).fetchall()
         columns = self.connection.execute(_COLUMNS, (target,)).fetchall()
@@ -320,14 +321,14 @@ class _Copy:
             with self.explained(f"table {name!r}"):
                 self._locked(name)
                 self.connection.execute(f"DROP TABLE {self.in_schema(name)}")
-        # Last, for a table that was made anew has lost its comments.
+        # Last, because a table that was made again has lost its comments.
         for table in self.tables:
             with self.explained(f"table {table.name!r}"):
                 self._describe(table)
         return [made[table.name] for table in self.tables]
 
     def _new(self, table: ServerTable) -> CopiedTable:
-        """A table that was not there: its rows, then its key and its indexes, which are quicker to make of all rows."""
+        """Make a new table: its rows, then its key and its indexes, which are quicker to make of all rows."""
         self._create(table)
         rows = self._filled(table, self.in_schema(table.name), freeze=True)
         self._finish(table)
@@ -339,7 +340,7 @@ class _Copy:
         )
         self.connection.execute(f"CREATE TABLE {self.in_schema(table.name)}({columns})")
         if table.is_personal:
-            # Statistics of a column hold values of it, for whoever may read them, and after a person was erased.
+            # Statistics of a column hold values of it, for all who may read them, and after a person was erased.
             for column in table.columns:
                 self.connection.execute(
                     f"ALTER TABLE {self.in_schema(table.name)} ALTER COLUMN {quoted(column.name)} SET STATISTICS 0"
@@ -347,7 +348,7 @@ class _Copy:
 
     def _filled(self, table: ServerTable, target: str, *, freeze: bool = False) -> int:
         """Send the rows of a table, block by block; returns how many there are."""
-        # Rows that are frozen need no second writing of their pages; only a table that nobody has seen may have them.
+        # Rows that are frozen need no second writing of their pages; only a new and unseen table may have them.
         options = "FORMAT csv, FREEZE" if freeze else "FORMAT csv"
         names = ", ".join(quoted(column.name) for column in table.columns)
         rows, total = 0, 0 if self.progress is silent else table.count()
@@ -375,7 +376,7 @@ class _Copy:
                 )
 
     def _staged(self, table: ServerTable) -> int:
-        """Send the rows of a table that stands into a temporary one; returns how many there are."""
+        """Send the rows of an existing table into a temporary one; return how many there are."""
         columns = ", ".join(f"{quoted(column.name)} {column.type}" for column in table.columns)
         self.connection.execute(f"CREATE TEMPORARY TABLE {_staging(table)}({columns}) ON COMMIT DROP")
         rows = self._filled(table, _staging(table))
@@ -403,7 +404,7 @@ class _Copy:
                 self.connection.execute(statement).rowcount
                 for statement in (
                     f"DELETE FROM {target} AS old USING {pairs} WHERE old.ctid = old_row AND new_row IS NULL",
-                    # Not deleted and inserted anew: a foreign key of others would stand in the way.
+                    # Updated, not deleted and inserted: a foreign key of others would be in the way.
                     f"UPDATE {target} AS old SET ({columns}) = ROW({values}) "
                     f"FROM {pairs} JOIN {staging} AS new ON new.ctid = new_row WHERE old.ctid = old_row",
                     f"INSERT INTO {target}({columns}) SELECT {values} "
@@ -423,7 +424,7 @@ class _Copy:
         return CopiedTable(table.name, rows, differing)
 
     def _changed(self, table: ServerTable, rows: int) -> CopiedTable:
-        """Bring a table to other columns, or make it anew where its rows are told apart by others."""
+        """Give a table other columns, or make it again if others identify its rows."""
         target, present, types = self.in_schema(table.name), self.present[table.name], _types(table)
         self._locked(table.name)
         if present.key != list(table.key) or any(present.columns[name] != types.get(name) for name in present.key):
@@ -439,7 +440,7 @@ class _Copy:
                 self.connection.execute(f"ALTER TABLE {target} DROP COLUMN {quoted(name)}")
         for column in table.columns:
             if present.columns.get(column.name) != types[column.name]:
-                # without NOT NULL, for the rows that stand have no value of it yet
+                # without NOT NULL, because the existing rows have no value of it yet
                 self.connection.execute(f"ALTER TABLE {target} ADD COLUMN {quoted(column.name)} {column.type}")
         # indexes of a column go with it
         left = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
@@ -447,7 +448,7 @@ class _Copy:
         return self._replaced(table, rows)
 
     def _locked(self, name: str) -> None:
-        """Lock a table against readers, in short tries: whoever comes to read waits behind each of them.
+        """Lock a table against readers, in short tries: new readers wait behind each of them.
 
         Raises:
             StorageError: others go on reading it.
@@ -469,7 +470,7 @@ class _Copy:
                 return
 
     def _describe(self, table: ServerTable) -> None:
-        """Say what the table and its columns mean, where that is not said: of what stands now, some of it made anew."""
+        """Describe the table and its columns if descriptions are missing: some current tables are made again."""
         target = self.in_schema(table.name)
         present = self._present(table.name)
         if present.comment != table.comment:
@@ -485,7 +486,7 @@ def _staging(table: ServerTable) -> str:
 
 
 def _types(table: ServerTable) -> dict[str, str]:
-    """The types of the columns as the server tells them, without their collation."""
+    """Return the types of the columns as the server states them, without their collation."""
     return {column.name: column.type.partition(" COLLATE")[0] for column in table.columns}
 
 
@@ -495,5 +496,5 @@ def _record(row: str, names: Sequence[str]) -> str:
 
 
 def _text(words: str) -> str:
-    """A text as SQL writes it, whatever ``standard_conforming_strings`` says; COMMENT takes no parameters."""
+    """Return a text as SQL writes it, for any value of ``standard_conforming_strings``; COMMENT takes no parameters."""
     return "E'" + words.replace("\\", "\\\\").replace("'", "''") + "'"

@@ -1,10 +1,10 @@
 """The documented tables of the views as tables of PostgreSQL: types, keys, indexes, comments, and the rows as CSV.
 
 A table there has the name, the columns, the key and the values that it has in the views: INTEGER is ``bigint``, REAL
-``double precision``, TEXT ``text``, BLOB ``bytea``. Instants stay what their columns say (milliseconds since 1970, or
-ISO 8601 as exactly as it is known), for a timestamp could not say "some day in May 2004". What ``query`` and Datasette
-say of a table or a column is its comment. Beside them stand ``origin``, which says of which journal and position the
-rows are, and, where they are asked for, ``names``. No server is known here.
+``double precision``, TEXT ``text``, BLOB ``bytea``. Instants keep the form of their columns (milliseconds since
+1970, or ISO 8601 as exactly as it is known), because a timestamp could not say "some day in May 2004". The
+descriptions that ``query`` and Datasette show of a table or a column are its comments. Two more tables are
+``origin``, with the journal and position of the rows, and, on request, ``names``. This module knows no server.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # By code point, as SQLite sorts: rows come in the same order, and no update of the server's system reorders an index.
 _TYPES = {"INTEGER": "bigint", "REAL": "double precision", "TEXT": 'text COLLATE pg_catalog."C"', "BLOB": "bytea"}
-# What the views work out stands there as a table, and has the index that other tables of tournaments have.
+# Values that the views calculate are a table there, with the index that other tables of tournaments have.
 _BY_TOURNAMENT = (
     f"CREATE INDEX {tournament_performance.NAME}_by_tournament "
     f"ON {tournament_performance.NAME}(pool, tournament, player, n)"
@@ -109,11 +109,11 @@ class ServerTable:
         name: in the schema, and in the views.
         doc: what a row is.
         columns: its columns, in their order.
-        key: the names of the columns that tell rows apart.
+        key: the names of the columns that identify rows.
         indexes: those that the views have.
         rows: gives the rows, in the order of the key, read by a reader of the views.
-        count: tells how many rows there are at most, for whoever watches.
-        is_personal: whether it tells who people are, so that the server may keep no statistics of it.
+        count: states how many rows there are at most, for reports of progress.
+        is_personal: whether it identifies people, so that the server may keep no statistics of it.
     """
 
     name: str
@@ -127,13 +127,14 @@ class ServerTable:
 
     @property
     def comment(self) -> str:
-        """What it says, and by which mark a table is known that this program made."""
+        """The description of the table, and the mark by which a table of this program is known."""
         return f"{self.doc} {MARK}"
 
     def comments(self, tables: Mapping[str, ServerTable]) -> dict[str, str]:
-        """What each column says, with its unit and, where that is among *tables*, whose values it has.
+        """Yield the description of each column, with its unit and, if that is among *tables*, its values' column.
 
-        Foreign keys are told and not declared: the views declare none, so nothing holds the rows of a plug-in to them.
+        Foreign keys are described and not declared: the views declare none, so nothing holds the rows of a plug-in
+        to them.
         """
         comments = {}
         for column in self.columns:
@@ -144,7 +145,7 @@ class ServerTable:
         return comments
 
     def csv(self, frame: DataFrame) -> bytes:
-        r"""Rows as COPY reads them: text in quotes, nothing for NULL, numbers in the fewest digits that mean them.
+        r"""Return rows as COPY reads them: text in quotes, nothing for NULL, numbers in the fewest exact digits.
 
         Text is always quoted: a line with nothing but ``\.`` would end the rows, and an empty text would be none.
 
@@ -167,14 +168,14 @@ class ServerTable:
 
 @of_one_moment
 def server_tables(ledger: OpenLedger, *, names: bool = False) -> list[ServerTable]:
-    """Every documented table of the views, those of plug-ins too, and the names where they are asked for.
+    """Return every documented table of the views, those of plug-ins too, and on request the names.
 
     Args:
-        ledger: a ledger whose views are level.
-        names: whether what tells who people are is wanted: names, identities, years of birth.
+        ledger: a ledger whose views are up to date.
+        names: whether to include identifying data: names, identities, years of birth.
 
     Raises:
-        ProjectionError: the table of a read model is not level, or has the name of one that stands beside the views.
+        ProjectionError: the table of a read model is not up to date, or has the name of one of the additional tables.
     """
     connection, at_hand = ledger.views.connection, ledger.views.at_hand
     statements = [
@@ -220,7 +221,7 @@ def _of_views(
             yield from reader.frames(TableScan(columns=scanned, source=quoted(name), key=keys, where=where), _ROWS)
 
     def count() -> int:
-        # a performance stands beside a row of the history
+        # a performance belongs to a row of the history
         counted = HISTORY.name if name == tournament_performance.NAME else name
         return int(connection.execute(f"SELECT count(*) FROM {quoted(counted)}").fetchone()[0])
 
@@ -233,9 +234,9 @@ _INDEXED = re.compile(r'"?(\w[\w-]*)"?( DESC)?')
 
 
 def _index(statement: str, table: str, columns: Sequence[ServerColumn]) -> ServerIndex | None:
-    """The index that a statement of the views makes of this table, where it is by columns alone; else None.
+    """Return the index that a statement of the views makes of this table, if it is by columns alone; else None.
 
-    The one index by parts of JSON serves the recording of games told again.
+    The one index by parts of JSON serves the matching of repeated games.
     """
     parts = _INDEX.fullmatch(statement)
     if parts is None or parts[2] != table:
@@ -280,7 +281,7 @@ def _of_names(ledger: OpenLedger) -> ServerTable:
 
 @attrs.frozen(kw_only=True)
 class Origin:
-    """What a copy of the tables is of; the fields are the columns of the table ``origin``."""
+    """The origin of a copy of the tables; the fields are the columns of the table ``origin``."""
 
     ledger: str
     position: int

@@ -15,7 +15,7 @@ import attrs
 
 from ledger.answers.asking import day, of_one_moment
 from ledger.answers.crosstables import editions, event_games
-from ledger.answers.crosstables.crosstable import EventFacts, byes_beside
+from ledger.answers.crosstables.crosstable import EventFacts, counted_byes
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.exports.columns import ExportFilter
 from ledger.book import tournament_editions
@@ -34,7 +34,7 @@ TEN_POINTS = 20  # half points; readers have one digit before the point
 MOST_POINTS = 99.5  # four columns: an arena or a long match may bring more
 _DAY = 10  # characters of an instant that names a day
 _BLANK = " " * 8
-_NOTHING = (_BLANK, 0)  # a round of which nothing is told: a Z would tell of a bye, in rounds still to come, too
+_NOTHING = (_BLANK, 0)  # a round without any report: a Z would mean a bye, in rounds still to come, too
 _BYES = {Brings.HALF: "H", Brings.FULL: "F", Brings.ALLOTTED: "U", Brings.ZERO: "Z", Brings.ABSENT: " "}
 _TYPES = {
     "swiss": "Individual: Swiss-System",
@@ -55,12 +55,12 @@ class ReportEntrant(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class Report:
-    """What the report says.
+    """The content of the report.
 
     Attributes:
         name: of the tournament.
         first, last: its days, as precise as they are known.
-        kind: one of the words of ``facts.words.Format``, None where nobody said.
+        kind: one of the words of ``facts.words.Format``, None if it is unknown.
         entrants: by player number.
         rounds: the games of each round; a player has one game in each at most.
         byes: the rounds without a game, each a round of its number.
@@ -76,62 +76,62 @@ class Report:
 
 
 @of_one_moment
-def trf16(ledger: OpenLedger, asked: ExportFilter) -> Iterator[bytes]:
-    """The report of a tournament, line by line.
+def trf16(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
+    """Return the report of a tournament, line by line.
 
     Args:
-        ledger: whose views are level.
-        asked: the tournament, its pool, and days between which one edition lies.
+        ledger: whose views are up to date.
+        selection: the tournament, its pool, and days between which one edition lies.
 
     Raises:
-        UnknownNameError: nothing is told of a tournament of that name.
-        MalformedError: names were not asked for, or there are several editions, or more than TRF16 can hold.
+        UnknownNameError: no tournament of that name is known.
+        MalformedError: names were not requested, or there are several editions, or more than TRF16 can hold.
     """
-    if asked.tournament is None:
+    if selection.tournament is None:
         raise MalformedError(["a report is of one tournament: name it with --tournament"])
-    if not asked.names:
+    if not selection.names:
         raise MalformedError(["a report tells who the players are: say so with --names"])
-    number = ledger.pool(ledger.first_scheme().pool).pool if asked.pool is None else asked.pool
+    number = ledger.pool(ledger.first_scheme().pool).pool if selection.pool is None else selection.pool
     pool = next(pool for pool in ledger.pools() if pool.pool == number)
     connection = ledger.views.connection
-    every = event_games.games_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
-    byes = tournament_editions.rounds_of(connection, pool, [asked.tournament]).get(asked.tournament, [])
-    telling = _told(pool, asked, every, byes)
-    if telling is None:
-        editions.refuse_unknown(connection, pool, asked.tournament)
-    announcements = editions.announced_by_name(connection, pool, [asked.tournament])
-    announced = announcements.get((asked.tournament, telling.edition.first_ms))
-    first, last = (day(telling.edition.first_ms), day(telling.edition.last_ms)) if announced else telling.days
-    rounds = rounds_of(telling.games)
+    every = event_games.games_of(connection, pool, [selection.tournament]).get(selection.tournament, [])
+    byes = tournament_editions.rounds_of(connection, pool, [selection.tournament]).get(selection.tournament, [])
+    event = _only_edition(pool, selection, every, byes)
+    if event is None:
+        editions.refuse_unknown(connection, pool, selection.tournament)
+    announcements = editions.announced_by_name(connection, pool, [selection.tournament])
+    announced = announcements.get((selection.tournament, event.edition.first_ms))
+    first, last = (day(event.edition.first_ms), day(event.edition.last_ms)) if announced else event.days
+    rounds = rounds_of(event.games)
     is_numbered = all(game.round_number == number for number, games in enumerate(rounds, 1) for game in games)
-    # A bye names its round: beside rounds that were made up of days it would stand in a wrong one.
-    counted = [bye for bye in byes_beside(telling.games, telling.byes) if bye.round] if is_numbered else []
-    # A bye may lie in a round of which no game is told.
+    # A bye names its round: among rounds that were made up of days it would be in a wrong one.
+    counted = [bye for bye in counted_byes(event.games, event.byes) if bye.round] if is_numbered else []
+    # A bye may lie in a round without a reported game.
     rounds += [[] for _ in range(max((bye.round or 0 for bye in counted), default=0) - len(rounds))]
     return lines_of(
         Report(
-            name=asked.tournament,
+            name=selection.tournament,
             first=first,
             last=last,
             kind=announced.format if announced else None,
-            entrants=_entrants(ledger, telling.games, counted),
+            entrants=_entrants(ledger, event.games, counted),
             rounds=rounds,
             byes=counted,
         )
     )
 
 
-def _told(
-    pool: Pool, asked: ExportFilter, games: Sequence[EventGame], byes: Sequence[StoredRound]
+def _only_edition(
+    pool: Pool, selection: ExportFilter, games: Sequence[EventGame], byes: Sequence[StoredRound]
 ) -> EventFacts | None:
-    """The one edition that is asked for; None where nothing is told of it.
+    """Return the requested edition; None if nothing is known of it.
 
     Raises:
         MalformedError: there are several.
     """
-    name = str(asked.tournament)
-    low = -inf if asked.since_ms is None else asked.since_ms
-    high = inf if asked.until_ms is None else asked.until_ms
+    name = str(selection.tournament)
+    low = -inf if selection.since_ms is None else selection.since_ms
+    high = inf if selection.until_ms is None else selection.until_ms
     every = editions_of(pool, name, event_games.ends_of(games), byes, None)
     inside = [
         EventFacts(
@@ -142,11 +142,11 @@ def _told(
         for edition in every.every
         if edition.last_ms >= low and edition.first_ms <= high
     ]
-    telling = [edition for edition in inside if edition.games or edition.byes]
-    if len(telling) > 1:
-        spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition, _, _ in telling)
+    nonempty = [edition for edition in inside if edition.games or edition.byes]
+    if len(nonempty) > 1:
+        spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition, _, _ in nonempty)
         raise MalformedError([f"{name!r} has several editions: {spans}; choose one with --since and --until"])
-    return telling[0] if telling else None
+    return nonempty[0] if nonempty else None
 
 
 def _entrants(ledger: OpenLedger, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> dict[int, ReportEntrant]:
@@ -175,10 +175,11 @@ def _entrants(ledger: OpenLedger, games: Sequence[EventGame], byes: Sequence[Sto
 
 
 def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
-    """The games by rounds, from the first.
+    """Return the games by rounds, from the first.
 
-    Where each game has the number of its round, and nobody plays twice in one, these are the rounds. Otherwise a round
-    in which a player has several games becomes as many as are needed, and games without a round go by their days.
+    If each game has the number of its round, and no player has two games in one, these are the rounds. Otherwise a
+    round in which a player has several games becomes as many as are needed, and games without a round go by their
+    days.
     """
     numbers = [game.round_number for game in games]
     if not numbers:
@@ -187,7 +188,7 @@ def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
         whole: list[list[EventGame]] = [[] for _ in range(max(numbers))]
         for game in games:
             whole[game.round_number - 1].append(game)
-        if all(_nobody_plays_twice(part) for part in whole):
+        if all(_is_one_game_each(part) for part in whole):
             return whole
     rounds: list[list[EventGame]] = []
     base, before = 0, None
@@ -195,19 +196,19 @@ def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
         group = game.round_number or game.ended_at
         if group != before:
             base, before = len(rounds), group
-        place = next((at for at in range(base, len(rounds)) if _nobody_plays_twice([*rounds[at], game])), len(rounds))
+        place = next((at for at in range(base, len(rounds)) if _is_one_game_each([*rounds[at], game])), len(rounds))
         rounds[place:] = rounds[place:] or [[]]
         rounds[place].append(game)
     return rounds
 
 
-def _nobody_plays_twice(games: Sequence[EventGame]) -> bool:
+def _is_one_game_each(games: Sequence[EventGame]) -> bool:
     players = [player for game in games for player in (game.white, game.black)]
     return len(players) == len(set(players))
 
 
 def lines_of(report: Report) -> Iterator[bytes]:
-    """The lines of a report, in UTF-8, with Windows line ends as FIDE's own programs write them.
+    """Yield the lines of a report, in UTF-8, with Windows line ends as FIDE's own programs write them.
 
     Raises:
         MalformedError: more players or rounds than TRF16 has room for.
@@ -256,7 +257,7 @@ def _header(report: Report) -> Iterator[str]:
     days = []
     for games in report.rounds:
         ended = {game.ended_at[:_DAY] for game in games}
-        # empty where the games of a round were played on several days, or nobody knows on which
+        # empty if the games of a round were played on several days, or on unknown ones
         is_known = len(ended) == 1 and all(len(text) == _DAY for text in ended)
         days.append(min(ended)[2:].replace("-", "/") if is_known else "")
     if any(days):
@@ -264,7 +265,7 @@ def _header(report: Report) -> Iterator[str]:
 
 
 def _cells(report: Report, ranks: Mapping[int, int]) -> dict[int, list[tuple[str, int]]]:
-    """By player, the cell of each round and its half-points."""
+    """Return, by player, the cell of each round and its half-points."""
     cells = {player: [_NOTHING] * len(report.rounds) for player in ranks}
     for bye in report.byes:
         letter = _BYES[Brings(bye.brings)]

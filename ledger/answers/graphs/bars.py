@@ -79,7 +79,7 @@ class PlayerBars:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Page:
-    """A page of a rating graph: the games of one player, newest first; by date, a second player's beside them."""
+    """A page of a rating graph: the games of one player, newest first; by date, those of a second player too."""
 
     pool: str = documented("the pool")
     position: int = documented("the journal's last entry that it follows from", minimum=1)

@@ -34,7 +34,7 @@ var steps={ArrowLeft:'previousElementSibling',ArrowRight:'nextElementSibling'},s
 var other=found&&step&&found[step]&&found[step].querySelector('a,[tabindex]');
 if(other){event.preventDefault();other.focus()}});
 })();"""
-# The policy lets in the script by the digest of its text: whatever else is slipped into the page does not run.
+# The policy admits the script by the digest of its text: no other script in the page runs.
 _DIGEST = b64encode(sha256(_SCRIPT.encode()).digest()).decode()
 _FORM = (
     "body{margin:0 auto;padding:1rem;max-width:76rem;font:15px/1.45 system-ui,'DejaVu Sans',sans-serif}"
@@ -63,24 +63,24 @@ def draw(
     page_link: Callable[[int], str] | None = None,
     pgn: Mapping[str, str] | None = None,
 ) -> str:
-    """The HTML file of a page.
+    """Return the HTML file of a page.
 
     Args:
         page: its data.
         look: what the reader chose.
-        page_link: the address of the page of a number; None where the other pages are nowhere.
-        pgn: games as PGN, by key: each stands in the details of its game.
+        page_link: the address of the page of a number; None if there are no other pages.
+        pgn: games as PGN, by key: each is in the details of its game.
     """
     title = in_markup(f"Rating graph of {wording.heading(page)}")
-    shown = f"<style>{style(look)}</style>"
+    styling = f"<style>{style(look)}</style>"
     if look.sheet is not None:
-        shown = f'<link rel="stylesheet" href="{in_markup(look.sheet)}">'
+        styling = f'<link rel="stylesheet" href="{in_markup(look.sheet)}">'
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_policy(look)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>\n{shown}\n</head>\n<body>\n<main>",
+            f"<title>{title}</title>\n{styling}\n</head>\n<body>\n<main>",
             f"<h1>{title}</h1>\n<p>{in_markup(wording.summary(page))}</p>",
             *_links(page, page_link),
             *_drawings(page, look),
@@ -94,7 +94,7 @@ def draw(
 
 
 def style(look: Look = PLAIN) -> str:
-    """The style sheet of these pages and of the graphs in them, which may also stand in a file of its own."""
+    """Return the style sheet of these pages and of the graphs in them, which may also be in a file of its own."""
     if look.theme is Theme.AUTO:
         page = f":root{{color-scheme:light dark}}{_FORM}{_LIGHT}@media (prefers-color-scheme:dark){{{_DARK}}}"
     else:
@@ -103,7 +103,7 @@ def style(look: Look = PLAIN) -> str:
 
 
 def _policy(look: Look) -> str:
-    """What the page may load and run: its own script, and its style: within it, or of the site of the style sheet."""
+    """Return what the page may load and run: its own script, and its style, inline or from the style sheet's site."""
     styles = "'unsafe-inline'"
     if look.sheet is not None:
         site = urlsplit(look.sheet)
@@ -114,7 +114,7 @@ def _policy(look: Look) -> str:
 
 
 def _drawings(page: Page, look: Look) -> list[str]:
-    """The graph, bar by bar and by date, of which a switch shows one; with a second player by date alone."""
+    """Return the graph, bar by bar and by date, with a switch between them; with a second player by date alone."""
     # in a picture of their own: what is not displayed may give no patterns to the other one
     parts = [f'<svg width="0" height="0" aria-hidden="true"><defs>{looks.patterns(look)}</defs></svg>']
     orders = _ORDERS if page.against is None and page.player.bars else {page.by: ""}
@@ -136,7 +136,7 @@ def _drawings(page: Page, look: Look) -> list[str]:
 
 
 def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
-    """``<< prev | List | next >>``; newer games stand to the left, and so does the link to them."""
+    """Return ``<< prev | List | next >>``; newer games are to the left, and so is the link to them."""
 
     def to(number: int | None, words: str, kind: str, which: str) -> str:
         if number is None:
@@ -157,7 +157,7 @@ def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
 
 
 def _details(page: Page, pgn: Mapping[str, str]) -> list[str]:
-    """A panel for each game, of which one is seen: where the reader points, is, or has followed a bar to."""
+    """Return a panel for each game, of which one is seen: under the pointer, or at the end of a bar's link."""
     players = [player for player in (page.player, page.against) if player is not None]
     articles = [_article(player, bar, pgn.get(bar.game)) for player in players for bar in player.bars]
     pieces = ""
@@ -184,7 +184,7 @@ def _article(player: PlayerBars, bar: Bar, pgn: str | None) -> str:
 
 
 def _board(bar: Bar) -> str:
-    """The final position from the player's side; leads to the game where that has an address."""
+    """Return the final position from the player's side; it leads to the game if that has an address."""
     if bar.final_position is None:
         return ""
     position = Position(bar.final_position)

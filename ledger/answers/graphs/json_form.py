@@ -18,20 +18,20 @@ from ledger.runtime.visible import in_json
 
 
 def as_json(page: Page) -> bytes:
-    """The document ``rating-graph/1``; hidden characters of names are escaped, a rating without bounds is null."""
+    """Return the document ``rating-graph/1``; hidden characters of names are escaped, an unbounded rating is null."""
     return exact(page, upright=True)
 
 
 def exact(value: Any, *, upright: bool = False) -> bytes:
-    """JSON of plain values and of the classes of a page, on one line or, *upright*, a field a line."""
+    """Return JSON of plain values and of the classes of a page, on one line or, *upright*, a field a line."""
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if upright else 0)
     text = orjson.dumps(value, default=vars, option=option)
-    # Delete is an ASCII character that nobody sees.
+    # Delete is an invisible ASCII character.
     return text if text.isascii() and b"\x7f" not in text else in_json(text.decode()).encode()
 
 
 def rows(page: Page) -> list[dict[str, Any]]:
-    """A row for each bar, newest first, with its player in front; the second player's behind the first one's."""
+    """Return a row for each bar, newest first, with its player in front; the second player's behind the first one's."""
     return [
         {"player": player.name, "player_number": player.player, **vars(bar)}
         for player in (page.player, page.against)
@@ -41,7 +41,7 @@ def rows(page: Page) -> list[dict[str, Any]]:
 
 
 def lichess_history(pages: Iterable[Page]) -> list[dict[str, Any]]:
-    """The history of one player.
+    """Return the history of one player.
 
     Args:
         pages: for each pool one page with all games.

@@ -1,4 +1,4 @@
-"""Where things stand in a drawn rating graph: the scale of points, the places of bars, the months of the axis.
+"""The layout of a drawn rating graph: the scale of points, the places of bars, the months of the axis.
 
 Lengths are pixels of an SVG of that size; x grows to the right, so newer games have the smaller x. No colours, no text
 but that of the axes.
@@ -17,7 +17,7 @@ from ledger.facts.periods import OPEN
 LEFT, RIGHT, TOP, BELOW = 58.0, 18.0, 70.0, 64.0  # around the plot
 HEIGHT = 280.0  # of the plot
 NARROWEST = 760.0  # plot, so that heading and legend have room
-NOW_WIDTH, NOW_GAP = 14.0, 12.0  # the bar of the rating now and the room beside it
+NOW_WIDTH, NOW_GAP = 14.0, 12.0  # the bar of the rating now and the space next to it
 WIDEST_STEP, SMALLEST_STEP = 22.0, 4.0  # from bar to bar
 DAY_BAR = 6.0  # width of a bar in date order
 WIDEST_BY_DATE = 2_400.0
@@ -41,7 +41,7 @@ class Scale(NamedTuple):
     ticks: tuple[float, ...]
 
     def y(self, rating: float) -> float:
-        """Where a rating stands."""
+        """Return the height of a rating."""
         span = self.high / 2 - self.low / 2
         share = (min(max(rating, self.low), self.high) / 2 - self.low / 2) / span
         return TOP + HEIGHT * (1.0 - share)
@@ -56,13 +56,13 @@ class Label(NamedTuple):
 
 
 class GraphLayout(NamedTuple):
-    """Where the bars of a page stand.
+    """The places of the bars of a page.
 
     Attributes:
         width: of the picture.
         bar: width of a bar.
         places: the middle of each bar, newest first.
-        beside: the same of the second player's games.
+        beside: the same for the second player's games.
         now: the middle of the bar of the rating now; None: the page does not show it.
         labels: the words of the axis.
         seams: where each change of scheme lies.
@@ -85,7 +85,7 @@ class GraphLayout(NamedTuple):
 
 
 def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
-    """The layout of a page, whose scale has room for the opponents' ratings where they are shown."""
+    """Return the layout of a page, whose scale includes the opponents' ratings if they are shown."""
     ratings: list[float | None] = []
     for player in (page.player, page.against):
         if player is not None:
@@ -95,7 +95,7 @@ def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
     if opponents:
         ratings += [bar.opponent_rating_before for bar in page.player.bars]
     finite = [rating for rating in ratings if rating is not None and isfinite(rating)]
-    # a scheme of somebody else may rate beyond all measure: the drawing stays one
+    # another author's scheme may rate beyond all measure: the drawing stays one
     scale = scale_of([max(-LARGEST, min(LARGEST, end(finite))) for end in (min, max) if finite])
     now = LEFT + NOW_GAP / 2 + NOW_WIDTH / 2 if page.is_newest and page.player.rating_now is not None else None
     begin = LEFT + NOW_GAP / 2 if now is None else now + NOW_WIDTH / 2 + NOW_GAP
@@ -105,7 +105,7 @@ def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
 
 
 def scale_of(ratings: Sequence[float]) -> Scale:
-    """A scale with round values that all ratings stand within, the lowest a little above its lower end."""
+    """Return a scale with round values that includes all ratings, the lowest a little above its lower end."""
     low, high = min(ratings, default=1000.0), max(ratings, default=2000.0)
     span = high / 2 - low / 2
     # Ratings that are as good as equal would leave the scale without a height.
@@ -162,7 +162,7 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
 
 
 def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[Label]:
-    """A month's label stands in its middle, that of several months or years in the middle of them."""
+    """Return the labels: a month's is in its middle, that of several months or years in the middle of them."""
     begin = first - first % every if every > 1 else first
     labels = []
     for month in range(begin, last, every):
@@ -182,13 +182,13 @@ def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> l
 
 
 def _month_of(ms: int) -> int:
-    """The month of an instant, counted from year 0."""
+    """Return the month of an instant, counted from year 0."""
     moment = _EPOCH + timedelta(milliseconds=ms)
     return moment.year * 12 + moment.month - 1
 
 
 def _ms(month: int) -> int:
-    """When a month begins, milliseconds since 1970."""
+    """Return when a month begins, milliseconds since 1970."""
     year, place = divmod(month, 12)
     # Python's dates end with the year 9999, and so do the ledger's: the month after it begins behind the last instant.
     if year > MAXYEAR:

@@ -1,6 +1,6 @@
-"""How a rating graph looks: colours for light and for dark pages, patterns, the style sheet of the SVG.
+"""The look of a rating graph: colours for light and for dark pages, patterns, the style sheet of the SVG.
 
-Results are told apart by colour and by pattern, chosen for eyes of every colour vision; in monochrome by pattern alone.
+Results differ by colour and by pattern, chosen for eyes of every colour vision; in monochrome by pattern alone.
 
 A page that allows no inline styles takes the same style sheet from an address (``Look.sheet``). What is drawn also has
 plain fills of its own, so that it is a graph, not a black rectangle, where no style sheet comes.
@@ -37,13 +37,13 @@ class Theme(StrEnum):
 
 
 class Look(NamedTuple):
-    """What the reader chose.
+    """The reader's choices.
 
     Attributes:
-        opponents: whether the opponents' ratings stand on top as small squares.
-        mono: whether patterns alone tell the results apart.
+        opponents: whether the opponents' ratings are on top as small squares.
+        mono: whether patterns alone distinguish the results.
         theme: for which pages it is.
-        sheet: the address of the style sheet, for pages that allow no inline styles; None: it stands in the picture.
+        sheet: the address of the style sheet, for pages that allow no inline styles; None: it is in the picture.
     """
 
     opponents: bool = False
@@ -70,7 +70,7 @@ _DARK = _Ground("#14171B", "#E8EAED", "#2E343B", "#A3ABB5", "#C9CED6")
 
 
 def patterns(look: Look) -> str:
-    """The definitions of the patterns, each with a ground and what is drawn over it."""
+    """Yield the definitions of the patterns, each with a ground and its drawing over it."""
     grounds = {name: _LIGHT.page if look.mono else COLOURS[name] for name in _PATTERNS}
     over = _LIGHT.ink if look.mono else _LIGHT.page
     return "".join(
@@ -82,9 +82,9 @@ def patterns(look: Look) -> str:
 
 
 def fill_of(kind: str, look: Look) -> str:
-    """The fill of a bar where no style sheet says another one; a pattern never comes from a style sheet.
+    """Return the fill of a bar if no style sheet says another one; a pattern never comes from a style sheet.
 
-    One that stands elsewhere would seek the pattern there.
+    A style sheet in another file would seek the pattern there.
     """
     if kind in _PATTERNS:
         return f"url(#rg-{kind})"
@@ -94,7 +94,7 @@ def fill_of(kind: str, look: Look) -> str:
 
 
 def style(look: Look) -> str:
-    """The style sheet; where the theme is ``AUTO``, with the colours of dark pages for readers who have such."""
+    """Return the style sheet; for the theme ``AUTO``, with the colours of dark pages for readers who have such."""
     if look.theme is Theme.DARK:
         return _FORM + _colours(_DARK, mono=look.mono)
     light = _FORM + _colours(_LIGHT, mono=look.mono)

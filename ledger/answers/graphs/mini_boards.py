@@ -55,7 +55,7 @@ _SHAPES: dict[str, tuple[str, str]] = {
 
 
 def definitions() -> str:
-    """The twelve pieces, as symbols to be used by ``board``: once in a picture, within ``<defs>``."""
+    """Return the twelve pieces, as symbols to be used by ``board``: once in a picture, within ``<defs>``."""
     symbols = []
     for letter in "KQRBNPkqrbnp":
         white = letter.isupper()
@@ -69,10 +69,10 @@ def definitions() -> str:
 
 
 def board(position: Position, *, side: float = SIDE, x: float = 0, y: float = 0, flipped: bool = False) -> str:
-    """A board as an SVG group; the squares of the last move are marked.
+    """Return a board as an SVG group; the squares of the last move are marked.
 
     Args:
-        position: what stands on it.
+        position: its pieces.
         side: its width and height in the picture.
         x: of its left edge.
         y: of its upper edge.
@@ -102,7 +102,7 @@ def _corner(square: int, *, flipped: bool = False) -> tuple[int, int]:
 
 
 def in_words(position: Position) -> str:
-    """The position for who cannot see it: ``White: king e1, pawns a2 b2; Black: king e8; White to move``."""
+    """Return the position in words: ``White: king e1, pawns a2 b2; Black: king e8; White to move``."""
     squares_of: dict[str, list[str]] = {}
     for square, piece in enumerate(position.squares):
         squares_of.setdefault(piece, []).append(f"{FILES[square % 8]}{RANKS[square // 8]}")
@@ -118,10 +118,10 @@ def in_words(position: Position) -> str:
 
 
 def document(position: Position, title: str, *, side: int = SIDE, flipped: bool = False) -> str:
-    """A whole picture of the position, with its title and, for screen readers, the position in words.
+    """Return a whole picture of the position, with its title and, for screen readers, the position in words.
 
     Args:
-        position: what stands on the board.
+        position: the pieces on the board.
         title: any text; it is escaped.
         side: width and height in pixels.
         flipped: Black below.
@@ -137,7 +137,7 @@ def document(position: Position, title: str, *, side: int = SIDE, flipped: bool 
 
 
 def drawn_in_text(position: Position, *, flipped: bool = False) -> str:
-    """The position in eight lines of letters, White's in capitals, with files and ranks beside them."""
+    """Return the position in eight lines of letters, White's in capitals, with files and ranks at the edges."""
     step = -1 if flipped else 1
     rows = [
         f"{RANKS[rank]}  {' '.join(position.squares[8 * rank : 8 * rank + 8][::step])}" for rank in range(8)[::-step]

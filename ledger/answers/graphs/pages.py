@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, in_force_from, names, of_one_moment, shown
+from ledger.answers.asking import RESULT, day, display_name, in_force_from, names, of_one_moment
 from ledger.answers.boards import final_board
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
 from ledger.answers.read_models import last_row
@@ -45,17 +45,17 @@ def page(
     boards: bool = False,
     most_beside: int | None = None,
 ) -> Page:
-    """A page of a player's rating graph.
+    """Return a page of a player's rating graph.
 
     Args:
-        ledger: a ledger whose views are level.
-        person: whose graph it is.
+        ledger: a ledger whose views are up to date.
+        person: the player of the graph.
         pool: name of the pool; the first one by default.
         number: the page of 50 games, 1 the newest; by default the last games.
         last: how many of the last games, a multiple of 50; 0 is all of them. 100 by default.
-        by: whether bars stand side by side or where their days lie.
-        against: another player, whose games of the same days stand beside; asks for *by* date.
-        boards: whether the final position of each game is worked out from the moves that are kept.
+        by: whether bars are side by side or where their days lie.
+        against: another player, whose games of the same days are drawn, too; requires *by* date.
+        boards: whether the final position of each game is calculated from the stored moves.
         most_beside: how many games of the other player, the latest ones; ``MOST_BESIDE`` by default.
 
     Raises:
@@ -69,7 +69,7 @@ def page(
     games = 0 if newest is None else int(newest["n"])
     pages = pages_of(games)
     if number is not None and number > pages:
-        hint = f"{shown(person)} has {pages}, of {PAGE} games each"
+        hint = f"{display_name(person)} has {pages}, of {PAGE} games each"
         raise UnknownNameError("page", str(number), hint, where="of the graph")
     if number is not None:
         first, until = games_of_page(number, games)
@@ -77,7 +77,7 @@ def page(
         first, until = max(1, games - (LAST if last is None else last or games) + 1), games
     read = _Reader(ledger, rated_by, states, boards)
     bars = read.player_bars(person, first, until, games)
-    # Older is the page behind the one on which the first of these games stands.
+    # Games behind the page with the first of these games are older.
     newer, older = (number or 1) - 1, (games - first) // PAGE + 2
     return Page(
         pool=rated_by.name,
@@ -109,25 +109,25 @@ def check(number: int | None, last: int | None, by: Order, person: Person, again
     if against is not None and by != "date":
         problems.append("two players in one graph go by date: their games have no order of their own")
     if against is not None and against.player == person.player:
-        problems.append(f"{shown(person)} cannot stand beside the same player: give another one")
+        problems.append(f"{display_name(person)} cannot stand beside the same player: give another one")
     if problems:
         raise MalformedError(problems)
 
 
 def pages_of(games: int) -> int:
-    """How many pages of 50 games there are; one without a game, too."""
+    """Return how many pages of 50 games there are; one without a game, too."""
     # Negated twice, a floor division rounds up.
     return max(1, -(-games // PAGE))
 
 
 def games_of_page(number: int, games: int) -> tuple[int, int]:
-    """The first and the last game of a page, counted from the newest; of a player with so many *games*."""
+    """Return the first and the last game of a page, counted from the newest; of a player with so many *games*."""
     until = games - (number - 1) * PAGE
     return max(1, until - PAGE + 1), until
 
 
 def page_of_game(n: int, games: int) -> int:
-    """The page on which a player's n-th game stands, of a player with so many *games*."""
+    """Return the page of a player's n-th game, of a player with so many *games*."""
     return (games - n) // PAGE + 1
 
 
@@ -140,14 +140,14 @@ class _Reader(NamedTuple):
     boards: bool
 
     def player_bars(self, person: Person, first: int, until: int, games: int, left_out: int = 0) -> PlayerBars:
-        """A player's part: the games from the *first* to *until*, counted as the player's n-th."""
+        """Return a player's part: the games from the *first* to *until*, counted as the player's n-th."""
         now = self.states.now(person.player, self.ledger.now_ms())
         bars = list(self._bars(person.player, first, until))
         ratings = [bar.rating for bar in bars if bar.rating is not None]
         results = [bar.result for bar in bars]
         return PlayerBars(
             player=person.player,
-            name=shown(person),
+            name=display_name(person),
             rating_now=now.in_force,
             provisional_now=now.provisional,
             scheme_now=now.era.scheme.name,
@@ -181,7 +181,7 @@ class _Reader(NamedTuple):
         opponents_now = self._ratings_now(rows)
         for row, opponent_rating in zip(rows, opponents, strict=True):
             after = self.states.after_game(row)
-            # of a game that is rated when it ends, the day that is told of it
+            # of a game that is rated when it ends, the recorded day
             if row["rated_ms"] == row["ended_ms"] and len(row["ended_at"]) >= _DAY:
                 in_force: str | None = str(row["ended_at"][:_DAY])
             else:
@@ -218,10 +218,10 @@ class _Reader(NamedTuple):
             )
 
     def _opponents(self, rows: list[Row], arguments: tuple[int, ...]) -> Iterable[float | None]:
-        """The opponents' ratings after the games, without a look at their states where the scheme lists everybody."""
+        """Return the opponents' ratings after the games, without their states if the scheme lists all players."""
         if self.pool.lists_everybody:
             return (row["opponent_rating"] for row in rows)
-        # Both queries go through the player's rows from the newest on, so that the sides stand beside each other.
+        # Both queries go through the player's rows from the newest on, so that the sides match.
         opposites = queries.dictionaries(self.ledger.views.connection, queries.PAGE_OPPONENTS, arguments)
         return (
             self.states.after_game({**opposite, "rated_ms": row["rated_ms"]}).rating
@@ -229,7 +229,7 @@ class _Reader(NamedTuple):
         )
 
     def _in_force_before(self, row: Row) -> float | None:
-        """The opponent's rating in force before a game; None for who had none."""
+        """Return the opponent's rating in force before a game; None if there was none."""
         # The row of a first game has what the newcomer began with, which need not have been in force for anybody.
         if row["opponent_n"] > 1 and self.states.rows_say_before:
             return float(row["opponent_before"])
@@ -237,7 +237,7 @@ class _Reader(NamedTuple):
         return self.states.rating_before_game({**side, "rating_before": row["opponent_before"]})
 
     def _ratings_now(self, rows: list[Row]) -> dict[int, float | None]:
-        """The opponents' ratings now: as their last rows say, where these say it by themselves, as in rankings."""
+        """Return the opponents' ratings now: as their last rows say, if these say it by themselves, as in rankings."""
         today = self.ledger.now_ms()
         ratings: dict[int, float | None] = {}
         for row in rows:
@@ -251,7 +251,7 @@ class _Reader(NamedTuple):
         return ratings
 
     def beside(self, person: Person, bars: PlayerBars, most: int, *, is_newest: bool) -> PlayerBars:
-        """Another player's games between the first and the last moment of a page; up to now on the newest one."""
+        """Return another player's games between the first and the last instant of a page; up to now on the newest."""
         newest = last_row(self.ledger, person, self.pool)
         games = 0 if newest is None else int(newest["n"])
         ends = [bar.ended_ms for bar in bars.bars]

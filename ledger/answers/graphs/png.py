@@ -11,15 +11,15 @@ FONT = "DejaVu Sans"
 
 
 def is_available() -> bool:
-    """Whether resvg is installed."""
+    """Return whether resvg is installed."""
     return importlib.util.find_spec("resvg_py") is not None
 
 
 def as_png(svg: str, *, zoom: float = 2.0) -> bytes:
-    """The picture of an SVG.
+    """Return the picture of an SVG.
 
     Args:
-        svg: the text of the file; its theme must be light or dark, for nobody's system is asked.
+        svg: the text of the file; its theme must be light or dark, because there is no reader's system to ask.
         zoom: pixels of the picture for one of the SVG.
 
     Raises:
@@ -32,7 +32,7 @@ def as_png(svg: str, *, zoom: float = 2.0) -> bytes:
 
 
 def font_folders() -> list[str]:
-    """Where matplotlib keeps DejaVu Sans, which machines without a font of their own lack; nothing is imported."""
+    """Return the folders in which matplotlib keeps DejaVu Sans, which machines without a font lack; import nothing."""
     spec = importlib.util.find_spec("matplotlib")
     if spec is None or spec.origin is None:
         return []

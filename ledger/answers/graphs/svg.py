@@ -27,12 +27,12 @@ Fact = tuple[str, Callable[[Bar, PlayerBars], object]]  # a fact's name, and wha
 
 
 def address(_: PlayerBars, bar: Bar) -> str | None:
-    """Where a bar leads by itself: to the game on its server."""
+    """Return the default target of a bar: the game on its server."""
     return bar.address
 
 
 def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
-    """The SVG of a page, as a file.
+    """Return the SVG of a page, as a file.
 
     Args:
         page: its data.
@@ -48,15 +48,15 @@ def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
 def drawing(
     page: Page, look: Look, link: Link, definitions: str, mark: str = "rg", *, data: Collection[str] | None = None
 ) -> str:
-    """The same as a part of a larger document.
+    """Return the drawing as a part of a larger document.
 
     Args:
         page: its data.
         look: what the reader chose.
         link: where a bar leads; None for nowhere.
-        definitions: style and patterns, where they do not stand elsewhere in the document.
+        definitions: style and patterns, unless they are elsewhere in the document.
         mark: what its own marks begin with; no other drawing of the document has the same.
-        data: which facts stand in ``data-`` attributes; None: all.
+        data: the facts in ``data-`` attributes; None: all.
     """
     layout = lay_out(page, opponents=look.opponents)
     drawn = _Drawn(look, link, [fact for fact in _FACTS if data is None or fact[0] in data])
@@ -80,7 +80,7 @@ def drawing(
         # of games that overlap the newest lies on top
         *(bars if page.by == "game" else reversed(bars)),
         "</g>",
-        *_beside(page, layout, drawn),
+        *_second_player(page, layout, drawn),
         *_spots_on_top(page, layout, opponents=look.opponents),
         *_seams(page, layout),
         *_legend(page, layout, look),
@@ -91,7 +91,7 @@ def drawing(
 
 @lru_cache(maxsize=4_096)  # bars of one graph share most of their lengths, and graphs of as many games their places
 def _n(length: float) -> str:
-    """A length as SVG has it, to a hundredth of a pixel."""
+    """Return a length as SVG has it, to a hundredth of a pixel."""
     text = f"{length:.2f}".rstrip("0").rstrip(".")
     # A length just below zero is rounded to this.
     return "0" if text == "-0" else text
@@ -106,14 +106,14 @@ def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def _cut(name: str) -> str:
-    shown = visible(name)
-    return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
+    visible_name = visible(name)
+    return visible_name if len(visible_name) <= LONGEST_NAME else f"{visible_name[: LONGEST_NAME - 1]}…"
 
 
 def _heading(page: Page, layout: GraphLayout) -> list[str]:
-    beside = "" if page.against is None else f" and {_cut(page.against.name)}"
+    second = "" if page.against is None else f" and {_cut(page.against.name)}"
     quiet = " · ".join(filter(None, (_cut(page.pool), wording.games_shown(page), wording.days_shown(page))))
-    parts = [_text(LEFT, 28, f"{_cut(page.player.name)}{beside}", "heading"), _text(LEFT, 48, quiet, "quiet")]
+    parts = [_text(LEFT, 28, f"{_cut(page.player.name)}{second}", "heading"), _text(LEFT, 48, quiet, "quiet")]
     if page.page is not None:
         parts.append(_text(layout.right, 28, f"page {page.page:,} of {page.pages:,}", "quiet end"))
     return parts
@@ -139,7 +139,7 @@ def _axes(page: Page, layout: GraphLayout) -> list[str]:
 
 
 def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
-    """The bar of the rating now, at the left end, with its number above it."""
+    """Return the bar of the rating now, at the left end, with its number above it."""
     rating = page.player.rating_now
     if layout.now is None or rating is None or not isfinite(rating):
         return []
@@ -156,14 +156,14 @@ def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
 
 
 def _box(kind: str, left: str, y: float, width: str, fill: str) -> str:
-    """A rectangle down to the base; a game has two or three of one place and width, which are written out once."""
+    """Return a rectangle down to the base; the two or three of a game with one place and width are written once."""
     # At the lower end of the scale a bar without height could not be seen.
     height = _n(max(1.0, _BASE - y))
     return f'<rect class="{kind}" x="{left}" y="{_n(y)}" width="{width}" height="{height}" fill="{fill}"/>'
 
 
 class _Drawn(NamedTuple):
-    """How games are drawn: the look, where they lead, which facts they carry beside their words."""
+    """The drawing of games: the look, their links, the facts that they carry besides their words."""
 
     look: Look
     link: Link
@@ -171,7 +171,7 @@ class _Drawn(NamedTuple):
 
 
 def _spots_on_top(page: Page, layout: GraphLayout, *, opponents: bool) -> list[str]:
-    """By date the opponents' ratings lie above all bars: within its own bar one would be hidden by the next."""
+    """Return the opponents' ratings by date, above all bars: within its own bar one would be hidden by the next."""
     if not opponents or page.by == "game":
         return []
     spots = [
@@ -187,7 +187,7 @@ def _has_spot(bar: Bar) -> bool:
 
 
 def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
-    """The small square that is the opponent's rating, with it and *further* lines in its title."""
+    """Return the small square that is the opponent's rating, with it and *further* lines in its title."""
     y = layout.scale.y(bar.opponent_rating_before or 0.0) - _SPOT / 2
     title = lines_in_markup([f"Opponent's rating: {wording.points(bar.opponent_rating_before)}", *further])
     return f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5"><title>{title}</title></rect>'
@@ -202,7 +202,7 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
     left, width = _n(x - layout.bar / 2), _n(layout.bar)
     drawn = [_box("hit", left, TOP, width, "transparent")]
     if bar.provisional:
-        # what is paler hides what lies under it, too
+        # a paler one hides the marks under it, too
         drawn.append(_box("page", left, y, width, "#FFFFFF"))
     drawn.append(_box(kind, left, y, width, fill))
     if bar.corrected:
@@ -215,14 +215,14 @@ def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Draw
 
 
 def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
-    """What stands for a game: a link where the bar leads somewhere, with label, title and the facts of the game."""
+    """Return the mark of a game: a link if the bar leads somewhere, with label, title and the facts of the game."""
     href = how.link(player, bar)
     # of the three that are escaped only the last has more than one line
     lines = lines_in_markup([href or "", wording.short(bar), *wording.details(bar, player)])
     leads_to, label, title = lines.split("\n", 2)
     way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{leads_to}"', "a")
     named = f'{way} aria-label="{label}"><title>{title}</title>{drawn}</{end}>'
-    # The item of the list stands around the link: with that role of its own the link would be none to a screen reader.
+    # The item of the list is around the link: with that role of its own the link would be none to a screen reader.
     return f'<g role="listitem" {data_of(bar, player, how.facts)}>{named}</g>'
 
 
@@ -247,7 +247,7 @@ _FACTS: Sequence[Fact] = (
 
 
 def data_of(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
-    """Facts of a bar as ``data-`` attributes; numbers unrounded, what is unknown left out."""
+    """Return facts of a bar as ``data-`` attributes; numbers unrounded, unknown values left out."""
     attributes = []
     for name, value_of in facts:
         value = value_of(bar, player)
@@ -256,8 +256,8 @@ def data_of(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
     return " ".join(attributes)
 
 
-def _beside(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
-    """The second player: a line from game to game, with a mark at each."""
+def _second_player(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
+    """Return the second player: a line from game to game, with a mark at each."""
     if page.against is None:
         return []
     spots = [
@@ -284,7 +284,7 @@ def _seams(page: Page, layout: GraphLayout) -> list[str]:
         parts.append(_text(x - 5, TOP - 5, f"{_cut(seam.scheme)} ◂", "quiet end"))
         parts.append(_text(x + 5, TOP - 5, f"▸ {_cut(seam.before)}", "quiet"))
     if layout.now is not None and wording.is_now_of_another_scheme(page):
-        # beside the first bar, behind the number above that of now; left of it the present one's name has no room
+        # next to the first bar, behind the number above that of now; left of it the present one's name has no space
         x = layout.now + NOW_WIDTH / 2 + NOW_GAP - 1
         parts.append(_line("seam", x, TOP - 14, x, _BASE))
         parts.append(_text(x + 5, TOP - 5, f"▸ {_cut(page.player.bars[0].scheme)}", "quiet"))
@@ -292,7 +292,7 @@ def _seams(page: Page, layout: GraphLayout) -> list[str]:
 
 
 def _legend(page: Page, layout: GraphLayout, look: Look) -> list[str]:
-    """What the colours, patterns and marks mean; only those that are on the page."""
+    """Return the meanings of the colours, patterns and marks; only those that are on the page."""
     bars = page.player.bars
     items: list[tuple[str, str]] = []
     if layout.now is not None:

@@ -28,15 +28,15 @@ _TIP = (
 
 
 def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
-    """The specification of a page; with the opponents' ratings as small squares where they are wanted."""
+    """Return the specification of a page; on request with the opponents' ratings as small squares."""
     scale = lay_out(page, opponents=opponents).scale
     layers = [_bars(page, scale)]
     if opponents:
         layers.append(_layer(page, scale, "opponent_rating_before", dict(_SPOT)))
     if page.against is not None:
-        beside = [_datum(page.against, bar) for bar in page.against.bars]
+        second = [_datum(page.against, bar) for bar in page.against.bars]
         mark = {"type": "line", "color": BESIDE, "point": {"shape": "diamond", "color": BESIDE}}
-        layers.append({"data": {"values": beside}, **_layer(page, scale, "rating", mark)})
+        layers.append({"data": {"values": second}, **_layer(page, scale, "rating", mark)})
     layers += _seams(page)
     return {
         "$schema": SCHEMA,
@@ -81,7 +81,7 @@ def _datum(player: PlayerBars, bar: Bar) -> dict[str, Any]:
 
 
 def _x(page: Page) -> dict[str, Any]:
-    """Newest at the left."""
+    """Return the horizontal axis, the newest game at the left."""
     if page.by == "date":
         # Without ``utc`` Vega puts games on the days of the reader's own time zone.
         return {"field": "ended_ms", "type": "temporal", "title": None, "scale": {"reverse": True, "type": "utc"}}
@@ -129,7 +129,7 @@ def _bars(page: Page, scale: Scale) -> dict[str, Any]:
 
 
 def _seams(page: Page) -> list[dict[str, Any]]:
-    """A rule where another scheme begins, at its first game."""
+    """Return a rule at the first game of another scheme."""
     seams = [
         {"n": seam.n, "ended_ms": seam.ended_ms, "scheme": visible(seam.scheme), "before": visible(seam.before)}
         for seam in page.player.seams

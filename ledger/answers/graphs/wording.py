@@ -1,4 +1,4 @@
-"""What a rating graph says in words: its heading, its summary, the details of a bar. Plain text, nothing is escaped."""
+"""The words of a rating graph: its heading, its summary, the details of a bar. Plain text, nothing is escaped."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ _MOST_DIGITS = 1e7  # points: what is larger is shown with an exponent
 
 
 def kind(bar: Bar) -> str:
-    """Which of ``KINDS`` a bar is of."""
+    """Return the one of ``KINDS`` that a bar is of."""
     return "time-loss" if bar.time_loss else bar.result
 
 
 def anchor(player: PlayerBars, bar: Bar) -> str:
-    """The name of a bar within a document: ``g13-106``."""
+    """Return the name of a bar within a document: ``g13-106``."""
     return f"g{player.player}-{bar.n}"
 
 
 def points(rating: float | None) -> str:
-    """A rating as people read it, to the nearest point; a dash where there is none."""
-    # A graph of 100 games says 500 of them; what is no number is in no range.
+    """Return a rating as people read it, to the nearest point; a dash for none."""
+    # A graph of 100 games has 500 of them; a value that is no number is in no range.
     if rating is not None and -_MOST_DIGITS < rating < _MOST_DIGITS:
         return f"{rating:.0f}"
     return "-" if rating is None or isnan(rating) else f"{rating:.3g}"
 
 
 def counted(number: int, thing: str) -> str:
-    """A number with what it counts: ``1 game``, ``2 games``."""
+    """Return a number with its noun: ``1 game``, ``2 games``."""
     plural = f"{thing[:-2]}sses" if thing.endswith("ss") else f"{thing}s"
     return f"{number:,} {thing if number == 1 else plural}"
 
 
 def games_shown(page: Page) -> str:
-    """Which games are on a page: ``games 57 to 106 of 106``, ``game 1 of 1``."""
+    """Return the games on a page: ``games 57 to 106 of 106``, ``game 1 of 1``."""
     bars = page.player.bars
     if not bars:
         return "no rated game yet"
@@ -47,27 +47,27 @@ def games_shown(page: Page) -> str:
 
 
 def days_shown(page: Page) -> str:
-    """From which day to which day the games of a page were played, or on which; empty where there are none."""
+    """Return the days of the games of a page, from first to last, or the one day; empty if there are none."""
     bars = page.player.bars
     days = sorted(bar.ended_at[:10] for bar in bars)
     return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
 def is_now_of_another_scheme(page: Page) -> bool:
-    """Whether the page shows the rating now beside games that an earlier scheme rated: the two are of two systems."""
+    """Return whether the page shows the rating now with games that a scheme of another system rated."""
     player = page.player
     is_shown = page.is_newest and player.rating_now is not None and bool(player.bars)
     return is_shown and player.bars[0].scheme != player.scheme_now
 
 
 def heading(page: Page) -> str:
-    """Whose graph it is."""
-    beside = "" if page.against is None else f" and {page.against.name}"
-    return f"{page.player.name}{beside}"
+    """Return the name of the player or players."""
+    second = "" if page.against is None else f" and {page.against.name}"
+    return f"{page.player.name}{second}"
 
 
 def summary(page: Page) -> str:
-    """What a page shows, in sentences, for whoever does not see it."""
+    """Return the content of a page, in sentences, for readers who cannot see it."""
     player = page.player
     if not player.bars:
         return f"{player.name} has no rated game in pool {page.pool} yet; the rating is {points(player.rating_now)}."
@@ -90,7 +90,7 @@ def summary(page: Page) -> str:
 
 
 def short(bar: Bar) -> str:
-    """A bar in a few words, as a screen reader says it first."""
+    """Return a bar in a few words, as a screen reader says it first."""
     on_time = " on time" if bar.time_loss else ""
     return (
         f"Game {bar.n}, {bar.ended_at[:10]}, {bar.result}{on_time} against {bar.opponent}, rating {points(bar.rating)}"
@@ -98,17 +98,17 @@ def short(bar: Bar) -> str:
 
 
 def details(bar: Bar, player: PlayerBars) -> list[str]:
-    """All that a page knows of a bar, a sentence a line, as it shows where the pointer rests."""
+    """Return all facts of a bar, a sentence a line, as the page shows them under the pointer."""
     return [title(bar), *[f"{term}: {words}" for term, words in facts(bar, player)]]
 
 
 def title(bar: Bar) -> str:
-    """Which game a bar stands for."""
+    """Return the name of a bar's game."""
     return f"Game {bar.n}, {bar.ended_at[:10]}"
 
 
 def facts(bar: Bar, player: PlayerBars) -> list[tuple[str, str]]:
-    """What a page knows of a bar: terms, each with what is said of it."""
+    """Return the facts of a bar: terms, each with its value."""
     provisional = " (provisional)" if bar.provisional else ""
     lines = [
         ("Result", f"{player.name} ({bar.colour}) {_DONE[bar.result]} {bar.opponent}, {ending(bar)}"),
@@ -125,7 +125,7 @@ def facts(bar: Bar, player: PlayerBars) -> list[tuple[str, str]]:
 
 
 def marks(bar: Bar) -> list[tuple[str, str]]:
-    """What marks a bar: proposals that corrected the game, a published list that said another number."""
+    """Return the marks of a bar: proposals that corrected the game, a published list with another number."""
     lines = []
     if bar.corrected:
         lines.append(("Corrected by proposal", ", ".join(map(str, bar.corrected))))
@@ -136,5 +136,5 @@ def marks(bar: Bar) -> list[tuple[str, str]]:
 
 
 def ending(bar: Bar) -> str:
-    """How a game ended, in words."""
+    """Return how a game ended, in words."""
     return "ending unknown" if bar.termination == "unknown" else bar.termination.replace("-", " ")

@@ -46,7 +46,7 @@ _OF_THE_SYSTEM = {"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_REA
 
 @attrs.frozen
 class Falsehood:
-    """One thing in a file that is not what was sealed.
+    """One thing in a file that contradicts its commitment.
 
     Attributes:
         table: its table, or ``journal file``, ``people schema`` and the like for what belongs to none.
@@ -167,7 +167,7 @@ def translated(path: str, remedy: str = RESTORE) -> Iterator[None]:
 
 
 def primary_code(error: Exception) -> str:
-    """SQLite's name of an error without its details, ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``."""
+    """Return SQLite's name of an error without its details, ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``."""
     return "_".join(str(getattr(error, "sqlite_errorname", "")).split("_")[:2])
 
 
@@ -279,7 +279,7 @@ def _check_unchanged(path: str, target: str, before: tuple[object, ...]) -> None
             raise StorageError(path, "was written to while it was read as a fixed file; try again")
 
 
-def shown(value: object) -> str:
+def excerpt(value: object) -> str:
     """Return a value for a message, on one line and never long."""
     text = value.hex() if isinstance(value, bytes) and len(value) == 32 else ascii(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
@@ -288,11 +288,11 @@ def shown(value: object) -> str:
 def text_fault(value: object) -> str:
     """Return the fault of a value that must be text in UTF-8, or nothing."""
     if not isinstance(value, str):
-        return f"holds {shown(value)}, which is no text"
+        return f"holds {excerpt(value)}, which is no text"
     try:
         value.encode()
     except UnicodeEncodeError:
-        return f"holds {shown(value)}, which is no UTF-8"
+        return f"holds {excerpt(value)}, which is no UTF-8"
     return ""
 
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import attrs
 
-from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Finding, Snapshot, shown
+from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Finding, Snapshot, excerpt
 
 KEYS = "token:"
 _APPROVER = "approver"
@@ -74,15 +74,15 @@ class TokensSoFar:
     _approver: bool = False
 
     def take(self, position: int, entry: dict[str, Any]) -> str:
-        """Take an entry; what is wrong with it, if anything."""
+        """Take an entry; return its fault, if it has one."""
         facts, actor = entry["facts"], entry.get("actor")
         if entry.get("kind") == "token-issued/1":
             why = self._issue(position, actor, facts)
-            return f"issues a token to {shown(facts.get('person'))}, though {why}; it proves nothing" if why else ""
+            return f"issues a token to {excerpt(facts.get('person'))}, though {why}; it proves nothing" if why else ""
         if entry.get("kind") == "token-revoked/1":
             why = self._may_issue(actor, facts)
             if why:
-                return f"revokes token {shown(facts.get('number'))}, though {why}; the token holds"
+                return f"revokes token {excerpt(facts.get('number'))}, though {why}; the token holds"
             token = self._tokens.get(self._numbers.get(str(facts.get("number")), 0))
             if token is not None and token.revoked is None:
                 token.revoked = position
@@ -99,7 +99,7 @@ class TokensSoFar:
         if why:
             return why
         if self_made:
-            self.resets[position] = Reset(position, shown(person), shown(actor))
+            self.resets[position] = Reset(position, excerpt(person), excerpt(actor))
             for token in earlier:
                 token.revoked = position if token.revoked is None else token.revoked
         self._approver = self._approver or _APPROVER in roles
@@ -122,9 +122,9 @@ class TokensSoFar:
             return "it names no entry that issued a token" if self._begun else ""
         token = self._tokens.get(by_token) if type(by_token) is int else None
         if token is None:
-            return f"entry {shown(by_token)} issued no token that holds"
+            return f"entry {excerpt(by_token)} issued no token that holds"
         if token.person != actor:
-            return f"the token of entry {by_token} is of {shown(token.person)}"
+            return f"the token of entry {by_token} is of {excerpt(token.person)}"
         if role not in token.roles:
             return f"the token of entry {by_token} is no {role}'s"
         return f"the token of entry {by_token} was revoked by entry {token.revoked}" if token.revoked else ""
@@ -198,7 +198,7 @@ class _State:
         return recorded_at if position > self.clock else ""
 
     def _recorded_at(self, condition: str, *values: object) -> tuple[int, str]:
-        """Position of an entry, and when it was recorded; 0 and nothing where that cannot be read."""
+        """Return the position of an entry, and when it was recorded; 0 and nothing if that cannot be read."""
         query = f"SELECT position, body FROM journal WHERE {condition}"
         try:
             row = self.journal.connection.execute(query, values).fetchone()
@@ -266,7 +266,7 @@ def _bounds(start: str) -> tuple[str, str]:
 
 
 def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str:
-    """Take an entry; what is wrong with it by four eyes, if anything."""
+    """Take an entry; return its fault by four eyes, if it has one."""
     facts: dict[str, Any] = entry["facts"]
     if key.startswith(KEYS):
         return state.tokens.take(position, entry)
@@ -300,7 +300,7 @@ def _propose(state: _State, actor: object, facts: dict[str, Any]) -> str:
     for change in changes if isinstance(changes, list) else ():
         if isinstance(change, dict) and change.get("do") == "add" and isinstance(change.get("fact"), str):
             proposal.adds.add(change["fact"])
-    return f"proposes as if a token named {shown(actor)}, though {why}; it is a word alone" if why else ""
+    return f"proposes as if a token named {excerpt(actor)}, though {why}; it is a word alone" if why else ""
 
 
 def _decide(state: _State, position: int, actor: object, facts: dict[str, Any]) -> str:
@@ -308,7 +308,9 @@ def _decide(state: _State, position: int, actor: object, facts: dict[str, Any]) 
     says_proven = facts.get("proven") is True
     why = state.tokens.unproven(actor, by_token, _ROLES.get(str(decision), "")) if says_proven else ""
     if why:
-        return f"decides proposal {shown(number)} as if a token named {shown(actor)}, though {why}; {_WITHOUT_EFFECT}"
+        return (
+            f"decides proposal {excerpt(number)} as if a token named {excerpt(actor)}, though {why}; {_WITHOUT_EFFECT}"
+        )
     if says_proven and type(by_token) is int and by_token in state.tokens.resets:
         state.tokens.resets[by_token].decisions.append(position)
     proposal = state.proposals.get(number) if type(number) is int else None
@@ -323,11 +325,11 @@ def _decide(state: _State, position: int, actor: object, facts: dict[str, Any]) 
 
 def _breach(state: _State, proposal: _Proposal, actor: object, *, is_proven: bool) -> str:
     if _person(proposal.actor) == _person(actor):
-        return f"{shown(actor)} proposed it"
+        return f"{excerpt(actor)} proposed it"
     if state.asks_tokens and not (proposal.is_proven and is_proven):
-        return f"no token named {shown(actor if proposal.is_proven else proposal.actor)}"
+        return f"no token named {excerpt(actor if proposal.is_proven else proposal.actor)}"
     if proposal.is_proven != is_proven:
-        return f"a token named only one of {shown(proposal.actor)} and {shown(actor)}, who may be one person"
+        return f"a token named only one of {excerpt(proposal.actor)} and {excerpt(actor)}, who may be one person"
     return ""
 
 
@@ -362,4 +364,4 @@ def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
         day = (closing + ("-12-31" if len(closing) == 4 else "-31") if len(closing) < 10 else closing)[:10]
     if not day or day >= today:
         return ""
-    return f"reaches back to {shown(since or closing)} while four eyes are on, by nobody's approval; {REMEDY}"
+    return f"reaches back to {excerpt(since or closing)} while four eyes are on, by nobody's approval; {REMEDY}"

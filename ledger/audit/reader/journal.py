@@ -27,9 +27,9 @@ from ledger.audit.reader.files import (
     Falsehood,
     Finding,
     Snapshot,
+    excerpt,
     last_position,
     opened,
-    shown,
 )
 from ledger.audit.reader.published import JOURNAL, file_falsehoods, page_falsehoods
 from ledger.audit.reader.tree import TILE, leaf_of_anything, leaves_of, root_of, tile_roots
@@ -53,7 +53,7 @@ _STAMP_OF = itemgetter(slice(-_STAMP_LENGTH, None))
 _PLAIN = bytes(range(ord(" "), 0x7F)).translate(None, b'"\\')
 _KINDS = 64  # whose ends of a body are kept: there are fewer of ours
 
-Told = tuple[Any, Any, Any, Any, Any]  # position, bytes of the kind or None, body, leaf, bytes of the key
+StoredRow = tuple[Any, Any, Any, Any, Any]  # position, bytes of the kind or None, body, leaf, bytes of the key
 Row = tuple[Any, Any, Any, Any, Any]  # position, kind, key, body, leaf
 
 
@@ -78,7 +78,7 @@ class JournalScan:
         self._last = b""  # recorded_at of the row before
         self._sizes = sorted(sizes)
 
-    def take(self, rows: Sequence[Told]) -> bool:
+    def take(self, rows: Sequence[StoredRow]) -> bool:
         """Take the next rows in order of position if all are right; False, and nothing is taken, if one is not."""
         positions, kinds, bodies, stored, keys = zip(*rows, strict=True)
         # Python draws its hash of bytes again for each process: no attacker can make keys that add up to the same.
@@ -112,7 +112,7 @@ class JournalScan:
     def judge(self, rows: Sequence[Row]) -> None:
         """Take the next rows one by one, and name what is false in them."""
         self.entries += len(rows)
-        self._grow(self._judged(rows))
+        self._grow(self._checked(rows))
 
     def root(self) -> bytes:
         """Return the root of the entries that were read, up to the first gap."""
@@ -123,7 +123,7 @@ class JournalScan:
         if len(self.falsehoods) < FIRST_FALSEHOODS:
             self.falsehoods.append(Falsehood("journal", position, message))
 
-    def _judged(self, rows: Sequence[Row]) -> list[bytes]:
+    def _checked(self, rows: Sequence[Row]) -> list[bytes]:
         """Name what is false in rows of which something may be; returns the leaves that continue the tree."""
         leaves = []
         for row in rows:
@@ -160,7 +160,7 @@ class JournalScan:
                 self.clocks.append(position)
             else:
                 yield (
-                    f"accepts the clock of entry {shown(entry)}; only that of the entry just before it can be "
+                    f"accepts the clock of entry {excerpt(entry)}; only that of the entry just before it can be "
                     f"accepted; {RESTORE}"
                 )
         elif stamp < before:
@@ -190,7 +190,7 @@ def _ends(
     """Return the right end of each body.
 
     Args:
-        kinds: as bytes, None where a column is no text.
+        kinds: as bytes, None if a column is no text.
         keys: as bytes.
         positions: of the entries.
         stamps: the ends of the bodies from the instant on, or the one of them that is that of all.
@@ -217,7 +217,7 @@ def _end(kind: bytes | None) -> bytes:
 
 
 def _columns_agree(position: object, kind: object, key: object, body: bytes) -> bool:
-    """True when a body begins and ends, up to recorded_at, as its columns demand."""
+    """Return whether a body begins and ends, up to recorded_at, as its columns demand."""
     if not (isinstance(kind, str) and isinstance(key, str)):
         return False
     tail = f'}},"key":{quote(key)},"kind":{quote(kind)},"position":{position},"recorded_at":"'
@@ -228,7 +228,7 @@ def _columns_agree(position: object, kind: object, key: object, body: bytes) -> 
 
 
 def _are_instants(stamps: set[bytes]) -> bool:
-    """True when each of the ends of bodies is an instant with its milliseconds, and the end of an object."""
+    """Return whether each of the ends of bodies is an instant with its milliseconds, and the end of an object."""
     joined = b"".join(stamps)
     return (
         joined.translate(_DIGITS_TO_ZERO) == _STAMP * len(stamps)
@@ -250,12 +250,12 @@ def _row_faults(row: Row) -> Iterator[str]:
     """Yield the faults of one row; nothing if it is right."""
     position, kind, key, body, leaf = row
     if not isinstance(body, bytes):
-        yield f"column body holds {shown(body)}, not the bytes of an entry; {RESTORE}"
+        yield f"column body holds {excerpt(body)}, not the bytes of an entry; {RESTORE}"
         return
     computed = leaves_of([body])[0]
     if computed != leaf:
         yield (
-            f"the body hashes to {computed.hex()}, but the sealed leaf is {shown(leaf)}: "
+            f"the body hashes to {computed.hex()}, but the sealed leaf is {excerpt(leaf)}: "
             f"one of the two was changed; {RESTORE}"
         )
         return
@@ -266,17 +266,17 @@ def _row_faults(row: Row) -> Iterator[str]:
     except (ValueError, RecursionError):
         sealed = None
     if not isinstance(sealed, dict):
-        yield f"the body is not a JSON object, it begins {shown(body[:24])}; {RESTORE}"
+        yield f"the body is not a JSON object, it begins {excerpt(body[:24])}; {RESTORE}"
         return
     edited = [
-        f"column {name} says {shown(column)}, but the body says {shown(sealed.get(name))}; "
+        f"column {name} says {excerpt(column)}, but the body says {excerpt(sealed.get(name))}; "
         "set the column back to what the body says"
         for name, column in (("position", position), ("kind", kind), ("key", key))
         if type(column) is not type(sealed.get(name)) or column != sealed.get(name)
     ]
     yield from edited or [
         "the body is not in canonical form or its recorded_at is no instant with milliseconds: "
-        f"it ends {shown(body[-40:])}; {RESTORE}"
+        f"it ends {excerpt(body[-40:])}; {RESTORE}"
     ]
 
 
@@ -396,7 +396,7 @@ def _read_rows(file: Snapshot, scan: JournalScan, advance: Callable[[int], None]
 
 
 def _read_up_to(connection: sqlite3.Connection, scan: JournalScan, error: Exception) -> None:
-    """Rows one by one up to the first position that fails, which is named (a cursor loses the row before it)."""
+    """Yield the rows one by one up to the first position that fails (a cursor would lose the row before it)."""
     rows: list[Row] = []
     unreadable = scan.expected
     for position in range(scan.expected, scan.expected + 2 * BLOCK):
@@ -457,7 +457,7 @@ def _node_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list[
             first, last = number * span + 1, (number + 1) * span
             if node != computed and not any(first <= position <= last for position in named):
                 named.append(first)
-                says = "is missing" if node is None else f"says {shown(node)}"
+                says = "is missing" if node is None else f"says {excerpt(node)}"
                 message = (
                     f"entries {first} to {last} hash to {computed.hex()}, but the stored node {says}: "
                     f"an entry was replaced together with its leaf, or the node was changed; {RESTORE}"

@@ -16,9 +16,9 @@ from ledger.audit.reader.files import (
     Falsehood,
     Finding,
     Snapshot,
+    excerpt,
     facts_of,
     opened,
-    shown,
     text_fault,
 )
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
@@ -67,7 +67,7 @@ class _Pending(NamedTuple):
 
 
 def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdict:
-    """Compare every registered player's row with what the journal sealed.
+    """Compare every registered player's row with the journal's commitments.
 
     Args:
         journal: the journal, or a snapshot of it.
@@ -131,28 +131,30 @@ def _registrations(journal: str | Snapshot, false: list[tuple[int, Falsehood]]) 
 
 
 def _register(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
-    """Take a registration; what is wrong with it, if anything."""
+    """Take a registration; return its fault, if it has one."""
     player = facts.get("player")
     if type(player) is not int:
-        return f"registers player {shown(player)}, which is no number: no name can be compared"
+        return f"registers player {excerpt(player)}, which is no number: no name can be compared"
     if player in registered:
         return f"registers player {player} again after entry {registered[player].position}"
     registered[player] = _Sealed(position, facts.get("joined_at"), [(position, facts.get("commitment"))])
-    return "" if key == f"player:{player}" else f"registers player {player} under the key {shown(key)}"
+    return "" if key == f"player:{player}" else f"registers player {player} under the key {excerpt(key)}"
 
 
 def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
-    """Take a renaming; what is wrong with it, if anything."""
+    """Take a renaming; return its fault, if it has one."""
     player = facts.get("player")
     if type(player) is not int or player not in registered:
-        return f"renames player {shown(player)}, whom no entry before it registered"
+        return f"renames player {excerpt(player)}, whom no entry before it registered"
     commitments = registered[player].commitments
     commitments.append((position, facts.get("commitment")))
     number = len(commitments) - 1
     count = facts.get("number")
     if type(count) is not int or count != number:
-        return f"is renaming {shown(count)} of player {player}, but after the entries before it this is number {number}"
-    return "" if key == f"renamed:{player}@{number}" else f"renames player {player} under the key {shown(key)}"
+        return (
+            f"is renaming {excerpt(count)} of player {player}, but after the entries before it this is number {number}"
+        )
+    return "" if key == f"renamed:{player}@{number}" else f"renames player {player} under the key {excerpt(key)}"
 
 
 class _Later:
@@ -198,7 +200,7 @@ def _pending_fault(pending: _Pending, sealed: _Sealed | None) -> str:
     if not isinstance(pending.salt, bytes) or len(pending.salt) != SALT_BYTES:
         return f"the salt is not {SALT_BYTES} bytes"
     if not isinstance(pending.number, int) or pending.number < max(len(sealed.commitments) - 1, 1):
-        return f"is renaming {shown(pending.number)}, after which entry {sealed.commitments[-1][0]} gave another name"
+        return f"is renaming {excerpt(pending.number)}, after which entry {sealed.commitments[-1][0]} gave another name"
     return ""
 
 
@@ -233,7 +235,7 @@ def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None
 
     Args:
         row: the row.
-        sealed: what the journal sealed of the player; None where that is nothing.
+        sealed: what the journal sealed of the player; None if that is nothing.
         pending: the name that is to be given to the player, and its salt.
     """
     identity, name, salt, joined_at = row
@@ -241,8 +243,8 @@ def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None
         yield f"joined_at {fault}; {REMEDY}"
     elif sealed and joined_at != sealed.joined_at:
         yield (
-            f"joined_at is {shown(joined_at)}, but entry {sealed.position} says {shown(sealed.joined_at)}; set it back "
-            "to what the entry says"
+            f"joined_at is {excerpt(joined_at)}, but entry {sealed.position} says {excerpt(sealed.joined_at)}; set it "
+            "back to what the entry says"
         )
     if identity is name is salt is None:
         return
@@ -271,7 +273,7 @@ def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None
 
 
 def commitment_of(identity: str, name: str, salt: bytes) -> str | None:
-    """As published; None for a pair that could be cut at another place, which no importer makes."""
+    """Return the published commitment; None for a pair that could be cut elsewhere, which no importer makes."""
     if "\x00" in identity:
         return None
     # A name alone could be tried by anybody against a bare hash: the salt is 16 random bytes, and goes with the name.
@@ -320,7 +322,7 @@ class ErasuresVerdict(Finding):
 
 
 def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> ErasuresVerdict:
-    """Hold the erasures that the journal recorded against who is known by name.
+    """Compare the recorded erasures with the players known by name.
 
     Args:
         journal: the journal, or a snapshot of it.
@@ -371,7 +373,7 @@ def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
         for position, key, body in file.connection.execute(_ERASURES):
             player = facts_of(body).get("player")
             if type(player) is not int or key != f"erased:{player}":
-                fault = f"erases player {shown(player)} under the key {shown(key)}; {RESTORE}"
+                fault = f"erases player {excerpt(player)} under the key {excerpt(key)}; {RESTORE}"
             elif not 0 < _registered(file, player) < position:
                 fault = f"erases player {player}, whom no entry before it registered; {RESTORE}"
             else:
@@ -474,7 +476,7 @@ class _Row(NamedTuple):
 
 
 def verify_reasons(journal: str | Snapshot, people: str | Snapshot) -> ReasonsVerdict:
-    """Compare every reason with what the journal sealed.
+    """Compare every reason with the journal's commitments.
 
     Args:
         journal: the journal, or a snapshot of it.
@@ -496,7 +498,7 @@ def verify_reasons(journal: str | Snapshot, people: str | Snapshot) -> ReasonsVe
         if row.number != place:
             fault = f"is number {row.number}, but there are {place - 1} before it; {_REASON_REMEDY}"
         elif not fault and not sealing and (place < last_sealed or row.is_erased):
-            fault = f"no entry {shown(row.entry)} sealed it; {_REASON_REMEDY}"
+            fault = f"no entry {excerpt(row.entry)} sealed it; {_REASON_REMEDY}"
         elif not fault and 0 < sealing < position:
             fault = f"entry {sealing} sealed it, but entry {position} one before it; {_REASON_REMEDY}"
         if fault:
@@ -615,7 +617,7 @@ class PeopleVerdict(Finding):
 
 
 def verify_people(journal: str | Snapshot, people: str | Snapshot) -> PeopleVerdict:
-    """Compare the people file with what the journal sealed.
+    """Compare the people file with the journal's commitments.
 
     Args:
         journal: the journal, or a snapshot of it.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, shown
+from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, excerpt
 from ledger.errors import one_line
 from ledger.runtime.lazy import tomllib
 
@@ -127,7 +127,7 @@ def went_to(file: Snapshot) -> str | None:
 
 
 def marks(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Application id and layout of a file."""
+    """Return the application id and layout of a file."""
     (mark,) = connection.execute("PRAGMA application_id").fetchone()
     (layout,) = connection.execute("PRAGMA user_version").fetchone()
     return mark, layout
@@ -136,7 +136,7 @@ def marks(connection: sqlite3.Connection) -> tuple[int, int]:
 def page_falsehoods(
     connection: sqlite3.Connection, word: str, remedy: str, check: str = "integrity", table: str = ""
 ) -> list[Falsehood]:
-    """Damage to pages, values that are not of their column's type, indices that do not agree with their tables.
+    """Yield damage to pages, values of another type than their column's, indices that contradict their tables.
 
     SQLite leaves out CHECK constraints in a file that is opened read-only: what they say is compared elsewhere.
 
@@ -194,15 +194,15 @@ def object_falsehoods(
     *,
     left_out: Collection[str] = (),
 ) -> list[Falsehood]:
-    """Tables, indices, triggers and views that are missing, changed, or do not belong to a file.
+    """Return tables, indices, triggers and views that are missing, changed, or do not belong to a file.
 
     Args:
         connection: the file.
         should: the layout that it should have.
         word: its name in a falsehood.
         remedy: what to do if it has another one.
-        grown: tables whose columns may stand in any order.
-        left_out: tables of which nothing is said.
+        grown: tables whose columns may be in any order.
+        left_out: tables that are not compared.
     """
     try:
         present = objects(connection, grown)
@@ -215,13 +215,13 @@ def object_falsehoods(
         if key not in present:
             message = f"is missing; {remedy}"
         elif key not in should:
-            message = f"does not belong here ({shown(present[key])}); {remedy}"
+            message = f"does not belong here ({excerpt(present[key])}); {remedy}"
         elif present[key] != should[key]:
             words, others = present[key].split(" "), should[key].split(" ")
             pairs = enumerate(zip_longest(words, others))
             first = next(place for place, (word_, other) in pairs if word_ != other)
             is_, true = " ".join(words[first:]), " ".join(others[first:])
-            message = f"is {shown(is_)} where {shown(true)} should stand; {remedy}"
+            message = f"is {excerpt(is_)} where {excerpt(true)} should stand; {remedy}"
         else:
             continue
         false.append(Falsehood(f"{word} schema", " ".join(key), message))

@@ -423,7 +423,7 @@ def _entry(body: Any, position: int, path: Sequence[bytes], head: TreeHead, kind
 
 
 def _name(value: Any, head: TreeHead) -> tuple[int, str, str]:
-    """Number, identity and name, as an entry in the tree committed to them."""
+    """Return the number, identity and name, as an entry in the tree committed to them."""
     fields = {"entry", "identity", "index", "name", "proof", "salt"}
     parts = _with_fields(value, fields, set())
     index, salt, proof = parts["index"], parts["salt"], parts["proof"]

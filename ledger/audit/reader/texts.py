@@ -21,9 +21,9 @@ from ledger.audit.reader.files import (
     Falsehood,
     Finding,
     Snapshot,
+    excerpt,
     facts_of,
     opened,
-    shown,
 )
 from ledger.audit.reader.published import page_falsehoods
 from ledger.errors import one_line
@@ -64,7 +64,7 @@ def verify_texts(journal: str | Snapshot) -> TextsVerdict:
         for sha256, fault in _texts(file):
             checked += 1
             if fault and len(false) < FIRST_FALSEHOODS:
-                false.append(Falsehood("texts", shown(sha256), fault))
+                false.append(Falsehood("texts", excerpt(sha256), fault))
         for position, fault in _references(file):
             references += 1
             if fault and len(dangling) < FIRST_FALSEHOODS:
@@ -120,7 +120,7 @@ def _references(file: Snapshot) -> Iterator[tuple[int, str]]:
         for position, body in file.connection.execute(sql, (b'"text":"',)):
             text = facts_of(body).get("text")
             if text is not None:
-                missing = f"names text {shown(text)}, which is not in table texts; restore it from a copy"
+                missing = f"names text {excerpt(text)}, which is not in table texts; restore it from a copy"
                 try:
                     sha256 = bytes.fromhex(text) if isinstance(text, str) else b""
                 except ValueError:
@@ -205,11 +205,13 @@ def verify_lists(file: Snapshot, roots: Mapping[int, bytes]) -> ListsVerdict:
 def _faults(file: Snapshot, published: PublishedList, roots: Mapping[int, bytes]) -> Iterator[Falsehood]:
     said = published.facts.get("root")
     if not published.head:
-        message = f"{published} follows from {shown(published.facts.get('head'))} entries, which were not all before it"
+        message = (
+            f"{published} follows from {excerpt(published.facts.get('head'))} entries, which were not all before it"
+        )
         yield Falsehood("journal", published.position, f"{message}; {RESTORE}")
     elif published.head in roots and said != roots[published.head].hex():
         true = roots[published.head].hex()
-        message = f"{published} follows from {published.head} entries with root {shown(said)}, but theirs is {true}"
+        message = f"{published} follows from {published.head} entries with root {excerpt(said)}, but theirs is {true}"
         yield Falsehood("journal", published.position, f"{message}: it was published elsewhere; {RESTORE}")
     try:
         # Read to the end only for what that refuses.
@@ -237,22 +239,22 @@ def kept_rows(file: Snapshot, published: PublishedList) -> Iterator[list[Any]]:
     """
     lines = _lines(file, published.facts.get("digest"))
     if not lines or not isinstance(lines[0], dict):
-        raise ValueError(f"its cover begins with {shown(lines[:1])}, not with a form; {RESTORE}")
+        raise ValueError(f"its cover begins with {excerpt(lines[:1])}, not with a form; {RESTORE}")
     head, *parts = lines
     players = published.facts.get("players")
     if head.get("form") not in FORMS or (head.get("columns"), head.get("players")) != (COLUMNS, players):
-        raise ValueError(f"its cover says {shown(head)}, not {players} players in the form {FORMS[0]}; {RESTORE}")
+        raise ValueError(f"its cover says {excerpt(head)}, not {players} players in the form {FORMS[0]}; {RESTORE}")
     last = counted = 0
     for part in parts:
         rows = _lines(file, part[0] if isinstance(part, list) and part else part)
         for row in rows:
             if not _is_row(row) or row[0] <= last:
-                raise ValueError(f"holds {shown(row)}, which is no row after player {last}; {RESTORE}")
+                raise ValueError(f"holds {excerpt(row)}, which is no row after player {last}; {RESTORE}")
             last = row[0]
             yield row
         counted += len(rows)
         if not rows or part != [part[0], rows[0][0], last, len(rows)]:
-            raise ValueError(f"its cover says {shown(part)} of a part with other players; {RESTORE}")
+            raise ValueError(f"its cover says {excerpt(part)} of a part with other players; {RESTORE}")
     if counted != players:
         raise ValueError(f"holds {counted} rows of {players} players; {RESTORE}")
 
@@ -278,7 +280,7 @@ def _lines(file: Snapshot, digest: Any) -> list[Any]:
         row = file.connection.execute("SELECT zstd FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
         text = b"" if row is None else _unpacked(_decompressor(), row[0])
     except (*READ_ERRORS, zstandard.ZstdError, ValueError, TypeError) as error:
-        fault = f"text {shown(digest)} of its kept rows cannot be read ({one_line(error)}); {_ABSENT}"
+        fault = f"text {excerpt(digest)} of its kept rows cannot be read ({one_line(error)}); {_ABSENT}"
         raise ValueError(fault) from None
     if row is None:
         raise ValueError(f"text {digest} of its kept rows is missing; {_ABSENT}")

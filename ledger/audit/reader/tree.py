@@ -18,7 +18,7 @@ EMPTY_ROOT = hashlib.sha256().digest()
 
 
 def leaves_of(bodies: Sequence[bytes]) -> list[bytes]:
-    """Leaf hashes of bodies."""
+    """Return the leaf hashes of bodies."""
     sha256 = hashlib.sha256
     return [sha256(b"\x00" + body).digest() for body in bodies]
 
@@ -112,7 +112,7 @@ def _split(size: int) -> int:
 
 
 def verify_inclusion(leaf: bytes, position: int, head: TreeHead, proof: Sequence[bytes]) -> bool:
-    """True when *proof* shows *leaf* at *position* under *head* (RFC 9162, 2.1.3.2)."""
+    """Return whether *proof* shows *leaf* at *position* under *head* (RFC 9162, 2.1.3.2)."""
     index, last = position - 1, head.size - 1
     if not 0 <= index <= last:
         return False
@@ -131,7 +131,7 @@ def verify_inclusion(leaf: bytes, position: int, head: TreeHead, proof: Sequence
 
 
 def verify_consistency(older: TreeHead, newer: TreeHead, proof: Sequence[bytes]) -> bool:
-    """True when *proof* shows that the entries under *older* are the first under *newer* (RFC 9162, 2.1.4.2)."""
+    """Return whether *proof* shows that the entries under *older* are the first under *newer* (RFC 9162, 2.1.4.2)."""
     if not 0 < older.size <= newer.size:
         return False
     if older.size == newer.size:

@@ -15,7 +15,7 @@ import attrs
 
 from ledger.board.movetext import RESULTS, Movetext, read_movetext
 from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING
-from ledger.facts.source_games import SourceGame, plain_key, shown
+from ledger.facts.source_games import SourceGame, excerpt, plain_key
 from ledger.facts.submissions import tournament_key
 from ledger.imports.csv import values
 from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
@@ -358,7 +358,7 @@ def _rated(case: _Case, site: str, reading: Reading) -> bool:
         return says[1].lower() == "rated"
     if case.tag("WhiteRatingDiff", "BlackRatingDiff"):
         return True
-    said = f"Event {shown(event)} does not say whether it is rated, and there is no WhiteRatingDiff"
+    said = f"Event {excerpt(event)} does not say whether it is rated, and there is no WhiteRatingDiff"
     reading.note(case.draft.line, f"{said}: it is taken as casual")
     return False
 
@@ -371,7 +371,7 @@ def _variant(case: _Case) -> str:
         if named:
             return named
         if named is None:
-            case.bad("Variant", f"Variant {shown(tag)} is no word such as Crazyhouse: correct it")
+            case.bad("Variant", f"Variant {excerpt(tag)} is no word such as Crazyhouse: correct it")
     fen = case.tag("FEN")
     # SetUp 0 says that the game began with the usual position (PGN 9.7.1), and some programs write that position as
     # FEN.
@@ -451,7 +451,7 @@ def _started(case: _Case, reading: Reading) -> str | None:
     time = case.tag(*times)
     if started is not None and len(started) == _DAY and time.strip("?:. -"):
         # without its digits, so that games whose times differ have one note
-        what = shown(time.lstrip("0123456789:. ") or time)
+        what = excerpt(time.lstrip("0123456789:. ") or time)
         advice = "write HH:MM:SS of UTC, or an offset such as +02:00"
         words = f"{what} in a time of the day is not understood, so the day alone counts: {advice}"
         reading.note(case.draft.line, words)

@@ -1,1 +1,1 @@
-"""Formulas and tables that several schemes, or people by hand, need."""
+"""Formulas and tables that several schemes share, or that people use without a scheme."""

@@ -30,7 +30,7 @@ DIFFERENCES = (
 
 
 def expected_hundredths(d: float) -> int:
-    """Expected score of the side that is *d* points stronger, in hundredths of a point, 0 to 100 (table 8.1.2)."""
+    """Return the expected score of the side *d* points stronger, in hundredths of a point, 0 to 100 (table 8.1.2)."""
     # "Tables are used precisely as shown, no extrapolations". Ratings are whole numbers; a part of a point is dropped.
     size = int(d) if d >= 0 else int(-d)
     row = ROWS[size] if size <= EDGES[49] else 50
@@ -38,12 +38,12 @@ def expected_hundredths(d: float) -> int:
 
 
 def pd(d: float) -> float:
-    """Expected score of the side that is *d* points stronger, 0 to 1; the float next to the table's decimal."""
+    """Return the expected score of the side *d* points stronger, 0 to 1; the float next to the table's decimal."""
     return expected_hundredths(d) / 100.0
 
 
 def dp(percent: int) -> int:
-    """Rating difference in points that belongs to a score of *percent* per cent, 0 to 100 (table 8.1.1)."""
+    """Return the rating difference in points that belongs to a score of *percent* per cent, 0 to 100 (table 8.1.1)."""
     return DIFFERENCES[percent - 50] if percent >= 50 else -DIFFERENCES[50 - percent]
 
 
@@ -54,7 +54,7 @@ def percentage(score: float, games: float) -> int:
 
 
 def round_hundredths(hundredths: int) -> int:
-    """Hundredths to the nearest whole number, "0.5 away from zero" (8.3.4)."""
+    """Return hundredths to the nearest whole number, "0.5 away from zero" (8.3.4)."""
     if hundredths < 0:
         return -((50 - hundredths) // 100)
     return (50 + hundredths) // 100
@@ -155,7 +155,7 @@ def upgrade(widest: float, day: float, rapid: bool) -> int:
 
 
 def k_factor(highest: float, games: float, junior: bool, day: float, rapid: bool, numbers: Any) -> float:
-    """K of a player for one period (8.3.3), before K·n is looked at.
+    """Return K of a player for one period (8.3.3), before K·n is looked at.
 
     Args:
         highest: highest rating ever published, points.
@@ -183,7 +183,7 @@ def k_factor(highest: float, games: float, junior: bool, day: float, rapid: bool
 
 
 def k_capped(k: float, games: float, day: float, most: float) -> float:
-    """K for *games* games of one period: from 2014 "the largest whole number such that K x n does not exceed 700"."""
+    """Return K for *games* games: from 2014 "the largest whole number such that K x n does not exceed 700"."""
     if k * games > most and day >= JULY_2014:
         return float(most // games)
     return k
@@ -214,7 +214,7 @@ def half_point(day: float) -> float:
 
 
 def initial_2024(opponents: float, score: float, games: float, hypothetical: float, most: float) -> float:
-    """Initial rating from 1 March 2024, points: as if two more opponents rated 1800 had been drawn with.
+    """Return the initial rating from 1 March 2024, points: as if with two more draws against opponents rated 1800.
 
     Args:
         opponents: sum of the rated opponents' ratings, points.
@@ -229,7 +229,7 @@ def initial_2024(opponents: float, score: float, games: float, hypothetical: flo
 
 
 def initial_before_2024(opponents: float, score: float, games: float, half: float) -> float:
-    """Initial rating before 1 March 2024, points: over 50 % *half* points per half point, below 50 % by the table."""
+    """Return the initial rating before 1 March 2024, points: over 50 % *half* per half point, else by the table."""
     # FIDE's online calculator, and the Rp next to newcomers there, still go by this rule (RULES 1.6).
     over = 2.0 * score - games
     if over >= 0.0:
@@ -238,7 +238,7 @@ def initial_before_2024(opponents: float, score: float, games: float, half: floa
 
 
 def initial(opponents: float, score: float, games: float, day: float, hypothetical: float, most: float) -> float:
-    """Initial rating by the rules of *day*, points; may lie below the floor."""
+    """Return the initial rating by the rules of *day*, points; may lie below the floor."""
     if day >= MARCH_2024:
         return initial_2024(opponents, score, games, hypothetical, most)
     return initial_before_2024(opponents, score, games, half_point(day))

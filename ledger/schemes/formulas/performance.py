@@ -107,7 +107,7 @@ def true(opponents: Sequence[float], score: float) -> float:
 
 
 def fide_tpr(opponents: Sequence[float], score: float, *, truncate: bool = False) -> int:
-    """Tournament performance rating: the opponents' mean, rounded, and the table's difference for the percentage.
+    """Return the tournament performance rating: the opponents' rounded mean, and the table's difference.
 
     Source: FIDE Tie-Break Regulations C.07 10.2 (mean: 10.1); the same as Title Regulations B.01 1.4.8 before a title's
     own adjustments. The mean is rounded to a whole number and the score to a whole per cent, one half up.
@@ -132,7 +132,7 @@ def fide_tpr(opponents: Sequence[float], score: float, *, truncate: bool = False
 
 
 def fide_ptp(opponents: Sequence[float], score: float) -> int:
-    """Perfect tournament performance: the lowest whole rating whose expected score by the table reaches the score.
+    """Return the perfect performance: the lowest whole rating whose expected score by the table reaches the score.
 
     Source: FIDE Tie-Break Regulations C.07 10.3, with table 8.1.2 of the Rating Regulations and no cut at 400 points.
     Expected scores are summed in whole hundredths: in single precision 17 of 110 real results were 1 to 3 points off.
@@ -164,7 +164,7 @@ def fide_ptp(opponents: Sequence[float], score: float) -> int:
 
 
 def apro(performances: Sequence[float]) -> int:
-    """Average of the opponents' tournament performance ratings, one half rounded up.
+    """Return the average of the opponents' tournament performance ratings, one half rounded up.
 
     Source: FIDE Tie-Break Regulations C.07 10.4.
 

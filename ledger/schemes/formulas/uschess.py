@@ -64,7 +64,7 @@ def opponent_rating(games: BatchGames, game: int, step: int) -> float:
 
 
 def effective(rating: float) -> float:
-    """N*, games: how much a rating is worth."""
+    """Return N*, games: how much a rating is worth."""
     # "50/sqrt(0.662 + 0.00000739*(2569-R)^2) for R <= 2355", else 50
     if rating > 2355.0:
         return 50.0
@@ -73,13 +73,13 @@ def effective(rating: float) -> float:
 
 
 def effective_games(games: float, rating: float) -> float:
-    """N' = min(N, N*), games."""
+    """Return N' = min(N, N*), games."""
     worth = effective(rating)
     return games if games < worth else worth
 
 
 def k_factor(effective_n: float, m: float, rating: float, dual: bool) -> float:
-    """K = 800/(N'+m), points; less from 2200 on the Regular side of a *dual*-rated event (30 <= mm+ss <= 65)."""
+    """Return K = 800/(N'+m), points; less from 2200 on the Regular side of a *dual*-rated event (30 <= mm+ss <= 65)."""
     weight = effective_n + m
     if dual and rating >= 2500.0:
         return 200.0 / weight
@@ -89,7 +89,7 @@ def k_factor(effective_n: float, m: float, rating: float, dual: bool) -> float:
 
 
 def looked_over(games: BatchGames) -> tuple[float, float, float]:
-    """Wins, draws, and 1 for who met one opponent only, 2 for who met more."""
+    """Return wins, draws, and 1 if the player met one opponent only, 2 if more."""
     # Added without an ``if``, an unpredictable branch: a section takes 0.88 times as long.
     wins = 0.0
     draws = 0.0
@@ -114,14 +114,14 @@ def record_after(record: float, wins: float, draws: float, m: float) -> float:
 
 
 def pwe(rating: float, opponent: float) -> float:
-    """Provisional winning expectancy, 0..1: linear in the difference, 0 from -400 and 1 from +400 points."""
+    """Return the provisional winning expectancy, 0..1: linear in the difference, 0 from -400 and 1 from +400 points."""
     chance = 0.5 + (rating - opponent) / 800.0
     chance = chance if chance > 0.0 else 0.0
     return chance if chance < 1.0 else 1.0
 
 
 def special_centre(rating: float, record: float) -> float:
-    """R0', points: R0 - 400 for who won all earlier games, R0 + 400 for who lost them all, else R0."""
+    """Return R0', points: R0 - 400 after earlier games that were all won, R0 + 400 if all lost, else R0."""
     if record == ALL_WON:
         return rating - 400.0
     if record == ALL_LOST:
@@ -130,7 +130,7 @@ def special_centre(rating: float, record: float) -> float:
 
 
 def special_points(score: float, effective_n: float, record: float) -> float:
-    """S', points: S + N' for who won all earlier games, S for who lost them all, else S + N'/2."""
+    """Return S', points: S + N' after earlier games that were all won, S if all lost, else S + N'/2."""
     if record == ALL_WON:
         return score + effective_n
     if record == ALL_LOST:
@@ -146,7 +146,7 @@ def special_objective(
     games: BatchGames,
     step: int,
 ) -> float:
-    """N'·PWe(R, R0') + Σ PWe(R, Ri) - S' at the rating R = *at*: grows with R, linear between knots, 0 in the end."""
+    """Return N'·PWe(R, R0') + Σ PWe(R, Ri) - S' at the rating R = *at*: grows with R, linear between knots."""
     total = effective_n * pwe(at, centre)
     for game in range(games.first, games.last):
         total += pwe(at, opponent_rating(games, game, step))
@@ -249,7 +249,7 @@ def special(
 
 
 def expected_total(rating: float, opponents: Sequence[float]) -> float:
-    """E = Σ 1/(1+10^(-(R0-Ri)/400)), without a limit to the difference."""
+    """Return E = Σ 1/(1+10^(-(R0-Ri)/400)), without a limit to the difference."""
     total = 0.0
     for opponent in opponents:
         total += logistic(rating - opponent)
@@ -257,12 +257,12 @@ def expected_total(rating: float, opponents: Sequence[float]) -> float:
 
 
 def strength(rating: float) -> float:
-    """10^(R/400): the expected points of two players against each other are in the ratio of their strengths."""
+    """Return 10^(R/400): the expected points of two players against each other are in the ratio of their strengths."""
     return pow10(rating / 400.0)
 
 
 def expected_by_strength(own: float, games: BatchGames, step: int) -> float:
-    """``expected_total`` from the ``strength`` of all: E = Σ own/(own + other), without a power in each game."""
+    """Return ``expected_total`` from the ``strength`` of all: E = Σ own/(own + other), without a power in each game."""
     total = 0.0
     for game in range(games.first, games.last):
         work = work_of(games, game)
@@ -271,7 +271,7 @@ def expected_by_strength(own: float, games: BatchGames, step: int) -> float:
 
 
 def bonus_b(day: float) -> float:
-    """B by the day (since 1970) on which the event ended: 12, from May 2017 14, from February 2023 12, from 2025 10."""
+    """Return B by the day (since 1970) of the event's end: 12, from May 2017 14, from Feb 2023 12, from 2025 10."""
     if day >= B_10_FROM:
         return 10.0
     if day >= B_12_FROM or day < B_14_FROM:
@@ -298,7 +298,7 @@ def bonus_eligible(opponent: Any, first: int, last: int) -> bool:
 
 
 def bonus(gain: float, m: float, b: float) -> float:
-    """Points on top of the *gain* K(S-E) of an eligible player: max(0, K(S-E) - B·sqrt(max(m, 4)))."""
+    """Return points on top of the *gain* K(S-E) of an eligible player: max(0, K(S-E) - B·sqrt(max(m, 4)))."""
     # the greater of m and 4; a library in use takes the lesser (RULES 9)
     threshold = b * sqrt(m if m > 4.0 else 4.0)
     return gain - threshold if gain > threshold else 0.0
@@ -322,7 +322,7 @@ def floor_raised(absolute: float, wins: float, draws: float, events: float) -> f
 
 
 def floor_peak(peak: float) -> float:
-    """Floor by the highest established rating: (peak - 200) down to a full 100, 1200 to 2100; 0 where there is none."""
+    """Return the floor by the highest established rating: (peak - 200) down to a full 100, 1200 to 2100; else 0."""
     # by the rating as the list shows it, in whole points
     shown = floor(peak + 0.5)
     by_peak = 100.0 * floor((shown - 200.0) / 100.0)
@@ -349,26 +349,26 @@ def start_by_age_before_2008(age: float) -> float:
 
 
 def age_on(birth_year: float, day: float) -> float:
-    """Age in years, on a day since 1970, of a person born at some time of a year, taken as its middle."""
+    """Return the age in years, on a day since 1970, of a person born at some time of a year, taken as its middle."""
     return 1970.0 + day / 365.2425 - (birth_year + 0.5)
 
 
 def from_fide(fide: float) -> float:
-    """FIDE to US Chess since March 2024, points: -1073 + 1.5667·F up to 2000, 20 + 1.02·F above."""
+    """Convert FIDE to US Chess since March 2024, points: -1073 + 1.5667·F up to 2000, 20 + 1.02·F above."""
     # Both give 2060 at 2000, and the low one undoes FIDE's rise exactly; a library in use has them exchanged (RULES 2).
     return -1073.0 + 1.5667 * fide if fide <= 2000.0 else 20.0 + 1.02 * fide
 
 
 def from_fide_2020(fide: float) -> float:
-    """FIDE to US Chess before March 2024, points: 180 + 0.94·F up to 2000, 20 + 1.02·F above."""
+    """Convert FIDE to US Chess before March 2024, points: 180 + 0.94·F up to 2000, 20 + 1.02·F above."""
     return 180.0 + 0.94 * fide if fide <= 2000.0 else 20.0 + 1.02 * fide
 
 
 def from_fide_on(fide: float, day: float) -> float:
-    """FIDE to US Chess by the formula of the day (since 1970)."""
+    """Convert FIDE to US Chess by the formula of the day (since 1970)."""
     return from_fide(fide) if day >= FIDE_2024_FROM else from_fide_2020(fide)
 
 
 def games_behind_fide(fide: float) -> float:
-    """N of a converted FIDE rating: "over 2150 [...] 10 games"; "2150 or less [...] 5 games" (edition of 2004)."""
+    """Return N of a converted FIDE rating: "over 2150 [...] 10 games"; "2150 or less [...] 5 games" (2004 edition)."""
     return 10.0 if fide > 2150.0 else 5.0

@@ -210,7 +210,7 @@ def test_tournaments_are_listed_an_edition_a_row_the_latest_first(cups: Ledger) 
 
 def test_tournaments_are_found_by_a_part_of_the_name_and_by_days(cups: Ledger) -> None:
     def found(**sought: str | int) -> list[str]:
-        return [row["first_day"] for row in as_rows(tournaments(cups, sought=TournamentSearch(**sought)))]  # type: ignore[arg-type]
+        return [row["first_day"] for row in as_rows(tournaments(cups, search=TournamentSearch(**sought)))]  # type: ignore[arg-type]
 
     assert found(text="SPRING") == ["2024-04-01", "2023-04-01"]
     assert found(since="2024-04-05") == ["2024-09-01", "2024-06-01", "2024-04-01"]
@@ -226,15 +226,15 @@ def test_the_latest_tournaments_are_those_of_the_whole_list(
     monkeypatch.setattr(listing, "LATE", late)
     monkeypatch.setattr(listing, "LATE_AT_MOST", at_most)
     for limit in range(1, 5):
-        assert as_rows(tournaments(cups, sought=TournamentSearch(limit=limit))) == whole[:limit]
+        assert as_rows(tournaments(cups, search=TournamentSearch(limit=limit))) == whole[:limit]
     monkeypatch.setattr(listing, "FEW_NAMES", 0)
     days = ("2023-04-05", "2024-04-02", "2024-04-05", "2024-06-03", "2024-06-08", "2024-09-01")
     for since, until, text, limit in product((None, *days), (None, *days), (None, "CUP", "n"), (0, 1, 2)):
         sought = TournamentSearch(since=since, until=until, text=text, limit=limit)
-        late_ones = as_rows(tournaments(cups, sought=sought))
+        late_ones = as_rows(tournaments(cups, search=sought))
         with monkeypatch.context() as patch:
             patch.setattr(listing, "_late", lambda *_: None)
-            assert late_ones == as_rows(tournaments(cups, sought=sought)), sought
+            assert late_ones == as_rows(tournaments(cups, search=sought)), sought
 
 
 def test_an_edition_that_rests_between_two_days_is_found_by_them(
@@ -246,7 +246,7 @@ def test_an_edition_that_rests_between_two_days_is_found_by_them(
     ledger.level()
     monkeypatch.setattr(listing, "LATE", 1)
     for since, until, name in (("2024-01-20", "2024-01-25", CUP), ("1994-03", "1994-05", EVIL)):
-        rows = tournaments(ledger, sought=TournamentSearch(since=since, until=until))
+        rows = tournaments(ledger, search=TournamentSearch(since=since, until=until))
         assert [row.tournament for row in rows] == [name]
 
 
@@ -257,7 +257,7 @@ def test_the_tournaments_of_a_player_have_the_lines_of_their_tables(cups: Ledger
     ann, line = row(page, "Ann"), rows[3]
     assert (line["place"], line["players"], line["points"], line["rating"]) == ("2-3", 4, 1.5, 1500)
     assert (line["performance"], line["er_offset"], line["variant"]) == (ann.performance, ann.er_offset, "linear")
-    assert as_rows(tournaments_of(cups, cups.player("Hal"), sought=TournamentSearch(text="cup"))) == []
+    assert as_rows(tournaments_of(cups, cups.player("Hal"), search=TournamentSearch(text="cup"))) == []
 
 
 def test_ratings_that_the_source_shows_count_where_they_are_asked_for(cups: Ledger) -> None:
