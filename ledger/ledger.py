@@ -1,4 +1,4 @@
-"""The ledger: one object over journal, people and views. Everything that a program or a command does starts here.
+"""The ledger: one object over journal, people and views. Every program and command starts here.
 
 It wires the layers together and reads the clock, at the edge; how a thing is done is the layers' business.
 """
@@ -71,9 +71,9 @@ if TYPE_CHECKING:
     from ledger.imports import files, formats
     from ledger.imports.formats import SaidOfFile
 else:
-    # the readers of files take 0.15 s to load, and most ledgers are opened to be asked
+    # the readers of files take 0.15 s to load, and most ledgers are opened for questions
     files, formats = Lazy("ledger.imports.files"), Lazy("ledger.imports.formats")
-    # a program that records asks nothing, and one that asks proves nothing
+    # a program that records needs no answers, and one that asks needs no audit
     audits, server_findings = Lazy("ledger.audit.audit"), Lazy("ledger.audit.server_findings")
     backups, editions = Lazy("ledger.backups"), Lazy("ledger.answers.crosstables.editions")
     tournament_lists = Lazy("ledger.answers.crosstables.listing")
@@ -104,7 +104,7 @@ class Ledger(OpenLedger):
         """Make a new ledger whose first pool is rated by *scheme* from the beginning.
 
         Args:
-            path: the journal's file; the people and the views stand beside it.
+            path: the journal's file; the people and the views are files next to it.
             pool: name of the first pool.
             scheme: name of its scheme.
             settings: settings that differ from the scheme's defaults and ``for_new_pools``; decimals as text.
@@ -112,7 +112,7 @@ class Ledger(OpenLedger):
             clock: what time it is, in UTC.
             secret_of: another ledger, whose secret this one takes, so that the keys that both make of the same facts
                 are the same, and so are all ratings; by default a new one.
-            on_server: where journal and names are to be on a server; by default they are files. The settings beside
+            on_server: the server for journal and names; by default they are files. The settings next to
                 the views say so then.
             projectors: as of ``open``.
 
@@ -121,7 +121,7 @@ class Ledger(OpenLedger):
             RejectedError: no such scheme, or settings that it cannot work with.
             MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
-        # What can be refused is refused before the first file is made: nothing is left behind then.
+        # All checks come before the first file is made: a refusal then leaves no file.
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         judge.check(event, Evidence(Context.JOURNAL, 0))
         codec.actor_json(actor)
@@ -146,7 +146,7 @@ class Ledger(OpenLedger):
             with atomic_file(people) as making:
                 SqlitePeople.create(making, secret).close()
         elif not SqlitePeople.is_empty(people):
-            # An empty one is of a making that was stopped before the journal appeared: that is gone on with.
+            # An empty one is from an ``init`` that was stopped before the journal appeared: this continues it.
             raise StorageError(str(people), "exists already, though the journal does not")
         elif secret is not None:
             with closing(SqlitePeople(people)) as empty:
@@ -157,24 +157,24 @@ class Ledger(OpenLedger):
             cls._over(making, SqliteJournal.create(making), SqlitePeople(people), (), clock) as made,
         ):
             made.append(event, actor=actor)
-        # Opened anew: what was open until now is under the names that files have while they are made.
+        # Opened again: the open files have their temporary names.
         return cls.open(path, clock=clock, projectors=projectors)
 
     @contextmanager
     def known_at(
         self, position: int, *, listed: int | None = None, keep: bool = True, progress: Progress = silent
     ) -> Iterator[Ledger]:
-        """The ledger as it answered when the journal had fewer entries; names are those of now. Nothing is recorded.
+        """Yield the ledger as of an earlier entry, with the present names. Nothing is recorded.
 
         Args:
-            position: how many entries were known.
+            position: the number of entries.
             listed: up to which entry lists had been published, for the list that followed from those entries; by
                 default the same.
-            keep: whether the views of then may be kept beside the journal for the next question, and kept ones used.
-            progress: told how far they are built.
+            keep: whether these views may be stored next to the journal for the next question, and stored ones used.
+            progress: called as they are built.
 
         Raises:
-            UnknownNameError: the journal has no so many entries, or none were known.
+            UnknownNameError: the journal has no so many entries, or the number is 0.
         """
         journal = self.journal
         if not 1 <= position <= journal.size():
@@ -182,7 +182,7 @@ class Ledger(OpenLedger):
         with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
             then = ScratchJournal(journal, position if listed is None else listed)
             with _Borrowed(self.path, then, self.names.file, past, self.clock, self.token_store) as ledger:
-                ledger.names = self.names  # who was renamed since has a name that a later entry sealed
+                ledger.names = self.names  # the name of a player renamed since is committed by a later entry
                 yield ledger
 
     # -- writing ---------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class Ledger(OpenLedger):
     def append_many(
         self, events: Iterable[Event], *, actor: str = DEFAULT_ACTOR, token: str | None = None
     ) -> list[Receipt]:
-        """Record facts in one transaction: all, or none when one is refused. Who does it, ``tokens.recorder`` says.
+        """Record facts in one transaction: all, or none if one is refused; ``tokens.recorder`` gives the actor.
 
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
@@ -207,31 +207,31 @@ class Ledger(OpenLedger):
             self.names.check_registrations(registrations)
         return self._record(batch, actor)
 
-    def append_each(self, tellings: Iterable[Submission]) -> list[Receipt | RejectedError | MalformedError]:
-        """Record facts of several people, each by itself: for each where it stands, or why it was refused.
+    def append_each(self, submissions: Iterable[Submission]) -> list[Receipt | RejectedError | MalformedError]:
+        """Record facts of several people, each by itself; return the receipt or the refusal of each.
 
-        What stands in the journal then, and which rules refuse, is what ``append`` of one after another would bring.
+        Entries and refusals are those of ``append`` with one fact after another.
         Games that follow each other are recorded in one transaction, which makes many at once quick, with their moves
         where these are to be kept; any other fact has one of its own, for views may have to judge it.
 
         Raises:
-            StorageError: a file refuses, or another thread opened the ledger; what was recorded before stands.
+            StorageError: a file refuses, or another thread opened the ledger; earlier facts stay recorded.
         """
         self.refuse_other_threads()
-        tellings = list(tellings)
-        if strangers := [telling for telling in tellings if not isinstance(telling, Submission)]:
+        submissions = list(submissions)
+        if strangers := [submission for submission in submissions if not isinstance(submission, Submission)]:
             raise MalformedError(
                 [f"{excerpt(thing)} is no Telling(event, actor)" for thing in strangers[:STRANGERS_NAMED]]
             )
         outcomes: list[Receipt | Refused] = []
-        for is_game, run in groupby(tellings, lambda telling: type(telling.event) is GameRecorded):
+        for is_game, run in groupby(submissions, lambda submission: type(submission.event) is GameRecorded):
             several = list(run)
             if is_game:
                 outcomes += self._append_games(several)
                 continue
-            for telling in several:
+            for submission in several:
                 try:
-                    outcomes.append(self.append(telling.event, actor=telling.actor, token=telling.token))
+                    outcomes.append(self.append(submission.event, actor=submission.actor, token=submission.token))
                 except (RejectedError, MalformedError) as error:
                     outcomes.append(error)
         return outcomes
@@ -239,7 +239,7 @@ class Ledger(OpenLedger):
     def _append_games(self, games: Sequence[Submission]) -> list[Receipt | Refused]:
         named: dict[int, Submission] = {}
         refused: dict[int, Refused] = {}
-        recorders: dict[tuple[str | None, str], str] = {}  # a name is proven once; what is refused is noted each time
+        recorders: dict[tuple[str | None, str], str] = {}  # a name is authenticated once; each refusal is noted
         for place, game in enumerate(games):
             person = (game.token, game.actor)
             try:
@@ -254,10 +254,10 @@ class Ledger(OpenLedger):
         return [outcomes[place] for place in range(len(games))]
 
     def _stated(self, events: Iterable[Event]) -> list[Event]:
-        """Facts of one transaction in the words in which they are recorded.
+        """Return facts of one transaction in the words in which they are recorded.
 
-        An adoption has all its settings, unless it may be one that stands already: that keeps its words. So does a
-        round without a game that is told again.
+        An adoption has all its settings, unless it may repeat a recorded one: that keeps its words. So does a repeated
+        round without a game.
         """
         batch: list[Event] = []
         rounds: dict[str, list[Event]] = {}
@@ -283,7 +283,7 @@ class Ledger(OpenLedger):
         actor: str = DEFAULT_ACTOR,
         token: str | None = None,
     ) -> int:
-        """Register a player and return the player number; one who is registered already keeps it.
+        """Register a player and return the player number; a registered player keeps it.
 
         Raises:
             MalformedError: identity or name hold controls or are too long.
@@ -314,7 +314,7 @@ class Ledger(OpenLedger):
             players: identity and name of each; who is registered already keeps the number.
             standing: that of all of them.
             actor: who registers them.
-            token: what proves it, where somebody holds the role of a recorder.
+            token: authenticates the actor, if the role of a recorder is assigned.
 
         Raises: as ``register``; a MalformedError names the place of each player.
         """
@@ -323,30 +323,30 @@ class Ledger(OpenLedger):
             raise MalformedError(
                 [f"{excerpt(thing)} is no pair of identity and name" for thing in strangers[:STRANGERS_NAMED]]
             )
-        newcomers = [NewPlayer(identity, name, standing) for identity, name in pairs]
-        return [person.player for person in self.registry.add_many(newcomers, actor=actor, token=token)]
+        new_players = [NewPlayer(identity, name, standing) for identity, name in pairs]
+        return [person.player for person in self.registry.add_many(new_players, actor=actor, token=token)]
 
     @property
     def registry(self) -> Registry:
-        """Who the players are and what is known of them: to add players, with their past, and what is learnt later."""
+        """The register of players: it adds players, with their history, and later data."""
         return Registry(self)
 
     @property
     def publications(self) -> Publications:
-        """The lists that were shown to the world: to publish one, to see each again as it was."""
+        """The published lists: to publish one, and to show each again as it was."""
         return Publications(self)
 
     @property
     def policies(self) -> HousePolicies:
-        """The rules that this ledger gives itself: four eyes, what is complained of before publishing, upsets."""
+        """The policies of this ledger: four eyes, complaints before publishing, upsets."""
         return HousePolicies(self)
 
     def rename(self, player: int, name: str, *, actor: str = DEFAULT_ACTOR, token: str | None = None) -> bool:
-        """Give a player another name, as ``Registry.rename`` says; False where the player bears it already."""
+        """Give a player another name, as ``Registry.rename`` does; return False if the player has it already."""
         return self.registry.rename(player, name, actor=actor, token=token).recorded
 
     def erase(self, player: int, *, actor: str = DEFAULT_ACTOR, token: str | None = None) -> bool:
-        """Forget who a player is, for good, as ``Registry.erase`` says; False where nothing was known any more."""
+        """Erase a player's personal data for good, as ``Registry.erase`` does; return False if there were none."""
         return self.registry.erase(player, actor=actor, token=token)
 
     def import_games(
@@ -369,14 +369,14 @@ class Ledger(OpenLedger):
             frames: frames in the columns of ``SourceGame``.
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
-            record_alike: what looks like a game that is known under another key is another game.
-            keep_differences: a game that is told otherwise than it stands is no fault: the report keeps it, and
-                ``correcting.verbs.proposing`` makes the corrections that would take the file's word.
+            record_alike: record probable duplicates of games under other keys as games of their own.
+            keep_differences: a game reported with other facts than the current ones is no fault: the report keeps it,
+                and ``correcting.verbs.proposing`` makes the corrections that would take the file's word.
             actor: who imports.
-            token: what proves it, where somebody holds the role of a recorder.
+            token: authenticates the actor, if the role of a recorder is assigned.
             faults_so_far: how many faults the importer found; with *strict* they count.
             advance: called with the number of games of each frame taken.
-            rounds: the rounds without a game that the file tells, as ``Reading.rounds``, asked when it was read whole.
+            rounds: returns the rounds without a game of the file, as ``Reading.rounds``; called after its last game.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
@@ -406,7 +406,7 @@ class Ledger(OpenLedger):
         actor: str = "import",
         token: str | None = None,
     ) -> ImportReport:
-        """Record a few games as ``import_games`` records those of a file; arguments and errors are those of it."""
+        """Record a few games as ``import_games`` records those of a file, with the same arguments and errors."""
         blocks = [GameRows.of_source(games)]
         return self._import(blocks, choice, actor, token, strict=strict, record_alike=record_alike)
 
@@ -427,8 +427,8 @@ class Ledger(OpenLedger):
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
         self.catch_up_if_corrected()
-        first = schemes.in_full(self.first_scheme(), stored=True)  # what pools that an import meets adopt
-        # names that are not in the index yet are read anew for each frame: where they are many, they enter it first
+        first = schemes.in_full(self.first_scheme(), stored=True)  # the scheme that new pools of an import adopt
+        # names that are not in the index yet are read again for each frame: if they are many, they enter it first
         self.names.file.folds.bring_up()
         alike = None if record_alike else DuplicateDetector(self.journal, self.names.file, ViewsGameIndex(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), SeedWarnings(self.views).of_games
@@ -457,7 +457,7 @@ class Ledger(OpenLedger):
                 advance=advance,
                 rounds=rounds,
             )
-        # Once more, for now the newcomers of this import are to enter the index.
+        # Once more, for the new players of this import enter the index now.
         self.names.file.folds.bring_up()
         return job.report
 
@@ -478,14 +478,14 @@ class Ledger(OpenLedger):
 
         Args:
             path: the file, also compressed.
-            fmt: one of ``imports.files.FORMATS``; None: the content tells.
+            fmt: one of ``imports.files.FORMATS``; None: detected from the content.
             said: what the caller says of the file that it does not say itself, an ``imports.formats.SaidOfFile``.
             encoding: the encoding of its text; None: UTF-8, or as the file says.
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
-            record_alike: what looks like a game that is known under another key is another game.
+            record_alike: record probable duplicates of games under other keys as games of their own.
             actor: who imports.
-            token: what proves it, where somebody holds the role of a recorder.
+            token: authenticates the actor, if the role of a recorder is assigned.
 
         Raises:
             MalformedError: no such format or encoding.
@@ -521,31 +521,31 @@ class Ledger(OpenLedger):
 
     @property
     def corrections(self) -> Corrections:
-        """What is proposed and decided about the facts, and what writes a proposal."""
+        """The proposals and decisions about facts, and their recorder."""
         return Corrections(self)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
     ) -> Proposed:
-        """Record a proposal to correct facts, as ``Corrections.propose`` says."""
+        """Record a proposal to correct facts, as ``Corrections.propose`` does."""
         return self.corrections.propose(changes, reason=reason, by=by, token=token)
 
     def preview(
         self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
     ) -> Impact:
-        """What an open proposal, or changes, would move if approved now, as ``Corrections.preview`` says."""
+        """Return the effects of an open proposal, or of changes, if approved now, as ``Corrections.preview`` does."""
         return self.corrections.preview(proposal, others_wait=others_wait, at_most=at_most)
 
     @contextmanager
     def as_if(self, proposal: int | Sequence[Change], *, apart: bool = False) -> Iterator[Ledger]:
-        """The ledger as it would answer after the approval of an open proposal, or of changes; nothing is recorded.
+        """Yield the ledger as after the approval of an open proposal, or of changes; nothing is recorded.
 
         Others read on for the length of the block, and wait to write. What is read by another connection or process
-        (``query``, ``database``) is as it stands, unless it is asked *apart*.
+        (``query``, ``database``) is in the current state, unless *apart* is set.
 
         Args:
-            proposal: the number of an open proposal, or changes that nobody has proposed yet.
-            apart: on a copy of the views, which is made for the block and which other connections read, too; nobody
+            proposal: the number of an open proposal, or changes that are not proposed yet.
+            apart: on a copy of the views, which is made for the block and which other connections read, too; no command
                 waits for it.
 
         Raises:
@@ -568,7 +568,7 @@ class Ledger(OpenLedger):
         seen: int | None = None,
         despite_games: bool = False,
     ) -> list[Receipt]:
-        """Decide a proposal, as ``Corrections.decide`` says; a checkpoint follows."""
+        """Decide a proposal, as ``Corrections.decide`` does; a checkpoint follows."""
         receipts = self.corrections.decide(
             proposal, decision, by=by, token=token, reason=reason, seen=seen, despite_games=despite_games
         )
@@ -579,20 +579,20 @@ class Ledger(OpenLedger):
     # -- deriving --------------------------------------------------------------------------------------------------
 
     def catch_up(self, progress: Progress = silent) -> int:
-        """Bring the views level with the journal; returns the position reached."""
+        """Bring the views up to date with the journal; return their position."""
         return self.views.catch_up(progress)
 
     def rebuild(self, progress: Progress = silent) -> int:
-        """Build the views anew from the journal alone; returns the position reached."""
+        """Rebuild the views from the journal alone; return their position."""
         return self.views.rebuild(progress)
 
     # -- asking ----------------------------------------------------------------------------------------------------
 
     def player(self, player: str | int) -> LedgerPlayer:
-        """Return the one player of that name, identity or number, to ask about; after a merge the player that is left.
+        """Return the one player of a name, identity or number; after a merge the player that remains.
 
         Raises:
-            UnknownNameError: nobody, or several: their identities are listed.
+            UnknownNameError: no player, or several: their identities are listed.
             StorageError: the journal registered another name under that number.
         """
         return LedgerPlayer.of(super().player(player), self)
@@ -691,7 +691,7 @@ class Ledger(OpenLedger):
         pool: str | None = None,
         at: str | None = None,
     ) -> Prediction:
-        """Return what a win, a draw and a loss would bring the player, as the command ``predict`` does.
+        """Return the rating changes of a win, a draw and a loss of the player, as the command ``predict`` does.
 
         Args:
             player: name, identity or number, or the player.
@@ -722,7 +722,7 @@ class Ledger(OpenLedger):
             since: a head that was kept elsewhere, ``TreeHead.parse`` reads it: all entries before it must be unchanged.
             journal_only: leave out names, texts and views.
             lists: compute each published list again, from the entries before it.
-            progress: told what is being done.
+            progress: called with each step.
 
         Raises:
             StorageError: a file is missing, locked, or may not be read.
@@ -734,48 +734,48 @@ class Ledger(OpenLedger):
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def head(self) -> TreeHead:
-        """Size and Merkle root of the journal: publish it, keep it elsewhere, compare it later."""
+        """Return size and Merkle root of the journal: publish it, store it elsewhere, compare it later."""
         return self.journal.head()
 
     def people_row(self, player: int) -> Person | None:
-        """A row of the people file as it stands, compared with nothing: for mending. None where there is none."""
+        """Return a row of the people file without any check, for repairs; None if there is none."""
         return self.names.file.by_number([player]).get(player)
 
     def rows(self, table: str, where: str = "1", arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
-        """Rows of a table of the level views as dictionaries: ``games``, ``history``, ``current``, ``players``, ...
+        """Yield rows of a table of the up-to-date views (``games``, ``history``, ``players``, ...) as dictionaries.
 
-        They are read as they are asked for, all as of the moment of the first.
+        They are read on demand, all from the read snapshot of the first.
 
         Args:
             table: name of the table.
             where: an SQL condition, with ``?`` for arguments; may end with ``ORDER BY`` and ``LIMIT``.
-            arguments: what the question marks stand for.
+            arguments: the values of the question marks.
 
         Raises:
             UnknownNameError: there is no such table.
             MalformedError: SQLite does not understand the condition.
-            ProjectionError: a process without the plug-in of the table has gone on since it was level.
+            ProjectionError: a process without the plug-in of the table has gone on since it was up to date.
         """
         self.level()
         keeping.refuse_left_behind(self.views.connection, table, self.views.at_hand.broken)
         return queries.rows_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
-        """The level views as a read-only sqlite-utils database, for anything that SQL can ask."""
+        """Return the up-to-date views as a read-only sqlite-utils database, for any question in SQL."""
         self.level()
-        # By a connection of its own that cannot write: what is asked over it is anybody's SQL.
+        # By a connection of its own that cannot write: it executes any SQL.
         return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True, remedy=None))
 
     @property
     def game_log(self) -> GameLog:
-        """What was recorded, proposed and decided about single games."""
+        """The records, proposals and decisions about single games."""
         return GameLog(self)
 
     def log(self, game: str) -> list[JournalEntry]:
-        """Every journal entry about one game, in order: recorded, supplemented, proposed, decided.
+        """Return every journal entry about one game, in order: recorded, supplemented, proposed, decided.
 
-        The game is found as ``find_game`` finds it. A proposal or decision has the words of its reason beside it.
-        Which proposals concern a game says ``GameLog``.
+        The game is looked up as ``find_game`` does. A proposal or decision has the text of its reason next to it.
+        ``GameLog`` says which proposals concern a game.
 
         Raises:
             UnknownNameError: no such game, or several.
@@ -784,7 +784,7 @@ class Ledger(OpenLedger):
             return self.game_log.entries(game)
 
     def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[JournalEntry]:
-        """Entries of the journal in order, read as they are asked for.
+        """Yield entries of the journal in order, read on demand.
 
         Args:
             kind: only those of this kind, with its version (``clock-accepted/1``) or without.
@@ -800,7 +800,7 @@ class Ledger(OpenLedger):
 
 
 def _game_frame(frame: DataFrame) -> DataFrame:
-    """Refuse what is no frame of games, such as the name of a file."""
+    """Refuse any value that is no frame of games, such as the name of a file."""
     columns = frame_schema().keys() - {"is_made"}  # without it every key is the source's own
     missing = columns - set(getattr(frame, "columns", ()))
     if missing:
@@ -811,16 +811,16 @@ def _game_frame(frame: DataFrame) -> DataFrame:
 
 
 class _Borrowed(Ledger):
-    """A ledger that answers as of another state for the length of a block; its files are closed by who opened them."""
+    """A ledger that answers as of another state for the length of a block; its opener closes the files."""
 
     _is_over = False
 
     def close(self) -> None:
-        """Answer no longer."""
+        """End the answers."""
         self._is_over = True
 
     def refuse_other_threads(self) -> None:
-        """As of every ledger; and after the block nothing is answered."""
+        """Refuse as every ledger does, and refuse every question after the block."""
         super().refuse_other_threads()
         if self._is_over:
             message = "is as it was known, or as it would be, within the block alone, which is over"

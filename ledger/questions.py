@@ -41,7 +41,7 @@ else:
 
 
 def rows_between(limit: int | None, offset: int) -> int | None:
-    """Return the number of rows up to the last one that is asked for, those left out included; None: all.
+    """Return the number of rows up to the last requested one, skipped ones included; None: all.
 
     Raises:
         MalformedError: one of the two is below 0.
@@ -163,7 +163,7 @@ class LedgerPlayer(Person):
         Args:
             since: a day, month, year or moment of play, a number of entries, or the name of a published list.
             pool: name of the pool; that of the list, or the first one, by default.
-            progress: told what is being done.
+            progress: called with each step.
 
         Raises:
             UnknownNameError: no such entry, list or pool.
@@ -188,10 +188,10 @@ class LedgerPlayer(Person):
 
 
 def person_of(ledger: OpenLedger, player: str | int | Person) -> Person:
-    """Return the person of a name, identity or number; of a person as they are by now.
+    """Return the person of a name, identity or number; a given person in the current state.
 
     Raises:
-        UnknownNameError: nobody, or several.
+        UnknownNameError: no player, or several.
     """
     return ledger.player(player.player if isinstance(player, Person) else player)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-# GLOB and not LIKE, which knows no case: what a pattern begins with is then looked up in the index of subjects.
+# GLOB and not LIKE, which ignores case: the beginning of the pattern is then looked up in the index of subjects.
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
 NOT_YET = 0  # the number of a proposal that is none yet
 
@@ -43,14 +43,14 @@ class Fact(NamedTuple):
         cls: its class.
         facts: its fields as plain values, without blank ones.
         annulled_by: the proposal that annulled it; None if it holds.
-        told: its fields before all corrections, with those of its supplements.
+        reported: its fields before all corrections, with those of its supplements.
     """
 
     entry: int
     cls: type[Event]
     facts: Mapping[str, Any]
     annulled_by: int | None
-    told: Mapping[str, Any]
+    reported: Mapping[str, Any]
 
 
 class HypotheticalFacts:
@@ -64,10 +64,10 @@ class HypotheticalFacts:
         proposal: int = NOT_YET,
         decided: Decided | None = None,
     ) -> None:
-        """Take the views, the journal and what may be approved.
+        """Take the views, the journal and the changes that may be approved.
 
         Args:
-            connection: the views, level with the journal.
+            connection: the views, up to date with the journal.
             journal: the facts as they were recorded.
             changes: changes that would act after all approved ones.
             proposal: the number of their proposal.
@@ -91,8 +91,8 @@ class HypotheticalFacts:
             return None
         event = decode(stored.body).event
         acting = self.decided.acting([key], self._undone).get(key, []) + self._further.get(key, [])
-        stands = decisions.remainder(acting)
-        annulled_by = None if stands.annulled is None else stands.annulled[1]
+        remainder = decisions.remainder(acting)
+        annulled_by = None if remainder.annulled is None else remainder.annulled[1]
         facts: Mapping[str, Any] = codec.facts_mapping(event)
         if isinstance(event, GameRecorded):
             rows = rows_at(self._connection, [stored.position])
@@ -105,11 +105,11 @@ class HypotheticalFacts:
                 # though the last change that names it alone said otherwise.
                 annulled_by = rows[0]["voided_by"]
         elif isinstance(event, RoundWithoutGame) and not self._further:
-            now = decisions.corrected(event, stands.fields)
+            now = decisions.corrected(event, remainder.fields)
             assert isinstance(now, RoundWithoutGame)
             round_now = tournament_editions.as_stored(now, stored.position)
-            annulled_by = tournament_editions.annulled_by(self.decided, now.pool, round_now, stands)
-        return Fact(stored.position, type(event), decisions.with_fields(facts, stands.fields), annulled_by, facts)
+            annulled_by = tournament_editions.annulled_by(self.decided, now.pool, round_now, remainder)
+        return Fact(stored.position, type(event), decisions.with_fields(facts, remainder.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:
         """Return the event that a fact would be.
@@ -175,20 +175,20 @@ def impossible_endings(
             continue
         try:
             after.event(fact)
-        except MalformedError:  # a field holds what it may not hold: of that the gate says something else
+        except MalformedError:  # a field has an invalid value: the gate reports that
             continue
         for fields, message in ending_faults(fact.facts):
-            stood = before.fact(key)
-            # As a source told it, or as it stands already: journals of old hold such games, which may still be
-            # corrected in all else.
-            if _same(fields, fact.facts, fact.told) or (stood and _same(fields, fact.facts, stood.facts)):
+            former = before.fact(key)
+            # As a source reported it, or as it is already: journals of earlier releases hold such games, whose other
+            # fields may still be corrected.
+            if _same(fields, fact.facts, fact.reported) or (former and _same(fields, fact.facts, former.facts)):
                 continue
             yield Refusal(number, RULE, f"{key!r}: {message}; {_HOW}")
-        # A loss on time that is called a draw fits every rule, for a flag may fall where nobody can mate: so it is
-        # asked whether the ending was meant.
+        # A loss on time that is called a draw fits every rule, for a flag may fall against a side that cannot mate: so
+        # the caller must confirm the ending.
         if key in results - ends:
-            stood = before.fact(key)
-            if stood and becomes_drawn_by_time(stood.facts.get("outcome"), *(fact.facts[name] for name in _RESULT)):
+            former = before.fact(key)
+            if former and becomes_drawn_by_time(former.facts.get("outcome"), *(fact.facts[name] for name in _RESULT)):
                 yield Refusal(number, RULE, f"{key!r} {_BY_TIME}")
 
 
@@ -223,15 +223,15 @@ def key_conflict(connection: sqlite3.Connection, journal: Journal, event: Event)
     """Return the refusal of a new fact at the place of a corrected one, whose key names another place.
 
     Args:
-        connection: the views, level with the journal.
+        connection: the views, up to date with the journal.
         journal: the facts as they were recorded.
         event: a fact at an instant, with a key that the journal does not hold.
     """
     key = corrected_key_at(connection, journal, event)
     if key is None:
         return None
-    stands = f"{key!r} stands there since it was corrected; correct that one, or take it back"
-    return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {stands}")
+    advice = f"{key!r} stands there since it was corrected; correct that one, or take it back"
+    return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {advice}")
 
 
 def corrected_key_at(connection: sqlite3.Connection, journal: Journal, event: Event) -> str | None:

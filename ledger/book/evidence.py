@@ -1,4 +1,4 @@
-"""The evidence of the judge: the current facts of a ledger, and what a rule may ask in which context.
+"""The evidence of the judge: the current facts of a ledger, and the questions that a rule may ask in each context.
 
 A rule is a function of an event and its evidence. It returns the refusal, or None; a few raise it. Its name is that of
 the refusal, and the first line of its docstring says what is refused and what to do. The journal says what was
@@ -196,7 +196,7 @@ class Context(Enum):
 
     APPEND = "a new fact, recorded by itself"
     JOURNAL = "a new fact where nothing was derived yet: in a ledger that is being created, in a scratch journal"
-    COMMAND = "a new fact that somebody types, before it is recorded"
+    COMMAND = "a new fact that a person types, before it is recorded"
     IMPORT = "a row of a file; its pool and its players are recorded with it"
     PROPOSAL = "a new fact that a proposal adds: when it is proposed, and again when it is decided"
     CHANGE = "a fact that a proposal changes, likewise"
@@ -210,7 +210,7 @@ class Evidence:
 
     Attributes:
         context: the context in which it is judged.
-        now_ms: the time to record under, milliseconds since 1970.
+        now_ms: the recording time, milliseconds since 1970.
         keys: the keys that the journal holds, at least those of ``needed_keys`` and ``erasures``.
         others: by subject, other facts of the same transaction or proposal: those before it, or all.
         moved_entries: entries of facts that the proposal changes or takes back.

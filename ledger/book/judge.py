@@ -106,15 +106,15 @@ _PLACED = {*_NEW, Context.IMPORT, Context.CHANGE, Context.RETURN}
 # it back, they judge it as it would be after all changes.
 _ELSE = {Context.APPEND, Context.JOURNAL, Context.IMPORT, Context.PROPOSAL, Context.APPROVAL}
 CONTEXTS: Mapping[Rule, set[Context]] = {
-    # Sources are taken at their word; whoever proposes a game can look at it again.
+    # Sources are trusted; the proposer of a game can look at it again.
     impossible_ending: {Context.PROPOSAL},
     unknown_pool: _ELSE - {Context.IMPORT},
     unknown_player: _ELSE - {Context.IMPORT},
-    # What somebody played before being erased may be put right. No file names an erased player.
+    # Games played before an erasure may be corrected. No file names an erased player.
     erased_player: {*_NEW, Context.JOURNAL},
     after_the_first_game: {*_NEW, Context.CHANGE},
-    # ``append`` takes the end of a tournament before its games, for facts arrive in any order. A name that somebody
-    # types and no game bears is most likely misspelt; one that was put back was typed before.
+    # ``append`` takes the end of a tournament before its games, for facts arrive in any order. A typed name that no
+    # game bears is most likely misspelt; one that was put back was typed before.
     no_such_tournament: {Context.COMMAND, Context.PROPOSAL, Context.CHANGE},
     exists_with_different_birth_year: _NEW,
     exists_with_different_key: {*_NEW, Context.IMPORT},
@@ -122,9 +122,9 @@ CONTEXTS: Mapping[Rule, set[Context]] = {
     overlapping_editions: _PLACED,
     edition_closed: _PLACED,
     played_after_closing: _PLACED,
-    # What a call of its own records is proposed or judged there.
+    # Facts with an entry point of their own are proposed or judged there.
     **dict.fromkeys((not_the_last_entry, not_a_telling, not_by_rename, not_by_append), _ALONE),
-    # Last of all: nobody must be told to propose a fact and learn then that it is refused anyway.
+    # Last of all: the advice to propose a fact must not lead to a proposal that is refused anyway.
     needs_a_proposal: _ALONE,
 }
 _ASK_VIEWS = {
@@ -136,8 +136,8 @@ _OF_VIEWS = frozenset(kind for kind, rules in RULES.items() if not _ASK_VIEWS.is
 @cache
 def rules_of(context: Context) -> Mapping[str, tuple[Rule, ...]]:
     """Return by the word of a kind the rules that a context asks, in their order."""
-    asked = {rule for rules in RULES.values() for rule in rules if context in CONTEXTS.get(rule, _ELSE)}
-    return {kind.KIND: tuple(rule for rule in rules if rule in asked) for kind, rules in RULES.items()}
+    rules_asked = {rule for rules in RULES.values() for rule in rules if context in CONTEXTS.get(rule, _ELSE)}
+    return {kind.KIND: tuple(rule for rule in rules if rule in rules_asked) for kind, rules in RULES.items()}
 
 
 def check(event: Event, evidence: Evidence) -> None:

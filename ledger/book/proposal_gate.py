@@ -1,6 +1,6 @@
 """The validator of proposals: may a proposal be made, and may it be decided so? It reports all faults at once.
 
-It reads the views, level with the journal and under its write lock; nothing is written. ``RULES`` lists its own
+It reads the views, up to date with the journal and under its write lock; nothing is written. ``RULES`` lists its own
 refusals; those of the facts that a proposal adds, moves or puts back are ``book.judge``'s.
 """
 
@@ -102,9 +102,9 @@ class ProposalGate:
         """Take the views, the journal and the current facts.
 
         Args:
-            connection: the views, level with the journal.
+            connection: the views, up to date with the journal.
             journal: the journal, under its write lock.
-            now_ms: the time to record under, milliseconds since 1970.
+            now_ms: the recording time, milliseconds since 1970.
             current: the current facts, for the judge.
         """
         self._connection = connection
@@ -122,13 +122,12 @@ class ProposalGate:
         proposed = self._proposed_facts(changes, after)
         refusals: list[Refusal] = []
         for number, change in enumerate(changes, 1):
-            # One after the other: what may not be by itself has no place among other facts that could be judged.
+            # One after the other: a change that is refused by itself cannot be judged among other facts.
             faults = list(self._faults(change, proposed.added.get(number))) or list(
                 self._rule_faults(number, change, proposed)
             )
             refusals += [Refusal(number, rule, message) for rule, message in faults]
-        # What changes come to together is asked only where each by itself may be: of a fact that is not there nothing
-        # can be said.
+        # The changes are judged together only if each by itself is allowed: a missing fact cannot be judged.
         if not refusals:
             refusals = [*self._contradictions(changes)]
         if not refusals:
@@ -165,7 +164,7 @@ class ProposalGate:
         if change.do is Verb.REPLACE:
             places = None if fact is None else PLACES.get(fact.cls)
             if places is None or places.isdisjoint(change.facts or {}):
-                # it stays where it is, with whatever else is there in old journals
+                # it stays where it is, next to all other facts there in old journals
                 return
         context = {Verb.ADD: Context.PROPOSAL, Verb.REPLACE: Context.CHANGE}.get(change.do, Context.RETURN)
         for event in proposed.by_change.get(number, ()):
@@ -211,7 +210,7 @@ class ProposalGate:
             return [Refusal(0, "four-eyes", words)]
         refusals = []
         for refusal in self.refusals([numbered.change for numbered in self.decided.changes([number])], number):
-            # It passed this gate when it was proposed: whoever decides is told that something was recorded since.
+            # It passed this gate when it was proposed: the person who decides learns that a fact was recorded since.
             rule = "stale" if refusal.rule in {"changes-nothing", "exists-already"} else refusal.rule
             message = f"{refusal.message} (this was in order when it was proposed, at entry {proposal.position})"
             refusals.append(refusal._replace(rule=rule, message=message))
@@ -219,7 +218,7 @@ class ProposalGate:
 
     def _faults(self, change: Change, added: Event | MalformedError | None) -> Objections:
         """Yield what is wrong with one change by itself; *added* is the fact that it adds."""
-        # Neither a change of such a setting nor what undoes one: it would be as if the setting had never held.
+        # Neither a change of such a setting nor its annulment: the setting would never have held.
         changes = [change] if change.do is not Verb.ADD else []
         if change.do is Verb.UNDO:
             changes = [numbered.change for numbered in self.decided.changes([change.proposal or 0])]
@@ -264,8 +263,7 @@ class ProposalGate:
             if _plain(now) != _plain(expected):
                 is_stale = True
                 yield "stale", f"{name} of {change.fact!r} is {_shown(now)}, not {_shown(expected)}; look at it again"
-        # Of a fact that says something else by now, whether it says so already is no news to whoever expected another
-        # value.
+        # If the fact has another value than expected, the message "says so already" would be no news.
         if not is_stale and all(
             _plain(fact.facts.get(name, BLANK)) == _plain(value) for name, value in new_facts.items()
         ):
@@ -382,11 +380,11 @@ class ProposalGate:
 
     def _contradictions(self, changes: Sequence[Change]) -> Iterator[Refusal]:
         """Yield changes of one proposal that change the same thing."""
-        met: dict[tuple[str, str], int] = {}
+        first_changes: dict[tuple[str, str], int] = {}
         for number, change in enumerate(changes, 1):
             fields = list(change.facts or {}) if change.do is Verb.REPLACE else ["itself"]
             for field in fields:
-                first = met.setdefault((change.subject, field), number)
+                first = first_changes.setdefault((change.subject, field), number)
                 if first != number:
                     message = f"change {first} and change {number} both change {field} of {change.subject!r}"
                     yield Refusal(number, "conflicting", f"{message}; leave one out")
@@ -412,7 +410,7 @@ class ProposalGate:
         return keys
 
     def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
-        """Yield facts that would be what no fact may be, or would be at the place of another one."""
+        """Yield facts that would be invalid, or would be at the place of another one."""
         keys = self._keys(changes)
         yield from impossible_endings(self._facts, after, keys, changes)
         yield from key_collisions(self._connection, after, keys)
@@ -430,10 +428,10 @@ class ProposalGate:
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
                 if type(event) in OWN_DOORS:
                     continue
-                # What is taken away may be what no fact may be by now, as journals of old hold some. What is made of it
-                # is judged all the same: a pool or scheme that there is not could not be folded, put back or not.
-                stands = self._facts.fact(key)
-                if fact.annulled_by is not None and stands is not None and stands.facts == fact.facts:
+                # An annulled fact may be invalid by now, as old journals hold some. A changed one is judged all the
+                # same: a missing pool or scheme could not be folded, put back or not.
+                current = self._facts.fact(key)
+                if fact.annulled_by is not None and current is not None and current.facts == fact.facts:
                     continue
                 evidence = Evidence(Context.APPROVAL, self._now_ms, self._journal.find(needed_keys(event)))
                 yield from (Refusal(number, *objection) for objection in _refused(event, evidence, key))

@@ -245,14 +245,17 @@ def played_after_closing(event: TournamentClosed, evidence: Evidence) -> Rejecte
 
 def _announced(event: TournamentOpened | TournamentClosed, evidence: Evidence) -> Announced:
     """Return what other facts say of the editions of a tournament; nothing of one in an unknown pool."""
-    connection, beside, pool = evidence.facts.connection, evidence.others, evidence.facts.pool(event.pool)
+    connection, same_transaction, pool = evidence.facts.connection, evidence.others, evidence.facts.pool(event.pool)
     if pool is None:
         return NOTHING
     place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved_entries))
     opened = connection.execute(_OPENED, place).fetchall()
     closed = {ms for (ms,) in connection.execute(_CLOSED, place)}
     _, divided, name = subject_of(event).partition(":")
-    for other in (*beside.get(f"opening{divided}{name}", ()), *beside.get(f"tournament{divided}{name}", ())):
+    for other in (
+        *same_transaction.get(f"opening{divided}{name}", ()),
+        *same_transaction.get(f"tournament{divided}{name}", ()),
+    ):
         if other is event:
             continue
         if isinstance(other, TournamentOpened):

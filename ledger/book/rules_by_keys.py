@@ -40,7 +40,7 @@ from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.journal import late_facts, rules
 
-OWN_DOORS: Mapping[type[Event], str] = {  # facts that come into the journal by calls of their own, and by which
+OWN_DOORS: Mapping[type[Event], str] = {  # facts that are recorded by calls of their own, and these calls
     CorrectionProposed: "'correct' or Ledger.propose",
     CorrectionDecided: "'correct approve', 'reject', 'withdraw' or Ledger.decide",
     PolicySet: "'policy set' or Ledger.policies",

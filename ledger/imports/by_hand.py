@@ -1,4 +1,4 @@
-"""A game as a person tells it, one value at a time: the words understood, every fault at once.
+"""A game that a person enters, one value at a time: it reports every fault at once.
 
 The words are those of a table's cells (``csv.values``), and the moves are played through on a board, for what is typed
 is mistyped. Who the players are is settled by the caller.
@@ -30,7 +30,7 @@ _OF_FORFEITS = frozenset({None, values.NORMAL, Termination.UNPLAYED, Termination
 
 @attrs.frozen(kw_only=True)
 class Told:
-    """A game in the words of whoever tells it; None where nothing was said.
+    """A game in the words of its submitter; None for missing values.
 
     Attributes:
         result: ``1-0``, ``0-1``, ``1/2-1/2``, or a forfeit such as ``+/-``.
@@ -40,7 +40,7 @@ class Told:
         tournament: the event.
         round: of it.
         moves: movetext.
-        key: the game's own key; made of the facts where there is none.
+        key: the game's own key; made of the facts if there is none.
         rated: whether it was to be rated.
         dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
     """
@@ -58,21 +58,21 @@ class Told:
 
 
 def made_key(day: str, white: str, black: str) -> str:
-    """The key of a game that was given none: of its day and its players' identities, which every telling has."""
+    """Return the key of a game without one: of its day and its players' identities, which every report has."""
     # the unit separator: no identity may hold it, so that no two facts run together into one text
     return plain_key("hand", "\x1f".join((day[:10], white, black)))
 
 
 def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) -> SourceGame:
-    """The game that somebody tells.
+    """Return the game that a person enters.
 
     Args:
-        words: what is said.
+        words: the values as text.
         white: identity and name of White.
         black: identity and name of Black.
 
     Raises:
-        MalformedError: naming every word that cannot be understood, and what contradicts what.
+        MalformedError: it names every invalid word and every contradiction.
     """
     problems: list[str] = []
     outcome = _understood(problems, "--result", words.result, values.result)
@@ -128,7 +128,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
 def _ending(
     problems: list[str], words: Told, termination: str | None, outcome: str, moves: list[str], *, is_forfeit: bool
 ) -> str:
-    """How the game ended, in our words, and what contradicts it."""
+    """Return how the game ended, in our words, and note contradictions."""
     if is_forfeit:
         # FIDE B.02, RULES 1.8: "Unplayed/forfeited: not counted". A table's row with both words is a forfeit, too; here
         # it is asked which of the two was mistyped.
@@ -140,7 +140,7 @@ def _ending(
         return str(termination)
     if not (moves and moves[-1].endswith("#")):
         return Termination.UNKNOWN.value
-    # nobody says it, but the last move
+    # only the last move shows it
     winner = "white" if len(moves) % 2 else "black"
     if outcome and outcome != winner:
         problems.append(f"--result: the last move {moves[-1]} is mate by {winner}; correct one of the two")
@@ -158,7 +158,7 @@ def _understood(problems: list[str], option: str, word: str | None, read: Callab
 
 
 def _moves(problems: list[str], text: str | None) -> list[str]:
-    """The moves, played through once: one that cannot be played is a fault."""
+    """Return the moves, played through once: one that cannot be played is a fault."""
     if text is None:
         return []
     if len(text) > MAX_TEXT:

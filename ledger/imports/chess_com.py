@@ -1,6 +1,6 @@
 """Monthly archives of chess.com as its published-data API gives them: one object, whose ``games`` are a list.
 
-Source of the fields: chess.com/news/view/published-data-api. A game is told as its PGN tells it, where both say the
+Source of the fields: chess.com/news/view/published-data-api. A game has the facts of its PGN, if both say the
 same thing, so that an archive and the PGN of the same month are one: the embedded PGN is read by ``pgn.games``. The
 JSON says who won, how, when, by which rules and how fast. No file is opened here.
 """
@@ -111,7 +111,7 @@ def _game(line: int, members: Mapping[str, Any], reading: Reading, *, by_clock: 
 
 
 def _key(members: Mapping[str, Any]) -> str:
-    """``chesscom:`` and the number of the game, as its PGN has it; without an address, its uuid."""
+    """Return ``chesscom:`` and the number of the game, as its PGN has it; without an address, its uuid."""
     address, uuid = optional_field(members, "url", str), optional_field(members, "uuid", str)
     key = chesscom_key(address) if address else None
     if key is not None:
@@ -129,7 +129,7 @@ def _player(side: Mapping[str, Any], colour: str) -> tuple[str, str]:
 
 
 def _result(white: str, black: str) -> tuple[str, str]:
-    """Who won, and how the game ended."""
+    """Return outcome and termination of the game."""
     for colour, word in (("white", white), ("black", black)):
         if word not in _RESULTS:
             raise BadGameError(f"{colour}.result {excerpt(word)} is not known, expected one of {sorted(_RESULTS)}")
@@ -148,7 +148,7 @@ def _instant(members: Mapping[str, Any], name: str) -> str | None:
 
 
 def _speed(members: Mapping[str, Any], *, by_clock: bool) -> str | None:
-    """The speed class in chess.com's word, or by the clock as that of its PGN is."""
+    """Return the speed class in chess.com's word, or by the clock as that of its PGN is."""
     if by_clock:
         return clock_of((optional_field(members, "time_control", str) or "").strip()[:128], "chesscom")[2]
     word = optional_field(members, "time_class", str)
@@ -167,25 +167,25 @@ def _variant(members: Mapping[str, Any], played: SourceGame | None) -> str:
 
 
 def _tournament(members: Mapping[str, Any], played: SourceGame | None) -> str | None:
-    """The event that the PGN names, or else the last part of the address of the tournament or match."""
+    """Return the event that the PGN names, or else the last part of the address of the tournament or match."""
     if played is not None and played.tournament:
         return played.tournament
     for name in ("tournament", "match"):
-        contest = _CONTEST.search((optional_field(members, name, str) or "")[-200:])  # its name stands at the end
+        contest = _CONTEST.search((optional_field(members, name, str) or "")[-200:])  # its name is at the end
         if contest:
             return f"chesscom:{contest[1]}"[:MAX_EVENT]
     return None
 
 
 def _played(members: Mapping[str, Any], name: str) -> SourceGame | None:
-    """What the embedded PGN tells: moves, their number, the beginning; None where there is none."""
+    """Return the facts of the embedded PGN: moves, their number, the beginning; None if there is none."""
     text = optional_field(members, "pgn", str)
     if not text or not text.strip():
         return None
-    # What is wrong with the PGN is gathered apart, and told as a fault of the game that holds it.
-    aside = Reading(name)
-    games_in_it = list(pgn.games(text.encode().splitlines(keepends=True), aside))
-    if aside.fault_count or len(games_in_it) > 1:
-        why = aside.faults[0].message if aside.fault_count else f"it holds {len(games_in_it)} games"
+    # Faults of the PGN are gathered apart, and reported as a fault of the game that holds it.
+    inner = Reading(name)
+    games_in_it = list(pgn.games(text.encode().splitlines(keepends=True), inner))
+    if inner.fault_count or len(games_in_it) > 1:
+        why = inner.faults[0].message if inner.fault_count else f"it holds {len(games_in_it)} games"
         raise BadGameError(f"pgn cannot be read: {why}")
     return games_in_it[0] if games_in_it else None

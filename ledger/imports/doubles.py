@@ -31,7 +31,7 @@ _SPANS = ((6, 3), (6, 0), _ONE_DAY)
 
 @attrs.define
 class FirstLines:
-    """The line on which each of the facts of a file stood first, by a hash of 8 bytes: 16 bytes for each."""
+    """The first line of each of the facts of a file, by a hash of 8 bytes: 16 bytes for each."""
 
     # Sorted hashes, lines and marks; each run is more than twice as long as the next, as in ``csv.games.Tally``.
     _runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]] = attrs.Factory(list)
@@ -71,7 +71,7 @@ class FirstLines:
         self._runs.append((hashes, lines, marks))
 
 
-# Rows that agree in all of these, and have no key, are one row byes twice, unless they tell other numbers of moves.
+# Rows that agree in all of these, and have no key, are one row twice, unless their numbers of moves differ.
 _OF_A_GAME = (
     "ended_at", "started_at", "tournament", "sequence", "white_id", "black_id", "outcome", "termination", "rated",
     "speed", "variant",
@@ -91,14 +91,14 @@ def _plain(column: str) -> Expr:
 
 @attrs.define
 class EqualRows:
-    """The rows of a file that have no key, to find those that an earlier row tells as well."""
+    """The rows of a file that have no key, to find those that repeat an earlier row."""
 
     # A row without the number of moves equals one with it; rows with two numbers are two games.
     _with_moves: FirstLines = attrs.Factory(FirstLines)
     _any_moves: FirstLines = attrs.Factory(FirstLines)
 
     def leave_out(self, frame: DataFrame) -> tuple[DataFrame, list[FileFault]]:
-        """Return the games of a frame without those that an earlier row tells, and the faults."""
+        """Return the games of a frame without those that repeat an earlier row, and the faults."""
         plain = _with_plain_rounds(frame)
         lines = frame["line"].to_numpy().astype(np.uint32)
         moves = frame["half_moves"].fill_null(0).to_numpy().astype(np.uint32)

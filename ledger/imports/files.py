@@ -1,9 +1,9 @@
 """A file or standard input as bytes or lines, unpacked by content, and what format its first bytes are in.
 
 Nothing here reads a game. What is wrong with a stream that could be opened becomes a fault of its ``Reading``. Text in
-other encodings (what Excel saves as Unicode text, and what somebody names) comes in UTF-8; bytes of no known encoding
-pass as they are, for readers of lines take a line that is not UTF-8 for Windows-1252. Files that people give and that
-hold no games in a format that is read are told by their first bytes, too, with what to do with them.
+other encodings (what Excel saves as Unicode text, and one that the user names) comes in UTF-8; bytes of no known
+encoding pass as they are, for readers of lines take a line that is not UTF-8 for Windows-1252. Files that people give
+and that hold no games in a format that is read are recognised by their first bytes, too, with what to do with them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MARK = 2  # bytes of a byte-order mark
 
 
 def text_encoding(name: str) -> str:
-    """The usual name of an encoding that somebody names.
+    """Return the usual name of an encoding.
 
     Raises:
         ValueError: there is no such encoding of text.
@@ -47,13 +47,13 @@ def text_encoding(name: str) -> str:
 
 
 def recoded(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> Iterator[bytes]:
-    """The same text in UTF-8.
+    """Yield the same text in UTF-8.
 
     Bytes that are nothing in the encoding are a fault, and the rest is not read.
 
     Args:
         chunks: bytes in pieces of any size.
-        encoding: what the text is written in, None where a byte-order mark says that it is UTF-16, or nothing does.
+        encoding: that of the text; None: UTF-16 if a byte-order mark says so, else unknown.
         reading: receives the fault.
     """
     first = b""
@@ -66,7 +66,7 @@ def recoded(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> 
         yield from (part for part in (first,) if part)
         yield from chunks
         return
-    # Who says UTF-16 need not know which of the two: the mark does.
+    # UTF-16 without an order of bytes: the mark decides.
     name = marked if encoding is None or (encoding.startswith("utf-16") and marked) else encoding
     assert name is not None
     yield from _decoded(first[_MARK if marked == name else 0 :], chunks, name, reading)
@@ -94,7 +94,7 @@ def _decoded(first: bytes, chunks: Iterator[bytes], name: str, reading: Reading)
         rest = next(chunks, None)
 
 
-PEEK = 2**16  # bytes looked at to tell the format
+PEEK = 2**16  # bytes by which the format is detected
 CHUNK = 2**16  # stored bytes read at once
 MAX_LINE = 2 * 2**20  # bytes; the longest annotated games known have a fifth of it
 MAX_BLANK = 2**20  # bytes of nothing but white space in a row
@@ -107,7 +107,7 @@ _TAG = re.compile(rb'^[ \t]*\[\s*\w+\s+"[^"\r\n]', re.MULTILINE)
 _BARE_TAG = re.compile(rb"\[(?:Event|Site|Date|White|Black)\b")
 _TRF_LINE = re.compile(rb"^(?:001 [ \d]{3}\d [mwMW ]|012 \S|132 )", re.MULTILINE)
 _DIVIDERS = (b",", b";", b"\t")
-_TITLES, _DIVIDED = 20, 3  # lines among which a header may stand, and the dividers that it has
+_TITLES, _DIVIDED = 20, 3  # lines among which a header may be, and the dividers that it has
 _CHESS_COM = re.compile(rb'\{\s*"games"\s*:\s*\[|\[\s*\{')
 
 
@@ -125,7 +125,7 @@ class Source:
     _rest: Iterator[bytes]
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, in pieces of no particular size.
+        """Yield the bytes, in pieces of no particular size.
 
         Raises:
             StorageError: the system cannot read on.
@@ -135,7 +135,7 @@ class Source:
         yield from self._rest
 
     def lines(self) -> Iterator[bytes]:
-        r"""Lines with their ends (``\n``, or ``\r`` where the beginning of the file knows no other).
+        r"""Yield lines with their ends (``\n``, or ``\r`` if the beginning of the file has no other).
 
         A line of more than 2 MiB is a fault and ends the reading: the file is not text.
 
@@ -169,7 +169,7 @@ class Source:
         self.reading.cut(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
 
     def stream(self) -> io.BufferedReader:
-        """The bytes as a file to read from, for readers that want one (CSV)."""
+        """Return the bytes as a file to read from, for readers that want one (CSV)."""
         return io.BufferedReader(_Chunked(self.chunks()))
 
 
@@ -198,13 +198,13 @@ class _Chunked(io.RawIOBase):
 
 @contextmanager
 def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
-    """Open *path*, or standard input for ``-``, unpacking gzip, zip, bzip2 and zstd told by content, not by name.
+    """Open *path*, or standard input for ``-``, unpacking gzip, zip, bzip2 and zstd by content, not by name.
 
     A stream that is cut off or damaged gives what can be read, then one fault.
 
     Args:
         path: the file.
-        encoding: what its letters are written in, where it is neither UTF-8 nor UTF-16 with a byte-order mark.
+        encoding: that of its text, if it is neither UTF-8 nor UTF-16 with a byte-order mark.
 
     Raises:
         StorageError: no such file, not to be read, or an archive of files (xz, 7z, rar).
@@ -213,13 +213,13 @@ def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
     try:
         yield source_of(file, path, encoding)
     finally:
-        # The standard input belongs to whoever started the program, and is not closed here.
+        # The standard input belongs to the process that started the program, and is not closed here.
         if path != "-":
             file.close()
 
 
 def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
-    """What *file*, which is open, holds, unpacked; *name* is what faults and errors call it.
+    """Yield the content of an open file, unpacked; *name* is its name in faults and errors.
 
     Text in UTF-16 with a byte-order mark, or in *encoding*, comes in UTF-8.
 
@@ -240,7 +240,7 @@ def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
 
 
 def _head_of_zip(head: bytes, name: str) -> bytes:
-    """The same, of an archive whose first file can be unpacked.
+    """Yield the same of an archive whose first file can be unpacked.
 
     Raises:
         StorageError: it cannot be, or it is a spreadsheet.
@@ -258,7 +258,7 @@ def _head_of_zip(head: bytes, name: str) -> bytes:
 
 @contextmanager
 def open_lines(path: str) -> Iterator[tuple[Iterator[bytes], Reading]]:
-    """``open_source`` for readers of lines: the lines, and the account that they fill.
+    """Open a source as ``open_source`` does, for readers of lines: yield the lines, and the account that they fill.
 
     Raises:
         StorageError: as ``open_source``.
@@ -269,7 +269,7 @@ def open_lines(path: str) -> Iterator[tuple[Iterator[bytes], Reading]]:
 
 def _opened(path: str) -> BinaryIO:
     if path == "-":
-        # Python has none where a program is started with its standard input closed.
+        # Python has none if a program is started with its standard input closed.
         if sys.stdin is None:
             raise StorageError("-", "there is no standard input: give a file")
         return sys.stdin.buffer
@@ -297,7 +297,7 @@ def _stored(file: BinaryIO, reading: Reading) -> Iterator[bytes]:
 
 
 def _gathered(chunks: Iterator[bytes], size: int) -> bytes:
-    """At least *size* bytes where there are so many."""
+    """Return at least *size* bytes if there are so many."""
     gathered: list[bytes] = []
     total = 0
     while total < size and (chunk := next(chunks, None)) is not None:
@@ -307,7 +307,7 @@ def _gathered(chunks: Iterator[bytes], size: int) -> bytes:
 
 
 def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
-    """The same bytes up to a place where more than ``MAX_BLANK`` of them are white space and nothing else."""
+    """Yield the same bytes up to a place where more than ``MAX_BLANK`` of them are white space only."""
     blank, line = 0, 1
     for chunk in chunks:
         if chunk.isspace():
@@ -333,7 +333,7 @@ _ENDINGS = ((".csv", "csv"), (".tsv", "csv"), (".trf", "trf"), (".trfx", "trf"),
 
 
 def detect(first: bytes, name: str = "") -> str:
-    """The format that a file begins like: one of ``FORMATS``.
+    """Return the format that a file begins like: one of ``FORMATS``.
 
     A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's,
     any other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of
@@ -342,7 +342,7 @@ def detect(first: bytes, name: str = "") -> str:
 
     Args:
         first: the beginning of the file, unpacked; 64 KiB are plenty.
-        name: what an empty file is called: of such a one the ending says what it was to be.
+        name: the name of an empty file, whose ending says what it was to be.
     """
     text = first.removeprefix(_BOM).lstrip()
     if not text:
@@ -364,13 +364,13 @@ def detect(first: bytes, name: str = "") -> str:
 
 
 def is_chess_com(text: bytes) -> bool:
-    """True for the beginning of an archive of chess.com: a list of games, alone or as ``games`` of an object."""
+    """Return whether an archive of chess.com begins so: a list of games, alone or as ``games`` of an object."""
     # JSON may write every slash with a backslash before it.
     return _CHESS_COM.match(text) is not None and b"chess.com/" in text.replace(b"\\/", b"/")
 
 
 def _is_object(line: bytes) -> bool:
-    """True for a JSON object, or the beginning of one: the line may be cut off, or broken."""
+    """Return whether a line is a JSON object, or the beginning of one: it may be cut off, or broken."""
     try:
         return isinstance(orjson.loads(line), dict)
     except orjson.JSONDecodeError:
@@ -394,7 +394,7 @@ _JSON = (
 
 
 def foreign(first: bytes) -> str | None:
-    """What a file is and what to do with it, where its games cannot be read; None where some format may be.
+    """Return what a file is and what to do with it, if its games cannot be read; None if it may have a format.
 
     Args:
         first: the beginning of the file, unpacked; 64 KiB are plenty.

@@ -1,6 +1,6 @@
-"""Every format of games by its name: which reader it has, and how what somebody said of a file reaches that reader.
+"""Every format of games by its name, with its reader and the hints that it takes from the user.
 
-The command line, the fuzzer and the tests ask here. What a file begins like is told in ``files``.
+The command line, the fuzzer and the tests ask here. ``files`` detects the format of a file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ assert {*LINE_FORMATS, "chess-com", "csv"} == {*FORMATS}
 
 @attrs.frozen(kw_only=True)
 class SaidOfFile:
-    """What somebody says of a file that it does not say itself.
+    """Hints of the user about a file that it does not contain itself.
 
     Attributes:
         source: the site whose player names and game ids CSV files and tournament reports carry; None for neither.
@@ -57,12 +57,12 @@ class SaidOfFile:
 
 
 def game_frames(source: Source, fmt: str, said: SaidOfFile = SaidOfFile()) -> Iterator[DataFrame]:
-    """The games of an open file as frames, in the columns of ``frame_schema()``; the account is ``source.reading``.
+    """Yield the games of an open file as frames in the columns of ``frame_schema()``; the account is its reading.
 
     Args:
         source: the file.
         fmt: one of ``FORMATS``.
-        said: what somebody says of it.
+        said: hints of the user.
     """
     games = without_second_opponents(_frames(source, fmt, said), source.reading)
     # Tables and reports have no moves.
@@ -79,7 +79,7 @@ def _frames(source: Source, fmt: str, said: SaidOfFile) -> Iterator[DataFrame]:
             player_namespace=said.source,
             table=CsvHints(headings=said.headings, results=said.results, dates=said.dates, equal_rows=said.equal_rows),
         )
-    if fmt == "chess-com":  # a whole document may stand on one line
+    if fmt == "chess-com":  # a complete document may be on one line
         games = chess_com.games(source.chunks(), source.reading, by_clock=said.speeds_by_clock)
         return frames(games)
     if fmt == "trf":

@@ -1,8 +1,8 @@
 r"""JSON of other people: lines of it to values, and one document that holds a list of games, game by game.
 
 What is no JSON, or says one thing twice, is a fault; what a game is, is not known here. Of a document only brackets,
-braces and texts are told apart, so that a month of a busy account takes no more memory than its longest game. What may
-stand in its stream: ``{"games": [GAME, ...], ...}`` or ``[GAME, ...]``, one after the other, as when files are joined.
+braces and texts are distinguished, so that a month of a busy account takes no more memory than its longest game. Its
+stream may be: ``{"games": [GAME, ...], ...}`` or ``[GAME, ...]``, one after the other, as when files are joined.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RawGame(NamedTuple):
 
 @attrs.define
 class _Splitter:
-    """Where in a document the stream is."""
+    """The place of the stream in a document."""
 
     line: int = 1  # of the first byte of the rest
     rest: bytes = b""  # what is still needed of the bytes so far
@@ -64,7 +64,7 @@ class _Splitter:
     ends_line: bool = False  # the bytes so far end with a line end
 
     def feed(self, chunk: bytes) -> Iterator[RawGame]:
-        """Take more bytes; the games that are whole now.
+        """Take more bytes and yield the games that are complete now.
 
         Raises:
             ValueError: this is no such document.
@@ -89,15 +89,15 @@ class _Splitter:
                     yield game
         else:
             self.place = len(self.rest)
-        # What is kept without an end may grow: a game that is open, or a text whose end is still to come.
+        # Unfinished parts may grow: a game that is open, or a text whose end is still to come.
         if len(self.rest) - max(self.began, 0) > MAX_GAME and (self.began >= 0 or self.place < len(self.rest)):
             raise ValueError(f"a game of more than {MAX_GAME} bytes, the limit of a game")
 
     def _drop(self) -> None:
-        """Let go of the bytes that no game needs any more."""
+        """Drop the bytes that no game needs any more."""
         keep = self.began if self.began >= 0 else self.place
         if self.name_ends >= 0 and self.began < 0 and not self.games_at and keep - self.name_ends < _BETWEEN:
-            keep = min(keep, self.name_ends)  # what stands between a name and its value
+            keep = min(keep, self.name_ends)  # the bytes between a name and its value
         self.line += self.rest.count(b"\n", 0, keep)
         self.rest = self.rest[keep:]
         self.place -= keep
@@ -137,13 +137,13 @@ class _Splitter:
         return None
 
     def line_here(self) -> int:
-        """The line up to which the stream was looked at; a line end at its end begins no other one."""
+        """The line up to which the stream was read; a line end at its end begins no other one."""
         ended = self.place == len(self.rest) and self.ends_line
         return max(1, self.line + self.rest.count(b"\n", 0, self.place) - ended)
 
 
 def _gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces that are not small: a text that is not whole is looked at again with each of them."""
+    """Yield the same bytes in pieces that are not small: an incomplete text is read again with each of them."""
     pieces: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -157,7 +157,7 @@ def _gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def raw_games(chunks: Iterable[bytes], reading: Reading) -> Iterator[RawGame]:
-    """The games of a document, each as soon as it is whole.
+    """Yield the games of a document, each as soon as it is complete.
 
     A document without a list of games, and one that is broken or cut off, is a fault; the rest is not read then.
 
@@ -180,20 +180,20 @@ def raw_games(chunks: Iterable[bytes], reading: Reading) -> Iterator[RawGame]:
 
 
 _BLANKS = b" \t\r"
-_TOLD = 10  # of the keys that a line gives twice
+_MOST_NAMED = 10  # of the keys that a line gives twice
 _PATH = 120  # characters of a JSON path
 _MEMBER = 80  # characters of a name within it
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class JsonObject(dict[str, Any]):
-    """An object with the keys that it gives more than once, of which nobody knows which one holds."""
+    """An object with the keys that it gives more than once, of which none is certainly the right one."""
 
     twice: Sequence[str] = ()
 
 
 def json_object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    """What ``json.loads`` makes of an object, as its ``object_pairs_hook``."""
+    """Return the value of an object for ``json.loads``, as its ``object_pairs_hook``."""
     made = JsonObject(pairs)
     if len(made) < len(pairs):
         made.twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
@@ -201,10 +201,10 @@ def json_object(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 
 def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
-    """The JSON value of each line with its number, from 1; blank lines are passed over.
+    """Yield the JSON value of each line with its number, from 1; blank lines are skipped.
 
     A line that is not JSON, or nested too deeply, is a fault, which ends in *advice*. Each key that one of its objects
-    gives twice is a fault, at any depth: nobody knows which of the two holds.
+    gives twice is a fault, at any depth: none of the two is certainly the right one.
     """
     for number, line in enumerate(lines, 1):
         text = line.strip().removeprefix(b"\xef\xbb\xbf")
@@ -222,7 +222,7 @@ def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Itera
 
 
 def read_object(text: bytes) -> tuple[Any, list[str]]:
-    """A JSON value, and the paths of the keys that one of its objects gives twice.
+    """Return a JSON value, and the paths of the keys that one of its objects gives twice.
 
     Raises:
         ValueError: it is not JSON, or nested too deeply.
@@ -241,7 +241,7 @@ def read_object(text: bytes) -> tuple[Any, list[str]]:
 
 
 def keys_twice(text: bytes) -> list[str]:
-    """The JSON paths of keys that an object gives twice, however they are spelt: the first ones.
+    """Return the JSON paths of keys that an object gives twice, in any spelling: the first ones.
 
     Args:
         text: what ``orjson`` reads and writes, so that it is JSON and not nested too deeply.
@@ -256,12 +256,12 @@ def keys_twice(text: bytes) -> list[str]:
 
     # numbers stay text: one of a million digits would take minutes to become a number
     value = json.loads(text, object_pairs_hook=taken, parse_int=str, parse_float=str)
-    # the way to each key costs more than the reading, and nearly always there is none to be told of
-    return list(islice(_paths(value, "$"), _TOLD)) if doubled else []
+    # the way to each key costs more than the reading, and nearly always there is none to report
+    return list(islice(_paths(value, "$"), _MOST_NAMED)) if doubled else []
 
 
 def member(name: str) -> str:
-    """A name as a step of a JSON path: ``.name``, or quoted in brackets where it is no word; cut where it is long."""
+    """Return a name as a step of a JSON path: ``.name``, or quoted in brackets if it is no word; long ones are cut."""
     return f".{name[:_MEMBER]}" if _WORD.fullmatch(name) else f"[{json.dumps(name[:_MEMBER])}]"
 
 

@@ -24,7 +24,7 @@ from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 MAX_NAME = 256  # characters of an identity or a name
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
 _OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
-_TOLD = 20  # faults of a line that are named one by one
+_MOST_NAMED = 20  # faults of a line that are named one by one
 
 # A check gives None, or what was expected.
 Check = Callable[[object], str | None]
@@ -100,11 +100,11 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
     """
     for number, value in json_objects(lines, reading, "give one whole object a line @ $"):
-        # one more than are told says that there are more
-        problems = list(islice(_problems(value), _TOLD + 1))
-        for problem in problems[:_TOLD]:
+        # one more than are named says that there are more
+        problems = list(islice(_problems(value), _MOST_NAMED + 1))
+        for problem in problems[:_MOST_NAMED]:
             reading.fault(number, problem)
-        if len(problems) > _TOLD:
+        if len(problems) > _MOST_NAMED:
             reading.fault(number, "and more is wrong with this line @ $")
         if not problems and _is_round(value):
             reading.without_game(_round(number, value))
@@ -181,15 +181,15 @@ def _round(line: int, members: Mapping[str, Any]) -> SourceRound:
     return SourceRound(line, player["id"], player["name"], **fields)
 
 
-def dump_round(telling: SourceRound) -> bytes:
-    """One line, with its line feed, that ``games`` reads back as the same round without a game (but for ``line``)."""
-    player = {"id": telling.player_id, "name": telling.player_name}
-    fields = {"player": player, **{name: getattr(telling, name) for name in _ROUND_CHECKS}}
+def dump_round(round_: SourceRound) -> bytes:
+    """Return a line, with its line feed, that ``games`` reads back as the same round (but for ``line``)."""
+    player = {"id": round_.player_id, "name": round_.player_name}
+    fields = {"player": player, **{name: getattr(round_, name) for name in _ROUND_CHECKS}}
     return orjson.dumps({name: value for name, value in fields.items() if value is not None}) + b"\n"
 
 
 def dump(game: SourceGame) -> bytes:
-    """One line, with its line feed, that ``games`` reads back as the same game (but for ``line``)."""
+    """Return a line, with its line feed, that ``games`` reads back as the same game (but for ``line``)."""
     plain = game._asdict()
     players = {c: {"id": plain[f"{c}_id"], "name": plain[f"{c}_name"]} for c in _PLAYERS}
     fields = {name: players.get(name, plain.get(name)) for name in _ORDER}

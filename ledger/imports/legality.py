@@ -57,7 +57,7 @@ def _note(texts: DataFrame, reading: Reading) -> None:
 
 
 def _fault(moves: list[str]) -> str | None:
-    """Return what cannot be in the moves of a game."""
+    """Return the first impossible move of a game, in words."""
     try:
         position = replayed(moves)
     except MalformedError as error:

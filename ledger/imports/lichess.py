@@ -42,11 +42,11 @@ _WON_ONLY = frozenset({"mate", "resign", "cheat", "noStart"})  # these ends have
 
 
 class BadGameError(ValueError):
-    """What is wrong with one game of a server; its reader makes a fault of it."""
+    """The fault of one game of a server; its reader reports it."""
 
 
 def one_line(text: str) -> str:
-    """*text* in Unicode form NFC with single blanks, no controls and nothing at either end."""
+    """Return *text* in Unicode form NFC with single blanks, no controls and no blanks at either end."""
     if text.isascii() and text.isprintable() and "  " not in text:  # nearly always
         return text.strip()
     # Controls go before the form: between a letter and its accent one would keep the two apart.
@@ -54,7 +54,7 @@ def one_line(text: str) -> str:
 
 
 def lichess_player(name: str) -> tuple[str, str] | None:
-    """Identity and display name of a Lichess player by the name shown; None where no such user can exist.
+    """Return identity and display name of a Lichess player by the name shown; None if no such user can exist.
 
     The machine is ``lichess:ai-level-N``; a user is ``lichess:`` and the name in lower case, as Lichess's
     own ids.
@@ -66,7 +66,7 @@ def lichess_player(name: str) -> tuple[str, str] | None:
 
 
 def history_date(point: Sequence[int]) -> str:
-    """The date ``YYYY-MM-DD`` of a point ``[year, month, day, rating]`` of a rating history, whose months are 0 to 11.
+    """Return the date ``YYYY-MM-DD`` of a point ``[year, month, day, rating]`` of a history; months are 0 to 11.
 
     Raises:
         ValueError: no such day.
@@ -92,7 +92,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
 
 
 def optional_field(fields: Mapping[str, Any], name: str, kind: type, default: Any = None) -> Any:
-    """A field of exactly this type, or *default* where it is absent or null (the servers' way to say so).
+    """Return a field of exactly this type, or *default* if it is absent or null (the servers' way to say so).
 
     Raises:
         BadGameError: it is of another type.
@@ -109,7 +109,7 @@ _WORDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an o
 
 
 def needed_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
-    """A field without which there is no game.
+    """Return a field without which there is no game.
 
     Raises:
         BadGameError: it is missing, or of another type.
@@ -121,7 +121,7 @@ def needed_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
 
 
 def whole_field(fields: Mapping[str, Any], name: str, high: int, expected: str, within: str = "") -> int | None:
-    """A whole number from 0 to *high*; None where it is absent.
+    """Return a whole number from 0 to *high*; None if it is absent.
 
     Raises:
         BadGameError: it is no such number, but *expected* ones are; the field lies *within* another.
@@ -133,7 +133,7 @@ def whole_field(fields: Mapping[str, Any], name: str, high: int, expected: str, 
 
 
 def shown_rating(player: Mapping[str, Any], within: str = "") -> int | None:
-    """The rating of a player; 0 stands for none.
+    """Return the rating of a player; 0 means none.
 
     Raises:
         BadGameError: as of ``whole_field``.
@@ -174,13 +174,13 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
         termination=_STATUS[status],
         half_moves=half_moves,
         started_at=instant_text(created),
-        # no game ends before it began, and all else that is told of such a game is right
+        # no game ends before it began, and all other facts of such a game are right
         ended_at=instant_text(max(created, whole_field(members, "lastMoveAt", _LAST_MS, _MS) or 0)),
         tournament=next((f"lichess:{event}" for event in events if event and _TOURNAMENT_ID.fullmatch(event)), None),
         rated=optional_field(members, "rated", bool, default=True),
         white_rating=shown_rating(players["white"]),
         black_rating=shown_rating(players["black"]),
-        # a class that the server may add some day names no pool of ours: it is as if none were told
+        # a class that the server may add some day names no pool of ours: it counts as missing
         speed=speed if speed in SPEEDS else None,
         variant=variant,
         text=text,
@@ -188,7 +188,7 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
 
 
 def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
-    """Identity and name, or None for an anonymous player."""
+    """Return identity and name, or None for an anonymous player."""
     player = needed_field(players, colour, dict)
     level = optional_field(player, "aiLevel", int)
     if level is not None:
@@ -219,7 +219,7 @@ def _outcome(members: dict[str, Any], status: str) -> str:
 
 
 def _movetext(members: dict[str, Any]) -> tuple[int | None, str | None]:
-    """Half-moves and kept text; (None, None) where the export left the moves out."""
+    """Return half-moves and text to store; (None, None) if the export left the moves out."""
     given_moves = optional_field(members, "moves", str)
     if given_moves is None:
         return None, None
@@ -238,6 +238,6 @@ def _movetext(members: dict[str, Any]) -> tuple[int | None, str | None]:
 
 @lru_cache(maxsize=2**14)
 def _clock(centiseconds: int) -> str:
-    """A clock as Lichess writes it in PGN: whole seconds, half up, so that both exports give one text."""
+    """Return a clock as Lichess writes it in PGN: whole seconds, half up, so that both exports give one text."""
     seconds = (centiseconds + 50) // 100
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"

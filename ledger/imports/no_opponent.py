@@ -1,4 +1,4 @@
-"""Words for "no opponent", which programs and arbiters write where the name of a player would stand.
+"""Words for "no opponent", which programs and arbiters write in place of a player's name.
 
 A player of such a name who has an identity of another kind than the name (a FIDE number, a number of a site) is a
 person. No format is read here.
@@ -47,7 +47,7 @@ _PHRASES = frozenset(
         "volny los", "ma volno", "situr hja", "vaba voor", "bay gecti", "bye gecer", "пропуск тура",
     }
 )  # fmt: skip
-# A word of the first set and one of the second say that somebody has no game, as "no opponent" and "nicht gelost".
+# A word of the first set and one of the second say that a player has no game, as "no opponent" and "nicht gelost".
 _NOT = frozenset(
     {
         "no", "not", "non", "without", "did", "nicht", "kein", "keine", "keinen", "ohne", "sans", "pas", "ne", "n",
@@ -92,7 +92,7 @@ _ROUND = frozenset(
     }
 )  # fmt: skip
 _BETWEEN = frozenset({"d", "de", "di", "do", "van", "voor", "the", "a", "la", "le", "der", "die"})
-# Words that may also be a name or a pseudonym. They mean nobody unless something speaks of a person who played.
+# Words that may also be a name or a pseudonym. They mean no opponent unless there are signs of a person who played.
 _MAYBE_NO_OPPONENT = frozenset(
     {
         "free", "none", "null", "nil", "nan", "empty", "vacant", "blank", "default", "rest", "resting", "pause",
@@ -162,18 +162,18 @@ def is_nobody(name: str | None, *, perhaps: bool = False) -> bool:
     """Return whether a name says that there is no opponent.
 
     Args:
-        name: as the source tells it.
-        perhaps: words that may be somebody's name count, too.
+        name: as the source has it.
+        perhaps: words that may be a person's name count, too.
     """
     return name is not None and _no_opponent(name)[perhaps]
 
 
 def is_bye(name: str | None, *, has_played: bool, has_won: bool) -> bool:
-    """Return whether a side of a game is nobody, by its name and by what the game says of it.
+    """Return whether a side of a game has no player, by its name and by the facts of the game.
 
     Args:
         name: of the side, of whom no identity but the name is known.
-        has_played: the game has moves, or the side has a rating: somebody sat there.
+        has_played: the game has moves, or the side has a rating: there was a player.
         has_won: the side won.
     """
     return is_nobody(name, perhaps=not (has_played or has_won))

@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
 BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
 MAX_TEXT = 2**20  # characters of movetext
-MAX_TOURNAMENTS = 1_000  # of one file that are kept beside their games
+MAX_TOURNAMENTS = 1_000  # of one file that are stored next to their games
 MAX_ROUNDS = 1_000_000  # without a game, of one file
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # Lichess's, from the fastest
-VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # what may be a variant, and so may name a pool
+VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # the form of a variant, which may name a pool
 
 
 class ReportedTournament(NamedTuple):
-    """What a file says of a tournament beside its games.
+    """The facts of a file about a tournament, next to its games.
 
     Attributes:
         line: where it begins.
@@ -64,7 +64,7 @@ class ReportedTournament(NamedTuple):
 
 
 class Faults(NamedTuple):
-    """What is wrong with a part of a file: the first faults, and how many more there are."""
+    """The faults of a part of a file: the first ones, and the number of the others."""
 
     first: list[FileFault]
     more: int = 0
@@ -76,15 +76,15 @@ class Reading(FaultsFound):
 
     Attributes:
         name: the file as the user named it, ``-`` for standard input.
-        faults, fault_count: what is wrong with games that could not be taken, in file order.
-        skipped: games left out for a named reason that is nobody's mistake, such as ``unfinished``.
+        faults, fault_count: faults of refused games, in file order.
+        skipped: games left out for a named reason that is no mistake, such as ``unfinished``.
         bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
         is_cut: True when the file was not read to its end, so that the last game read may not be whole.
         ending: the fault for which the rest was not read, be it behind more faults than are kept.
         no_games: lines of faults that concern the file and no game of it.
         note_count: how many different notes there are.
-        tournaments: what the file says of tournaments beside their games, the first ``MAX_TOURNAMENTS``.
-        rounds: the rounds without a game that it tells, ``MAX_ROUNDS`` at most.
+        tournaments: facts of the file about tournaments, next to their games, the first ``MAX_TOURNAMENTS``.
+        rounds: its rounds without a game, ``MAX_ROUNDS`` at most.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Reading(FaultsFound):
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
 
     def note(self, line: int, message: str) -> None:
-        """Note what somebody should look at; a note that another line has as well is counted."""
+        """Note what a person should look at; a note that another line has as well is counted."""
         words = bounded(message)
         if words in self._noted:
             first, lines = self._noted[words]
@@ -113,24 +113,24 @@ class Reading(FaultsFound):
 
     @property
     def notes(self) -> list[FileFault]:
-        """What somebody should look at though nothing is wrong with any game: the first notes, each once."""
+        """The first notes, each once: a person should look at them though no game has a fault."""
         return [
             FileFault(line, f"{words} ({lines:,} times)" if lines > 1 else words)
             for words, (line, lines) in self._noted.items()
         ]
 
     def report(self, tournament: ReportedTournament) -> None:
-        """Keep what the file says of a tournament."""
+        """Store the facts of the file about a tournament."""
         if len(self.tournaments) < MAX_TOURNAMENTS:
             self.tournaments.append(tournament)
 
-    def without_game(self, telling: SourceRound) -> None:
-        """Keep a round without a game; where a file tells too many, that is its fault."""
+    def without_game(self, round_: SourceRound) -> None:
+        """Store a round without a game; too many of them are a fault of the file."""
         if len(self.rounds) < MAX_ROUNDS:
-            self.rounds.append(telling)
-        elif MAX_ROUNDS not in self.no_games:  # said once: the limit itself stands for it among the lines
+            self.rounds.append(round_)
+        elif MAX_ROUNDS not in self.no_games:  # said once: the limit itself marks it among the lines
             words = f"more than {MAX_ROUNDS:,} rounds without a game, the limit of a file; the others are not read"
-            self.fault_of_file(telling.line, words)
+            self.fault_of_file(round_.line, words)
             self.no_games.add(MAX_ROUNDS)
 
     def cut(self, line: int, message: str) -> None:
@@ -167,17 +167,17 @@ def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame
 
 
 def name_identity(name: str, namespace: str | None = None) -> str:
-    """The identity of a player known by name only: Unicode NFC, single blanks, case folded.
+    """Return the identity of a player without one, from the name: Unicode NFC, single blanks, case folded.
 
     Args:
-        name: as the source tells it.
+        name: as the source has it.
         namespace: the site whose names these are, such as ``lichess``; None for names of people.
     """
     return f"{namespace or 'name'}:{without_case(name)}"
 
 
 def speed_class(base_seconds: float, increment_seconds: float) -> str:
-    """Lichess speed class of a clock, by base + 40 times the increment (RULES 3, lichess.org/faq#time-controls)."""
+    """Return the speed class of a clock: base + 40 times the increment (RULES 3, lichess.org/faq#time-controls)."""
     estimate = base_seconds + 40 * increment_seconds
     for limit, name in ((30, "ultraBullet"), (180, "bullet"), (480, "blitz"), (1500, "rapid")):
         if estimate < limit:
@@ -191,20 +191,20 @@ _DAY = 10  # characters of an instant that names a day
 
 
 def brings(outcome: str, *, is_white: bool) -> Brings:
-    """What a result against nobody brings the player who stands on the other side."""
+    """Return what a result without an opponent brings the player on the other side."""
     if outcome == Outcome.DRAW:
         return Brings.HALF
     return Brings.ALLOTTED if outcome == (Outcome.WHITE if is_white else Outcome.BLACK) else Brings.ZERO
 
 
 def round_number(text: str | None) -> int | None:
-    """The number of a round as the source wrote it; None where it has none."""
+    """Return the number of a round as the source wrote it; None if it has none."""
     number = round_order(text) // _A_ROUND
     return number if 0 < number <= MAX_ROUND else None
 
 
 def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | None = None) -> Iterator[SourceGame]:
-    """The games in which two people met; one against nobody is a round without a game, and goes to *reading*.
+    """Yield the games of two people; one without an opponent is a round without a game, and goes to *reading*.
 
     Args:
         games: of a source that knows its players by name.
@@ -246,11 +246,11 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
 _LICHESS = re.compile(
     r"lichess\.org/(?!training|analysis|practice)([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?(?:[/?#]|$)", re.ASCII
 )
-# The number of a game stands in the last part of its address; one before a further slash names something else.
+# The number of a game is in the last part of its address; one before a further slash names something else.
 _CHESSCOM = re.compile(r"chess\.com/\S*?(\d{4,20})(?!\S*/)", re.ASCII)
 # Addresses of ficsgames.org divide what follows the question mark by semicolons as well.
 _FICS = re.compile(r"ficsgames\.org/\S*[?&;]ID=(\d{1,20})", re.ASCII | re.IGNORECASE)
-_ADDRESSES = {  # by what stands before the colon of a key
+_ADDRESSES = {  # by the part before the colon of a key
     "lichess": ((re.compile(r"[A-Za-z0-9]{8}"), "https://lichess.org/{}"),),
     "chesscom": (
         (re.compile(r"[0-9]{4,20}"), "https://www.chess.com/game/live/{}"),
@@ -262,26 +262,26 @@ LONGEST = 300  # characters of an address that are looked at
 
 
 def lichess_key(address: str) -> str | None:
-    """``lichess:`` and the eight characters of a game on lichess.org; None for any other text."""
+    """Return ``lichess:`` and the eight characters of a game on lichess.org; None for any other text."""
     match = _LICHESS.search(address[:LONGEST])
     return f"lichess:{match[1]}" if match else None
 
 
 def chesscom_key(address: str) -> str | None:
-    """``chesscom:`` and the number of a game on chess.com; daily games are numbered apart from live ones."""
+    """Return ``chesscom:`` and the number of a game on chess.com; daily games are numbered apart from live ones."""
     link = address[:LONGEST]
     match = _CHESSCOM.search(link)
     return f"chesscom:{'daily/' if 'daily' in link else ''}{match[1]}" if match else None
 
 
 def game_key_at(address: str) -> str | None:
-    """The key of the game at a web address of lichess.org, chess.com or ficsgames.org; None for any other text."""
+    """Return the key of the game at an address of lichess.org, chess.com or ficsgames.org; None for any other text."""
     fics = _FICS.search(address[:LONGEST])
     return lichess_key(address) or chesscom_key(address) or (f"fics:{fics[1]}" if fics else None)
 
 
 def address_of(key: str) -> str | None:
-    """The web address of a game of those servers, from its key; None for any other key."""
+    """Return the web address of a game of those servers, from its key; None for any other key."""
     server, _, number = key.partition(":")
     for pattern, address in _ADDRESSES.get(server, ()):
         if pattern.fullmatch(number):

@@ -1,4 +1,4 @@
-"""Days, clocks and time controls as people and files write them: what a text may mean, and what to do where it is two.
+"""Days, clocks and time controls as people and files write them: the meanings of a text, and the advice if it has two.
 
 No file is read here. A day of which day and month may change places is never guessed: who imports says the order of
 the file. Time controls are read in PGN's code.
@@ -18,7 +18,7 @@ _FARTHEST_ZONE = 14  # hours from UTC
 
 ORDERS = ("dmy", "mdy")  # the day before the month, or the month before the day
 OPTION = "--dates"
-# Ends what is said of such a day; who cannot be told the order leaves it out.
+# Ends the message about such a day; left out if the order cannot be given.
 SAY_ORDER = f", or say by {OPTION} dmy or {OPTION} mdy whether the day or the month comes first"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SEP = r"\s*([/.-])\s*"
@@ -32,22 +32,22 @@ CENTURY = 70  # a year of two digits from here on is one of 1900
 
 
 def year_last(text: str) -> tuple[int, int, str] | None:
-    """The two numbers and the year of ``04/05/2024``, ``4.5.2024`` or ``4-5-2024``; None for any other text."""
+    """Return the two numbers and the year of ``04/05/2024``, ``4.5.2024`` or ``4-5-2024``; None for any other text."""
     match = _YEAR_LAST.fullmatch(text)
     return (int(match[1]), int(match[3]), match[4]) if match else None
 
 
 def with_whole_year(text: str, order: str | None) -> str:
-    """``13.05.24`` and ``13-May-24`` as ``13.05.2024`` and ``13-May-2024``; any other text as it is.
+    """Return ``13.05.24`` and ``13-May-24`` as ``13.05.2024`` and ``13-May-2024``; any other text as it is.
 
     Years of two digits are those of 1970 to 2069: a wrong one lies ahead, and no game of the future is recorded.
 
     Args:
         text: a day as a spreadsheet shows it.
-        order: one of ``ORDERS``, which somebody has said.
+        order: one of ``ORDERS``, from the user.
 
     Raises:
-        ValueError: nobody has: then 05.04.03 may begin with anything.
+        ValueError: there is no order: then 05.04.03 may begin with any of the three.
     """
     match = _SHORT_YEAR.fullmatch(text)
     if match is None:
@@ -59,14 +59,14 @@ def with_whole_year(text: str, order: str | None) -> str:
 
 
 def possible_days(text: str, order: str | None = None) -> tuple[str, ...]:
-    """The days that a text may mean, ``YYYY-MM-DD``, each once; of a year or a month alone, that.
+    """Return the days that a text may mean, ``YYYY-MM-DD``, each once; of a year or a month alone, that.
 
     Read are ``2024/05/04``, ``2024-05``, ``2024``, ``4.5.2024``, ``May 4, 2024`` and ``4 May 2024``; a month or day of
     ``00`` is not known.
 
     Args:
         text: a day as a file has it.
-        order: one of ``ORDERS`` where it is known which number comes first; that of the only day otherwise.
+        order: one of ``ORDERS`` if it is known which number comes first; that of the only day otherwise.
     """
     tidy = " ".join(text[: MAX_LENGTH + 1].split())  # cut first: a cell may be as long as a row
     if len(tidy) > MAX_LENGTH:
@@ -101,7 +101,7 @@ def _existing(days: list[str] | dict[str, None]) -> tuple[str, ...]:
 
 
 def either(days: tuple[str, ...]) -> str:
-    """What to say of a text that may mean two days."""
+    """Return the message about a text that may mean two days."""
     return f"may be {' or '.join(days)}: write YYYY-MM-DD{SAY_ORDER}"
 
 
@@ -113,7 +113,7 @@ _SIMPLE_CONTROL = re.compile(r"(\d+)(?:\+(\d+))?", re.ASCII)
 
 @lru_cache(maxsize=4096)
 def clock_of(control: str, site: str) -> tuple[int | None, int, str | None]:
-    """Base and increment in seconds where the whole game has one period, else (None, 0); and the speed."""
+    """Return base and increment in seconds if the whole game has one period, else (None, 0); and the speed."""
     # Elsewhere than on Lichess "-" says that no time control was in use (PGN 9.6.1): a game at leisure, of no speed.
     if _CORRESPONDENCE.fullmatch(control) or (control == "-" and site == "lichess"):
         return None, 0, "correspondence"
@@ -124,7 +124,7 @@ def clock_of(control: str, site: str) -> tuple[int | None, int, str | None]:
 
 @lru_cache(maxsize=16384)  # clocks of blitz games are the same few thousand texts
 def seconds_of(clock: str) -> float:
-    """``0:03:00`` is 180; whatever closes the comment may follow."""
+    """Return the seconds of a clock: ``0:03:00`` is 180; the end of the comment may follow."""
     total = 0.0
     for part in clock.removesuffix("]}").split(":"):
         total = total * 60 + float(part)
@@ -133,7 +133,7 @@ def seconds_of(clock: str) -> float:
 
 @lru_cache(maxsize=8192)
 def day_of(date: str) -> str | None:
-    """A PGN date with what is known of it: ``2013.??.??`` is 2013; None where not even the year is.
+    """Return the known part of a PGN date: ``2013.??.??`` is 2013; None if not even the year is known.
 
     Raises:
         ValueError: it is no date, or there is no such day.

@@ -1,4 +1,4 @@
-"""gzip, zip, bzip2 and zstd told by their first bytes and unpacked in pieces of bounded size, up to stated limits.
+"""gzip, zip, bzip2 and zstd, recognised by their first bytes and unpacked in pieces of bounded size, up to limits.
 
 What the unpacked bytes mean is not known here, nor where the packed ones come from. What is wrong with them becomes
 a fault of the ``Reading``.
@@ -35,20 +35,20 @@ _SEEN_BEHIND = 64  # bytes behind the first file that are looked at
 
 
 class Unpacker(Protocol):
-    """What unpacks one member (gzip), stream (bzip2) or frame (zstd)."""
+    """The unpacker of one member (gzip), stream (bzip2) or frame (zstd)."""
 
     @property
     def eof(self) -> bool:
-        """True when its end was met."""
+        """True if its end was met."""
         ...
 
     @property
     def unused_data(self) -> bytes:
-        """The stored bytes given that lie behind the end."""
+        """The stored bytes behind the end."""
         ...
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """What *data*, the next stored bytes, unpack to, in pieces of at most ``PIECE`` bytes."""
+        """Yield the unpacked form of *data*, the next stored bytes, in pieces of at most ``PIECE`` bytes."""
         ...
 
 
@@ -151,7 +151,7 @@ class _Zip:
             data = self._inner.unused_data
         if self._inner.eof and len(self._behind) < _SEEN_BEHIND:
             self._behind += data[:_SEEN_BEHIND]
-            # A descriptor of 12 to 24 bytes may stand before it; a name in the directory begins with PK\x01\x02.
+            # A descriptor of 12 to 24 bytes may precede it; a name in the directory begins with PK\x01\x02.
             if _ZIP_MAGIC in self._behind.partition(b"PK\x01\x02")[0]:
                 raise ValueError(_SEVERAL)
 
@@ -185,7 +185,7 @@ _COMMANDS = {"zip": "unzip -p", "gzip": "gzip -dc", "bzip2": "bzip2 -dc", "zstd"
 
 
 def unpacked(head: bytes, stored: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
-    """*stored* itself, or what it unpacks to where *head*, its first bytes, are those of a packed file.
+    """Yield *stored* itself, or its unpacked form if *head*, its first bytes, are those of a packed file.
 
     All members, one after the other; what cannot be unpacked, or passes a limit, is one fault, and ends it.
     """

@@ -1,4 +1,4 @@
-"""Repeats and clocks: is a fact with a known key the same fact, and at which time is an entry recorded?
+"""Repeats and clocks: is a fact with a recorded key the same fact, and at which time is an entry recorded?
 
 The same fact twice is success; two adoptions are the same by value, not by spelling. What is refused of a fact with a
 new key, ``book.judge`` says. Two of its rules are here, since a supplement must keep them, too.
@@ -32,30 +32,32 @@ from ledger.journal import Stored
 VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
 
 
-def compared_adoptions(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def compared_adoptions(
+    stored: Mapping[str, Any], submission: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return two adoptions as far as they can contradict each other: of their settings those that differ in value.
 
     The versions of the program that made them are no part of them.
     """
-    plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, telling)]
-    if stored["scheme"] == telling["scheme"]:
+    plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, submission)]
+    if stored["scheme"] == submission["scheme"]:
         try:
-            scheme = schemes.named(telling["scheme"])
+            scheme = schemes.named(submission["scheme"])
         except LedgerError:
             return plain[0], plain[1]
-        before, now = scheme.meant(stored["settings"]), scheme.meant(telling["settings"])
+        before, now = scheme.meant(stored["settings"]), scheme.meant(submission["settings"])
         # not the words of then: so what they would mean now
         if _differing(before, now):
-            now = scheme.in_full(telling["settings"])
+            now = scheme.in_full(submission["settings"])
         differ = _differing(before, now)
         for facts, settings in zip(plain, (before, now), strict=True):
             facts["settings"] = {name: settings[name] for name in sorted(differ) if name in settings}
     return plain[0], plain[1]
 
 
-def are_same_adoption(stored: Mapping[str, Any], telling: Mapping[str, Any]) -> bool:
+def are_same_adoption(stored: Mapping[str, Any], submission: Mapping[str, Any]) -> bool:
     """Return whether two adoptions say the same, as ``compared_adoptions`` compares them."""
-    before, now = compared_adoptions(stored, telling)
+    before, now = compared_adoptions(stored, submission)
     return before == now
 
 
@@ -73,7 +75,7 @@ def _is_same(setting: object, other: object) -> bool:
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much
 FUTURE_SLACK_MS = 86_400_000  # a day: a date without a time zone may be tomorrow's
 
-ERASED = ("erased:", "erased;")  # all keys that say that somebody was erased are from the first on, before the other
+ERASED = ("erased:", "erased;")  # all keys of erasures lie from the first on, before the other
 ACCEPTED = ("clock:", "clock;")  # likewise, that a clock was accepted
 
 
@@ -100,7 +102,9 @@ def refuses_new_key(error: Exception) -> CorruptError:
     return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
 
 
-def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling: Mapping[str, Any]) -> dict[str, Any]:
+def check_repeat(
+    kind: type[Event], key: str, stored: Mapping[str, Any], submission: Mapping[str, Any]
+) -> dict[str, Any]:
     """Refuse an event with a recorded key, unless it is the same fact.
 
     A source may leave blank what another one filled (``events.BLANKS``): the stored value stays. A game may be
@@ -110,7 +114,7 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling
         kind: class of the event.
         key: its key.
         stored: the recorded fact, as plain values without the key field.
-        telling: the facts of the event, likewise.
+        submission: the facts of the event, likewise.
 
     Returns:
         The new fields of a game; empty if the event says nothing new.
@@ -119,23 +123,24 @@ def check_repeat(kind: type[Event], key: str, stored: Mapping[str, Any], telling
         ConflictError: naming the first field, in alphabetical order, that contradicts.
     """
     if kind is SchemeAdopted:
-        stored, telling = compared_adoptions(stored, telling)
+        stored, submission = compared_adoptions(stored, submission)
     if kind is GameRecorded:
-        field, added = compared(stored, telling, key.removeprefix("game:"))
+        field, added = compared(stored, submission, key.removeprefix("game:"))
         if field is not None:
-            raise ConflictError(key, field, stored.get(field), telling.get(field))
+            raise ConflictError(key, field, stored.get(field), submission.get(field))
         return added
     blanks = BLANKS[kind]
-    for field in sorted(stored.keys() | telling.keys()):
-        before, now = stored.get(field), telling.get(field)
+    for field in sorted(stored.keys() | submission.keys()):
+        before, now = stored.get(field), submission.get(field)
         if kind is RatingSeeded and field == "source":
             continue  # the same numbers of the same day under another name of the list: what is stored stays
         if before != now and not (now is None and field in blanks):
             words = None
             if kind is TournamentOpened and field == "ends_at":
                 words = (
-                    f"tournament {telling['tournament']!r} is announced from {stored['starts_at']} to "
-                    f"{stored['ends_at']} already, not to {telling['ends_at']}, and what is recorded stays. Play on: "
+                    f"tournament {submission['tournament']!r} is announced from {stored['starts_at']} to "
+                    f"{stored['ends_at']} already, not to {submission['ends_at']}, and what is recorded stays. "
+                    "Play on: "
                     "once it is over, 'close-tournament' with the day says so, and all of its games up to that day "
                     "are rated together"
                 )

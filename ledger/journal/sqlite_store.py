@@ -50,7 +50,7 @@ WHEN new.position IS NOT (SELECT coalesce(max(position), 0) + 1 FROM journal)
 BEGIN SELECT raise(ABORT, 'the journal takes a new key at the next position only'); END;
 """
 SHORT_LOG, LONG_LOG = 1_000, 16_384  # pages of 4 KiB
-MANY = 1_000  # entries from which an append sets the guard aside, and a transaction lets the log grow
+MANY = 1_000  # entries from which an append drops the guard, and a transaction lets the log grow
 
 _LEAVES = "SELECT leaf FROM journal WHERE position > ? AND position <= ? ORDER BY position"
 _NODES = "SELECT hash FROM nodes WHERE level = ? AND number >= ? AND number < ? ORDER BY number"
@@ -58,7 +58,7 @@ _INSERT = "INSERT INTO journal(position, kind, key, body, leaf) VALUES (?, ?, ?,
 _KEYS = "SELECT key FROM journal WHERE key >= ? AND key < ? ORDER BY key"
 _LAST = "SELECT position, leaf FROM journal WHERE position = (SELECT max(position) FROM journal)"
 _FIND_ONE = "SELECT position, body, leaf FROM journal WHERE key = ?"
-# Only a text that is there already is passed over; any other obstacle is an error.
+# Only a text that is already stored is skipped; any other obstacle is an error.
 _KEEP_TEXT = "INSERT INTO texts(sha256, zstd) VALUES (?, ?) ON CONFLICT(sha256) DO NOTHING"
 # One parameter however many keys there are: the statement is prepared once, and no limit on question marks is met.
 _FIND = "SELECT key, position, body, leaf FROM journal WHERE key IN (SELECT value FROM json_each(?)) ORDER BY position"
@@ -79,7 +79,7 @@ class SqliteJournal(StoredTree):
             raise StorageError(self.path, "there is no such ledger; make one with 'rating-ledger init'")
         self._connection = sqlite.connect(path, read_only=read_only)
         sqlite.check_identity(self._connection, path, APPLICATION_ID, LAYOUT)
-        # With a write-ahead log only FULL syncs each commit: what was receipted must outlast a power cut.
+        # With a write-ahead log only FULL syncs each commit: receipted entries must outlast a power cut.
         self._connection.execute("PRAGMA synchronous=FULL")
         # 64 MiB (a negative number counts KiB): an import comes to the pages of the keys' index in no order.
         self._connection.execute("PRAGMA cache_size=-65536")
@@ -112,15 +112,15 @@ class SqliteJournal(StoredTree):
         self._connection.close()
 
     def fence(self) -> None:
-        """As ``Journal.fence``: what can be read is on the disk already."""
+        """Do nothing, as ``Journal.fence`` allows: all readable entries are on the disk already."""
 
     def size(self) -> int:
-        """Number of committed entries."""
+        """Return the number of committed entries."""
         return int(self._connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0])
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        # deferred: it waits for no writer, and all that is read within is of the moment of the first look
+        # deferred: it waits for no writer, and all reads within see the snapshot of the first one
         self._connection.execute("BEGIN")
         try:
             yield
@@ -137,7 +137,7 @@ class SqliteJournal(StoredTree):
         return [value for (value,) in self._connection.execute(_NODES, (level, first, last))]
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
-        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
+        """Yield bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
         cursor = self._connection.execute(
             "SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
             (after, 2**62 if until is None else until),
@@ -146,7 +146,7 @@ class SqliteJournal(StoredTree):
             yield [body for (body,) in rows]
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
-        """The committed entries that bear these keys."""
+        """Return the committed entries that bear these keys."""
         entries: dict[str, Stored] = {}
         if len(keys) == 1:  # a live game asks for one
             row = self._connection.execute(_FIND_ONE, (keys[0],)).fetchone()
@@ -158,15 +158,15 @@ class SqliteJournal(StoredTree):
         return entries
 
     def keys(self, first: str, last: str) -> Iterator[str]:
-        """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
+        """Yield the committed keys from *first* on and before *last*, in order of their bytes, from the index alone."""
         cursor = self._connection.execute(_KEYS, (first, last))
-        step = 1  # whether there is any is asked most often
+        step = 1  # the usual question is whether there is any
         while rows := cursor.fetchmany(step):
             yield from (key for (key,) in rows)
             step = min(step * 8, BLOCK)
 
     def text(self, sha256: bytes) -> bytes | None:
-        """The zstd frame of a movetext, or None."""
+        """Return the zstd frame of a movetext, or None."""
         row = self._connection.execute("SELECT zstd FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
         return None if row is None else bytes(row[0])
 
@@ -181,16 +181,16 @@ class SqliteJournal(StoredTree):
 
         Args:
             patience: seconds to wait for another writer; if not given as long as ever.
-            keys: that will be asked about, which a file need not be told.
+            keys: those that will be looked up; unused by a file.
 
         Raises:
-            StorageError: another file stands there, or a schema that this program did not make.
-            CorruptError: what this process recorded, now or before, does not stand in the file.
+            StorageError: the path has another file, or a schema that this program did not make.
+            CorruptError: entries that this process recorded, now or before, are not in the file.
         """
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
         with sqlite.immediate(self._connection, patience=patience):
-            # Under the lock: between this look and the rows nobody can put a trigger on the table.
+            # Under the lock: between this check and the rows no process can put a trigger on the table.
             self._guard.check(self._connection)
             self._catch_up(self._find_last(*self._last()))
             writer = SqliteWriter(self, self._connection, self._edge.copy())
@@ -223,13 +223,13 @@ class SqliteWriter(StoredWriter):
         return bytes(row[0])
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
-        """The entries that bear these keys, those of this transaction included."""
+        """Return the entries that bear these keys, those of this transaction included."""
         return self._journal.find(keys) if self.size else {}
 
     def _insert(
         self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
     ) -> None:
-        # The guard costs 2 µs a row. Nobody else can insert inside this transaction, and nobody sees it gone.
+        # The guard costs 2 µs a row. No other process can insert inside this transaction, or sees it gone.
         if len(leaves) >= MANY and self._guarded:
             self._connection.execute("DROP TRIGGER IF EXISTS journal_takes_the_next_position")
             self._guarded = False
@@ -260,11 +260,11 @@ class SqliteWriter(StoredWriter):
         self.took(cursor.rowcount, len(nodes), "nodes")
 
     def restore_guard(self) -> None:
-        """Put the guard back; a transaction that is undone does so by itself."""
+        """Put the guard back; a rollback does so by itself."""
         if not self._guarded:
             self._connection.execute(_GUARD)
             self._guarded = True
 
     def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+        """Store (SHA-256, zstd frame) pairs of movetext; one that is already stored stays."""
         self._connection.executemany(_KEEP_TEXT, texts)

@@ -1,1 +1,1 @@
-"""Registering players: who joins, with which past, one by one or by a list. It asks the views and stands above them."""
+"""The registration of players with their history, one by one or by a list. It reads the views and is above them."""

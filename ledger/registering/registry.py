@@ -1,7 +1,7 @@
-"""The register of a ledger's players: who joins, with which past, and what is learnt of them later.
+"""The register of a ledger's players: registrations with their history, and later data.
 
-One by one, or by a list of a million, which is judged and sealed as columns: the whole list is looked through before
-anything is written, and a fault anywhere leaves the journal as it was. No file format is known here.
+Players come one by one, or in a list of a million, which is judged and encoded as columns. The whole list is checked
+before anything is written, and a fault anywhere leaves the journal as it was. No file format is handled here.
 """
 
 from __future__ import annotations
@@ -52,20 +52,19 @@ SEED_FIELDS = ("rating", "games", "deviation", "volatility", "highest", "k_facto
 
 @attrs.define
 class PlayersReport(FaultsFound):
-    """What became of a list of players.
+    """The outcome of a list of players.
 
     Attributes:
         players: players of the list.
-        registered: those who are new.
-        seeded: ratings to begin with that are new.
-        births: years of birth that were learnt of known players.
-        kept_names: players who were renamed and whom the list calls otherwise: they keep the name that they have.
-        namesakes: lines of new players who have the name of somebody registered before, and whose.
-        left_out: lines whose rating could not act, and why: it was left out, as was asked for.
-        new_ratings: of registered players, each rating that is new: the player, from when it holds, points.
+        registered: newly registered players.
+        seeded: new initial ratings.
+        births: new years of birth of registered players.
+        kept_names: renamed players whom the list calls by another name: they keep the present one.
+        namesakes: lines of new players who have the name of one registered before, and the identity of that one.
+        left_out: lines whose rating has no effect and was left out on request, with the reason.
+        new_ratings: of registered players, each new rating: the player, from when it holds, points.
         is_recorded: True if the list was recorded.
-        faults, fault_count: rows that could not be taken; where there is one, nothing was recorded, unless such rows
-            were to be left out.
+        faults, fault_count: refused rows; if there is one, nothing was recorded, unless such rows were to be left out.
     """
 
     players: int = 0
@@ -88,13 +87,13 @@ class PlayersReport(FaultsFound):
 
 @attrs.define
 class _ListNews:
-    """What a list tells anew.
+    """The new facts of a list.
 
     Attributes:
-        registered: numbers of those who are registered already.
+        registered: numbers of the players who were registered before.
         births: of registered players, rows of ``BirthYearLearnt``.
-        seeded_lines: lines whose seed is not recorded: it is known already, proposed, or left out.
-        fresh: ``line``, ``identity``, ``name`` of those who are new; None where nobody is registered yet.
+        seeded_lines: lines whose initial rating is not recorded again: it is stored, proposed, or left out.
+        fresh: ``line``, ``identity``, ``name`` of new players; None if no player was registered before.
     """
 
     registered: set[int] = attrs.Factory(set)
@@ -122,11 +121,11 @@ class _ListImport:
         """Prepare the import of a list.
 
         Args:
-            ledger: where the players are registered; its views are level.
+            ledger: registers the players; its views are up to date.
             pool: the pool that the ratings belong to.
-            since: from when they hold, where a row does not tell; None: from the beginning.
+            since: from when they hold, if a row has no instant; None: from the beginning.
             source: name of the list.
-            actor: who imports.
+            actor: the importer.
             propose: as of ``Registry.take_list``.
             leave_out_late: as there.
             leave_out_faulty: as there.
@@ -135,7 +134,7 @@ class _ListImport:
         Raises:
             MalformedError: an instant or a name that no event may hold.
         """
-        # Made only for what it refuses: a wrong instant or name is told once, not with each row.
+        # Made only for its refusals: a wrong instant or name is reported once, not with each row.
         RatingSeeded(player=1, pool=pool.name, effective_at=since, rating="1", source=source)
         self._ledger = ledger
         self._pool = pool
@@ -147,19 +146,19 @@ class _ListImport:
         self._leave_out_late = leave_out_late
         self._leave_out_faulty = leave_out_faulty
         self._dry_run = dry_run
-        self._made = set[int]()  # numbers of those whom this list registers
-        # What is proposed is what four eyes ask for: nothing of it needs to be refused.
+        self._own_players = set[int]()  # numbers of the players whom this list registers
+        # A proposal is what four eyes ask for: nothing of it needs to be refused.
         self._four_eyes = propose is None and late_facts.are_four_eyes_on(ledger.journal.find)
         self.report = PlayersReport()
 
     def take(
         self, frames: Iterable[DataFrame], faults_so_far: Callable[[], int], advance: Callable[[int], None]
     ) -> PlayersReport:
-        """Look the whole list through, then record it in one transaction, unless there is a fault.
+        """Check the whole list, then record it in one transaction, unless there is a fault.
 
         Args:
             frames: players in the columns of ``player_schema()``.
-            faults_so_far: how many faults the importer found.
+            faults_so_far: returns the number of the importer's faults.
             advance: called with the number of players of each frame that was read.
 
         Raises:
@@ -167,7 +166,7 @@ class _ListImport:
             StorageError: the people file and the journal do not belong together.
         """
         with collector_paused():
-            # All of them first: a fault in the last row of the list records nobody.
+            # All of them first: with a fault in the last row of the list no player is recorded.
             parts: list[DataFrame] = []
             for frame in frames:
                 parts.append(frame)
@@ -187,8 +186,8 @@ class _ListImport:
             lines = self.report.faulty_lines
             fresh = [row for news in looked_up if news.fresh is not None for row in news.fresh.iter_rows()]
             fresh = [row for row in fresh if row[0] not in lines]
-            alike = namesakes(self._ledger.names.people(), [(identity, name) for _, identity, name in fresh])
-            self.report.namesakes = [FileFault(fresh[note.place][0], str(note)) for note in alike]
+            same_names = namesakes(self._ledger.names.people(), [(identity, name) for _, identity, name in fresh])
+            self.report.namesakes = [FileFault(fresh[note.place][0], str(note)) for note in same_names]
             if self._dry_run:
                 self._count(parts, looked_up)
                 return self.report
@@ -197,7 +196,7 @@ class _ListImport:
                 self.report.proposed = len(self._proposed)
             with self._ledger.names.registering(), self._ledger.journal.writing() as writer:
                 stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
-                # Looked at before without the lock: whoever set them meanwhile would be passed by.
+                # The earlier check was without the lock: another process may have set them meanwhile.
                 if self._propose is None and not self._four_eyes and late_facts.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
                     raise RejectedError(late_facts.NEEDS_A_PROPOSAL, "", message)
@@ -216,26 +215,26 @@ class _ListImport:
             self.report.seeded += len(seeds)
 
     def _without_faulty(self, parts: list[DataFrame]) -> list[DataFrame]:
-        """The frames without the rows that have a fault, if such rows are to be left out."""
+        """Return the frames without the rows that have a fault, if such rows are to be left out."""
         lines = self.report.faulty_lines
         if not (self._leave_out_faulty and lines):
             return parts
         return [frame.filter(~pl.col("line").is_in(lines)) for frame in parts]
 
     def _refuse_broken(self, frames: Sequence[DataFrame]) -> None:
-        """What no event may hold is a fault: this program's importers judge each value, other frames may hold any."""
+        """Report values that no event may hold: the importers here check each value, other frames may hold any."""
         for frame in frames:
             as_fields = frame.rename({"since": "effective_at"})
             odd_names = frame.select(
                 ~(pl.col("name").str.contains(_PLAIN_NAME) & pl.col("identity").str.contains(_SPELT_SO))
                 | pl.col("identity").str.contains(f"^fide:.*[a-z]|^.{{{MAX_IDENTITY + 1}}}")
             ).to_series()
-            unfounded = pl.col("rating").is_null() & pl.any_horizontal(pl.col(*NEED_A_RATING).is_not_null())
+            without_rating = pl.col("rating").is_null() & pl.any_horizontal(pl.col(*NEED_A_RATING).is_not_null())
             suspected = (
                 codec_columns.player_suspects(as_fields.select("birth_year", "standing"), PlayerRegistered)
                 | codec_columns.player_suspects(as_fields.select("effective_at", *SEED_FIELDS), RatingSeeded)
                 | odd_names.fill_null(value=True)
-                | frame.select(unfounded).to_series()
+                | frame.select(without_rating).to_series()
             )
             suspects = frame.filter(suspected)
             if not len(suspects):
@@ -252,13 +251,13 @@ class _ListImport:
             faults = person_faults(row["identity"], row["name"])
         standing = row["standing"] or Standing.FULL
         with _named(faults):
-            # A word that is none is left to the event class, which names its field.
+            # An invalid word is left to the event class, which names its field.
             word = Standing(standing) if standing in set(Standing) else standing
             born = row["birth_year"]
             PlayerRegistered(player=1, joined_at="2000", standing=word, birth_year=born, commitment="0" * 64)
         if row["rating"] is None:
-            beside = [name for name in NEED_A_RATING if row[name] is not None]
-            faults += [f"there is {name} {row[name]} and no rating @ $.{name}" for name in beside]
+            unfounded = [name for name in NEED_A_RATING if row[name] is not None]
+            faults += [f"there is {name} {row[name]} and no rating @ $.{name}" for name in unfounded]
         else:
             with _named(faults):
                 past = Past(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
@@ -266,11 +265,11 @@ class _ListImport:
         return faults
 
     def _refuse_doubles(self, frames: Sequence[DataFrame]) -> None:
-        """A player stands in a list once."""
+        """Report players who are in a list twice."""
         if not frames:
             return
         rows = pl.concat([frame.select("identity", "line") for frame in frames])
-        # In one spelling, by which people are known; a million that are spelt so already take no look of Python's.
+        # In the canonical spelling; a million that are spelt so already need no loop in Python.
         other = rows["identity"].str.contains(_SPELT_SO).not_()
         if other.any():
             pairs = zip(rows["identity"].to_list(), other, strict=True)
@@ -287,21 +286,22 @@ class _ListImport:
                 self.report.fault(line, f"{identity!r} stands in line {firsts[identity]} already; keep one of them")
 
     def _look(self, frame: DataFrame) -> _ListNews:
-        """What is known of the registered players of a frame; what contradicts it is a fault."""
+        """Return the news about the registered players of a frame; contradictions are faults."""
         news = _ListNews()
         persons = self._ledger.names.people().by_identity(frame["identity"].to_list())
         stored = self._ledger.journal.find([f"player:{person.player}" for person in persons.values()])
-        # The people file numbers a person before the journal registers it: who stands only there is new to the journal.
+        # The people file numbers a person before the journal registers it: a player who is only there is new to the
+        # journal.
         numbers = {
             identity: person.player for identity, person in persons.items() if f"player:{person.player}" in stored
         }
-        # The first list of a federation has a million people and finds nobody: comparing their names is spared.
+        # The first list of a federation has a million people and finds no player: comparing their names is skipped.
         if next(self._ledger.people.iter_named(), None) is not None:
             news.fresh = frame.select("line", "identity", "name").filter(~pl.col("identity").is_in(list(persons)))
         if not numbers:
             return news
         news.registered.update(numbers.values())
-        # Reading a long list takes minutes: who was registered meanwhile is asked about, too.
+        # Reading a long list takes minutes: players who were registered meanwhile are looked up, too.
         self._ledger.level()
         rows = frame.filter(pl.col("identity").is_in(list(numbers))).with_columns(
             player=pl.col("identity").replace_strict(numbers, default=None, return_dtype=pl.Int64)
@@ -315,7 +315,7 @@ class _ListImport:
         return late_facts.latest_ms(self._ledger.journal, self._now_ms)
 
     def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
-        """What is told of a registered player under four eyes is a fault where it reaches back."""
+        """Report a fact of a registered player that affects the past, while four eyes are on."""
         if self._four_eyes:
             find, latest_ms = self._ledger.journal.find, lambda: self._latest_ms
             evidence = Evidence(Context.IMPORT, self._now_ms, find=find, latest_ms=latest_ms)
@@ -329,7 +329,7 @@ class _ListImport:
         columns = rows.select("line", "identity", "player", "birth_year", "standing")
         for line, identity, player, born, standing in columns.iter_rows():
             person = people[player]
-            # a blank is filled; what contradicts is for a correction, never for a list
+            # a blank is filled; a contradiction needs a correction, never a list
             if born is not None and person.birth_year is None:
                 learnt = BirthYearLearnt(player=player, birth_year=born)
                 self._refuse_past(line, learnt)
@@ -351,19 +351,19 @@ class _ListImport:
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
         listed = initial_ratings.listed_from(connection, self._pool, players)
         columns = seeds.select("line", "player", "effective_at", "rating").iter_rows()
-        for (line, player, since, rating), key, told_facts in zip(columns, keys, facts, strict=True):
+        for (line, player, since, rating), key, facts_text in zip(columns, keys, facts, strict=True):
             try:
                 if key in stored:
-                    # the same list taken in again adds nothing; another rating under its key is a conflict
-                    rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(told_facts))
+                    # the same list imported again adds nothing; another rating under its key is a conflict
+                    rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(facts_text))
                     news.seeded_lines.add(line)
                     continue
                 since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
                 if (player, since_ms) in listed:  # under another key, so in another spelling
-                    seed = codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts))
+                    seed = codec.structure_event(RatingSeeded.KIND, orjson.loads(facts_text))
                     self._ledger.check_early(seed, Context.IMPORT)
                 if self._four_eyes or self._propose is not None:
-                    seed = codec.structure_event(RatingSeeded.KIND, orjson.loads(told_facts))
+                    seed = codec.structure_event(RatingSeeded.KIND, orjson.loads(facts_text))
                     assert isinstance(seed, RatingSeeded)
                     self._refuse_past(line, seed)
                     if self._propose is not None:
@@ -378,7 +378,7 @@ class _ListImport:
                     self.report.fault(line, str(error))
 
     def _seeds(self, rows: DataFrame) -> DataFrame:
-        """The rows with a rating, in the columns of ``RatingSeeded``, with their lines."""
+        """Return the rows with a rating, in the columns of ``RatingSeeded``, with their lines."""
         return rows.filter(pl.col("rating").is_not_null()).select(
             "line",
             "player",
@@ -390,17 +390,19 @@ class _ListImport:
 
     def _record(self, writer: Writer, frame: DataFrame, news: _ListNews, stamp: str) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
-        met = register(writer, self._ledger.names, named, stamp, self._actor, frame)
-        self._made.update(person.player for person in met.new)
-        # Looked at before without the lock: of whoever was registered since, games may be rated, and nobody judged
-        # whether a past may still be told.
-        if {person.player for person in met.persons.values()} - self._made - news.registered:
+        registration = register(writer, self._ledger.names, named, stamp, self._actor, frame)
+        self._own_players.update(person.player for person in registration.new)
+        # The earlier check was without the lock: games of players registered since may be rated, and no rule has
+        # checked whether their history may still be recorded.
+        if {person.player for person in registration.persons.values()} - self._own_players - news.registered:
             words = "players of this list were registered while it was read; import it again: nothing was recorded"
             raise StorageError(str(self._ledger.path), words)
-        self.report.registered += len(met.new)
-        self.report.kept_names += met.kept_names
-        frame = frame.with_columns(pl.Series("player", [met.persons[identity].player for identity in named], pl.Int64))
-        # Unless told, Polars takes two pairs for two columns, and three pairs for three rows.
+        self.report.registered += len(registration.new)
+        self.report.kept_names += registration.kept_names
+        frame = frame.with_columns(
+            pl.Series("player", [registration.persons[identity].player for identity in named], pl.Int64)
+        )
+        # Without ``orient`` Polars takes two pairs for two columns, and three pairs for three rows.
         births = pl.DataFrame(news.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
         self.report.births += append_rows(writer, births, BirthYearLearnt, stamp, self._actor)
         seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
@@ -412,16 +414,16 @@ class _ListImport:
 
 @attrs.frozen
 class NewPlayer:
-    """A player who is to be registered.
+    """A player to register.
 
     Attributes:
-        identity: what the player is known by, such as ``fide:1503014``.
-        name: what the player is called.
-        standing: with the site.
+        identity: the player's identity, such as ``fide:1503014``.
+        name: the player's name.
+        standing: membership status.
         declared_rating: the player's own word, points.
         birth_year: year of birth.
-        joined: when the player joined, an instant up to now; now where it is not told.
-        past: what a list says.
+        joined: instant of joining, up to now; None: now.
+        past: ratings and results from a list.
     """
 
     identity: str
@@ -435,15 +437,15 @@ class NewPlayer:
 
 @attrs.frozen
 class PlayerUpdate:
-    """What was recorded of a player.
+    """The outcome of a registration or of an update of a player.
 
     Attributes:
         player: the player's number.
-        recorded: the entries that are new.
-        acts_in: names of the pools in which a rating to begin with acts, or may.
+        recorded: number of new entries.
+        acts_in: names of the pools in which an initial rating acts, or may.
         passed_by: names of the pools in which it does not, for the first rated game was before it.
         until: day of a later list whose rating holds from then on instead of the one that was recorded; None without.
-        name: where the player was renamed, what the player is called, whatever name was told.
+        name: the present name of a player who was renamed, even if another one was given; else None.
     """
 
     player: int
@@ -460,7 +462,7 @@ class Registry:
     """The register of one ledger's players.
 
     Attributes:
-        ledger: whose players they are.
+        ledger: the ledger of the players.
     """
 
     ledger: OpenLedger
@@ -479,18 +481,18 @@ class Registry:
         token: str | None = None,
     ) -> PlayerUpdate:
         """Register a player as ``add_many`` does."""
-        newcomer = NewPlayer(identity, name, standing, declared_rating, birth_year, joined, past)
-        return self.add_many([newcomer], actor=actor, token=token)[0]
+        new_player = NewPlayer(identity, name, standing, declared_rating, birth_year, joined, past)
+        return self.add_many([new_player], actor=actor, token=token)[0]
 
     def add_many(self, players: Sequence[NewPlayer], *, actor: str, token: str | None = None) -> list[PlayerUpdate]:
-        """Register players, each with a past where there is one, in one transaction: all, or none.
+        """Register players, with their history if given, in one transaction: all, or none.
 
-        Who is registered already keeps number and name. A registered player must be told by the same name; one who was
-        renamed since may be told by any, for the first name is forgotten.
+        A player who is already registered keeps number and name. The given name must be the registered one. A renamed
+        player may be given under any name, for the first name is forgotten.
 
         Raises:
-            MalformedError: a word or a number is none that the journal may hold; each is named.
-            RejectedError: an identity was registered with something else, or a past comes after the first game.
+            MalformedError: the journal may not hold a word or a number; each is named.
+            RejectedError: an identity was registered with other facts, or a past comes after the first game.
             StorageError: the people file and the journal do not belong together.
         """
         actor = self.ledger.recorder_named(token, actor)
@@ -502,25 +504,25 @@ class Registry:
         now_ms = self.ledger.now_ms()
         for player in players:
             registered = registered_before.get(player.identity)
-            # who is there cannot have joined on another day
+            # a registered player cannot have joined on another day
             if registered is not None and player.joined not in {None, registered.joined_at}:
                 key = registration_key(registered.player)
                 raise ConflictError(key, "joined_at", registered.joined_at, player.joined)
-            if player.joined is not None:  # before anybody gets a number
+            if player.joined is not None:  # before any player gets a number
                 refusal = joined_in_the_future(player.identity, player.joined, now_ms)
                 if refusal is not None:
                     raise refusal
         if any(player.past is not None for player in players):
-            # the views may have to judge a past: they are brought up to date before the lock
+            # the views may be needed to judge a history: they are brought up to date before the lock
             self.ledger.level()
         numbered = NumberedPersons({}, set(), set())
         batches: list[list[Event]] = []
 
         def gate(writer: Writer, _: int) -> list[Event]:
-            # in one transaction with their entries, where names and journal stand in one database
+            # in one transaction with their entries, if names and journal are in one database
             for joined in dict.fromkeys(player.joined for player in players):
                 named = {player.identity: player.name for player in players if player.joined == joined}
-                # Some numbers at a time: those who are numbered together have one day of joining.
+                # Some numbers at a time: players who are numbered together have one day of joining.
                 of_one_day = self.ledger.names.number(named, joined or instant_text(now_ms), writer.find)
                 numbered.persons.update(of_one_day.persons)
                 numbered.registered.update(of_one_day.registered)
@@ -528,7 +530,7 @@ class Registry:
             batches.extend(self._registration(player, numbered, writer.find) for player in players)
             return [event for events in batches for event in events]
 
-        # Receipts come in the order of the events, so that each player takes as many as were recorded of that one.
+        # Receipts come in the order of the events, so that each player takes as many as it has events.
         with self.ledger.names.registering():
             receipts = iter(self.ledger._record_judged(gate, actor))
         learnt = []
@@ -540,13 +542,13 @@ class Registry:
         return learnt
 
     def _faults(self, players: Sequence[NewPlayer], registered: Collection[str]) -> list[str]:
-        """What is wrong with the words and numbers of players; of several, with the place of each."""
+        """Return the faults in the words and numbers of players; of several, with the place of each."""
         problems: list[str] = []
         names: dict[str, str] = {}
         for place, player in enumerate(players, 1):
             faults = person_faults(player.identity, player.name, is_new=player.identity not in registered)
             with _named(faults):
-                # Made only for what it refuses; number, instant and commitment stand for those that it will have.
+                # Made only for its refusals; number, instant and commitment are placeholders.
                 PlayerRegistered(
                     player=1,
                     joined_at=player.joined or "2000",
@@ -564,17 +566,17 @@ class Registry:
         return problems
 
     def _registration(self, player: NewPlayer, numbered: NumberedPersons, find: Find) -> list[Event]:
-        """What is to be recorded of a player who has a number.
+        """Return the events to record for a player who has a number.
 
         Raises:
             RejectedError: the identity was registered with another name.
         """
         person = numbered.persons[player.identity]
-        sealed = commitment_to(person)
-        # the registration sealed a name that is forgotten
+        commitment = commitment_to(person)
+        # the registration committed to a name that is forgotten
         if person.player in numbered.renamed:
             key = registration_key(person.player)
-            sealed = rules.facts_of(find([key])[key])["commitment"]
+            commitment = rules.facts_of(find([key])[key])["commitment"]
         else:
             check_name(person, player.name)
         event = PlayerRegistered(
@@ -583,19 +585,19 @@ class Registry:
             standing=player.standing,
             declared_rating=player.declared_rating,
             birth_year=player.birth_year,
-            commitment=sealed,
+            commitment=commitment,
         )
         return [event] if player.past is None else [event, player.past.seed(person.player, self.ledger.first_pool())]
 
     def rename(self, player: int, name: str, *, actor: str, token: str | None = None) -> Renamed:
-        """Give a player another name: spelt right, or a first one where only a number was known.
+        """Give a player another name: the right spelling, or the first one for a mere number.
 
-        The identity stays, and so do games and ratings. The earlier name is forgotten. A player who bears the name
-        already keeps it, and nothing is recorded.
+        The identity stays, and so do games and ratings. The earlier name is forgotten. If the player has the name
+        already, nothing is recorded.
 
         Raises:
-            MalformedError: the name is none that a player may bear.
-            RejectedError: nobody is registered under the number, or who it was is erased.
+            MalformedError: no player may have the name.
+            RejectedError: no player is registered under the number, or the player is erased.
             StorageError: the people file and the journal do not belong together.
         """
         actor = self.ledger.recorder_named(token, actor)
@@ -605,17 +607,17 @@ class Registry:
         return renaming.rename(ledger.journal, ledger.names.file, player, name, actor=actor, clock_ms=ledger.now_ms)
 
     def same_person(self, player: int) -> list[int]:
-        """The numbers of the person who has this one, in their order: this one, and those merged with it."""
-        if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # nobody was ever merged
+        """Return the numbers of the person who has this one, in their order: this one, and those merged with it."""
+        if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # no player was ever merged
             return [player]
         self.ledger.level()
         return stored_proposals.numbers_of(self.ledger.views.connection, player)
 
     def keys_to_try(self, player: int) -> int:
-        """How many games of the person stand under keys against which names can be tried, whoever is erased.
+        """Return the number of games of the person under keys against which names can be tried, even after an erasure.
 
         An earlier release made those keys of names without a secret; they stay, as every fact does. The views are
-        brought level for it.
+        brought up to date for it.
         """
         self.ledger.level()
         numbers = json.dumps(self.same_person(player))
@@ -625,27 +627,27 @@ class Registry:
         )
 
     def erase(self, player: int, *, actor: str, token: str | None = None) -> bool:
-        """Forget who a player is, for good: identity, name and salt, under all numbers of the person.
+        """Erase identity, name and salt of a player for good, under all numbers of the person.
 
-        Games and ratings stay under the numbers; the journal says that somebody was erased, never who.
+        Games and ratings stay under the numbers; the journal records that a player was erased, without any name.
 
         Returns:
-            False if nothing is known of the numbers any more; what is recorded already is not recorded again.
+            False if the numbers have no personal data any more; an erasure is recorded once.
 
         Raises:
-            UnknownNameError: nobody was ever registered under the number.
-            RejectedError: this machine's clock is behind the journal; nobody was forgotten.
-            StorageError: a file refuses, another process reads the people file, or it still tells who it is.
+            UnknownNameError: no player was ever registered under the number.
+            RejectedError: this machine's clock is behind the journal; no player was erased.
+            StorageError: a file refuses, another process reads the people file, or it still holds personal data.
         """
         ledger, actor = self.ledger, self.ledger.recorder_named(token, actor)
         is_number = 1 <= player <= MAX_PLAYER
-        # somebody whom only the people file has, as a crash leaves one, is forgotten as well
+        # a player who is only in the people file, as after a crash, is erased as well
         if not is_number or not (ledger.journal.find([registration_key(player)]) or self._has_row(player)):
             raise UnknownNameError("player", str(player), "nobody was registered under this number")
         players = self.same_person(player)
         rows = ledger.names.file.by_number(players).values()
         names = {word for row in rows for word in (row.name, row.identity) if word is not None}
-        # First: by whom somebody is still known in the log nobody finds out once the person is erased.
+        # First: after the erasure no look-up can find the person's names in the log.
         if names:
             ledger.token_store.forget(names | {name.partition(":")[2] or name for name in names})
         return erasing.erase_all(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
@@ -665,22 +667,22 @@ class Registry:
         actor: str,
         token: str | None = None,
     ) -> PlayerUpdate:
-        """Record what is learnt of a registered player later: all of it, or nothing where something is refused.
+        """Record later data of a registered player: all of it, or nothing if a part is refused.
 
         Args:
             player: the number.
-            standing: with the site, from *since* on.
-            declared_rating: rating to begin with, points, from *since* on.
+            standing: membership status, from *since* on.
+            declared_rating: initial rating, points, from *since* on.
             birth_year: year of birth; it holds for all games.
-            past: what a list says; it has an instant of its own.
-            since: an instant; today where none is given.
-            actor: who tells.
-            token: what proves it, where somebody holds the role of a recorder.
+            past: ratings and results from a list, with an instant of their own.
+            since: an instant; None: today.
+            actor: the submitter.
+            token: authenticates the actor, if the role of a recorder is assigned.
 
         Raises:
             MalformedError: a value is none that the journal may hold.
-            RejectedError: nobody is registered under the number, something else is known already, or the rating to
-                begin with holds from a day after the first game, so that it could not act.
+            RejectedError: no player is registered under the number, another fact is recorded, or the initial rating
+                holds from a day after the first game, so that it would have no effect.
         """
         actor = self.ledger.recorder_named(token, actor)
         news = self.news(
@@ -703,7 +705,7 @@ class Registry:
         past: Past | None = None,
         since: str | None = None,
     ) -> list[Event]:
-        """The facts that ``learn`` would record, as it takes them; a year of birth that is known is no news.
+        """Return the facts that ``learn`` would record, with its arguments; a recorded year of birth is no news.
 
         Raises:
             MalformedError: a value is none that the journal may hold.
@@ -730,7 +732,7 @@ class Registry:
         return events
 
     def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> PlayerUpdate:
-        """Where news that were just recorded act; the views are asked as they were before."""
+        """Return the pools in which newly recorded facts act, by the views as they were before."""
         connection, begins, until = self.ledger.views.connection, list[initial_ratings.Beginning](), None
         for event in filter(initial_ratings.tells_initial_rating, news):
             begins += initial_ratings.beginnings(connection, self.ledger.views.pools(), event)
@@ -745,9 +747,9 @@ class Registry:
             until,
         )
 
-    def namesakes(self, newcomers: Sequence[tuple[str, str]]) -> list[Namesakes]:
-        """Of new players, told by identity and name, those who have a name of others and may be the same person."""
-        return namesakes(self.ledger.names.people(), newcomers)
+    def namesakes(self, new_players: Sequence[tuple[str, str]]) -> list[Namesakes]:
+        """Return the new players, by identity and name, who have the name of others and may be the same person."""
+        return namesakes(self.ledger.names.people(), new_players)
 
     def take_list(
         self,
@@ -765,21 +767,21 @@ class Registry:
         leave_out_faulty: bool = False,
         dry_run: bool = False,
     ) -> PlayersReport:
-        """Register the players of a list with their pasts: all of them or, where there is a fault, nobody.
+        """Register the players of a list with their history: all of them, or none if there is a fault.
 
         Args:
             frames: players in the columns of ``player_schema()``.
             pool: the pool that their ratings belong to; the ledger's first one by default.
-            since: from when these hold, where a row does not tell; None: from the beginning.
+            since: from when these hold, if a row has no instant; None: from the beginning.
             source: name of the list.
-            actor: who imports.
-            token: what proves it, where somebody holds the role of a recorder.
-            faults_so_far: how many faults the importer found for which nothing is recorded.
+            actor: the importer.
+            token: authenticates the actor, if the role of a recorder is assigned.
+            faults_so_far: returns the number of the importer's faults that prevent recording.
             advance: called with the number of players of each frame that was read.
-            propose: called with what the list tells of players who are registered already, for somebody else to
-                approve, before newcomers are registered; None: it is recorded.
-            leave_out_late: leave out ratings that come after the first game of players who are registered already, and
-                tell them in the report; else they are faults.
+            propose: called with the facts about registered players, for another person to approve, before new players
+                are registered; None: these facts are recorded.
+            leave_out_late: leave out ratings of registered players from a day after their first game, and list them in
+                the report; else they are faults.
             leave_out_faulty: record the rows without a fault; else a fault anywhere leaves nothing recorded.
             dry_run: report what would be recorded; nothing is written.
 
@@ -812,7 +814,7 @@ class Registry:
 
 @contextmanager
 def _named(problems: list[str]) -> Iterator[None]:
-    """Notes the ValueError of an event class, which names its field, as one more problem."""
+    """Note the ValueError of an event class, which names its field, as one more problem."""
     try:
         yield
     except ValueError as error:

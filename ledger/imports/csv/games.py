@@ -38,7 +38,7 @@ variant                                         Standard, Chess960, King of the 
 ===================== ========================= ==============================================================
 
 How bytes become rows is in ``csv.rows``, what one field means in ``csv.values``; here the fields of a row are
-put together, with what somebody says of a table that it does not say itself (``CsvHints``). Players get no numbers and
+put together, with the user's hints about a table (``CsvHints``). Players get no numbers and
 nothing is written here.
 """
 
@@ -79,13 +79,13 @@ if TYPE_CHECKING:
 
 @attrs.frozen(kw_only=True)
 class CsvHints:
-    """What somebody says of a CSV file.
+    """Hints of the user about a CSV file.
 
     Attributes:
         headings: by our name of a column, its heading, as of ``header.headings_given``.
         results: by a word of the file, as of ``values.result_word``, what it means.
         dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
-        equal_rows: True if rows without a key that are equal tell several games.
+        equal_rows: True if equal rows without a key are several games.
     """
 
     headings: Mapping[str, str] = attrs.field(factory=dict)
@@ -94,7 +94,7 @@ class CsvHints:
     equal_rows: bool = False
 
     def result(self, text: str) -> str | None:
-        """What a cell of the column of results means, as of ``values.result``."""
+        """Return the meaning of a cell of the column of results, as of ``values.result``."""
         word = values.result_word(text)
         try:
             return self.results[word] if word in self.results else values.result(text)
@@ -106,7 +106,7 @@ NOTHING_SAID = CsvHints()
 
 
 def results_given(words: Iterable[str]) -> dict[str, str | None]:
-    """What words of a file mean, from such as ``Sieg=1-0``.
+    """Return the meanings of words of a file, from texts such as ``Sieg=1-0``.
 
     Raises:
         ValueError: a word of another form, or a result that is none, or a word that has a meaning already.
@@ -125,23 +125,24 @@ def results_given(words: Iterable[str]) -> dict[str, str | None]:
 
 
 class Tally:
-    """How often a file tells the same facts: the n-th telling of a game that has no key of its own.
+    """A counter of equal facts in a file: the number of each row among equal ones without a key of their own.
 
     Counted by a hash of 8 bytes, the same throughout one run. For each facts 12 bytes are kept, so that a file of
     millions of games without keys fits in memory.
     """
 
     def __init__(self) -> None:
-        # Sorted hashes and how often each was met; each pair of arrays is more than twice as long as the next.
+        # Sorted hashes and their counts; each pair of arrays is more than twice as long as the next.
         self._runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32]]] = []
 
     def numbers(self, met: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """For the hash of each telling, in order: 1 for the first of its facts, 2 for the second, and so on."""
+        """Return for the hash of each row, in order: 1 for the first of its facts, 2 for the second, and so on."""
         order = np.argsort(met, kind="stable")
         hashes, begins, counts = np.unique(met[order], return_index=True, return_counts=True)
         before = np.zeros(len(hashes), np.int64)
         for run, run_counts in self._runs:
-            # A hash behind the whole run is held against the last one, which it is not: a place must lie within it.
+            # A hash behind the whole run is compared with the last one, from which it differs: a place must lie within
+            # it.
             place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
             before += np.where(run[place] == hashes, run_counts[place], np.uint32(0))
         numbers = np.empty(len(met), np.int64)
@@ -176,7 +177,7 @@ def frames(
     player_namespace: str | None = None,
     table: CsvHints = NOTHING_SAID,
 ) -> Iterator[DataFrame]:
-    """The good games of a CSV file, in the columns of ``frame_schema()``; the bad rows go to *reading*.
+    """Yield the good games of a CSV file, in the columns of ``frame_schema()``; the bad rows go to *reading*.
 
     Args:
         stream: the file, decompressed.
@@ -185,10 +186,10 @@ def frames(
         key_prefix: goes before keys that hold no colon.
         player_namespace: where names and bare ids come from, such as ``lichess``: they become
             ``lichess:ann`` in small letters.
-        table: what somebody says of this table.
+        table: hints of the user about this table.
 
     Raises:
-        ValueError: the prefix or the namespace could not stand in a key.
+        ValueError: no key may hold the prefix or the namespace.
     """
     for prefix in (key_prefix, player_namespace):
         if prefix is not None and PREFIX.fullmatch(prefix) is None:
@@ -210,12 +211,12 @@ def frames(
 
 
 def _layout(rows: RowReader, reading: Reading, table: CsvHints) -> RowLayout | None:
-    """What the header says, below titles that people write above it; None where there is none, told to *reading*."""
+    """Return the header, below titles above it; if there is none, return None and note it in *reading*."""
     first, line = "", 1
     try:
         for number in range(TITLES + 1):
             header = rows.header()
-            # Where no line names columns, the first one is blamed: it was meant to do so.
+            # If no line names columns, the first one gets the fault: it was meant to do so.
             if not number:
                 first, line = header, max(1, rows.line - 1)
             if is_header(header, headings=table.headings):
@@ -236,7 +237,7 @@ _Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
 
 
 def _plan(namespace: str | None, table: CsvHints) -> _Plan:
-    """How each column is understood, in the order in which the faults of a row are told."""
+    """Return the parser of each column, in the order in which the faults of a row are reported."""
 
     def identified(text: str) -> str | None:
         tidy = values.identity(text)
@@ -273,13 +274,13 @@ def _plan(namespace: str | None, table: CsvHints) -> _Plan:
 
 
 def _is(column: Column, word: str) -> Series:
-    """Rows where the column says *word*."""
+    """Return the rows whose column says *word*."""
     return (column.values == word).fill_null(value=False)
 
 
 def _sums(cells: DataFrame, results: Column) -> Series:
-    """Rows below a table that add something up: no day, nobody on one side, and a number that is no result there."""
-    # A number that could be one, such as 1, is a sum where both players are missing.
+    """Return rows of sums below a table: no day, no player on one side, and a number that is no result there."""
+    # A number that could be one, such as 1, is a sum if both players are missing.
     # The last column is the number of the line, which every row has.
     said = {column: pl.col(column).str.strip_chars().str.len_bytes().fill_null(0) > 0 for column in cells.columns[:-1]}
 
@@ -295,7 +296,7 @@ def _sums(cells: DataFrame, results: Column) -> Series:
 
 
 def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Series, nobody: Series) -> None:
-    """Count the rows that are left out. Below a table stand rows of nothing but dividers, and sums."""
+    """Count the rows that are left out. Below a table there are sums and rows of dividers only."""
     nameless = unfinished & (table["white_id"].is_null() | table["black_id"].is_null())
     empty = nameless
     if nameless.any():
@@ -312,7 +313,7 @@ def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Ser
 
 @lru_cache(maxsize=1024)
 def _winner(text: str | None) -> str | None:
-    """Who won by a result of the usual spelling; None for a draw, for no result, and for a word of the file's own."""
+    """Return the winner by a result of the usual spelling; None for a draw, no result, or a word of the file's own."""
     try:
         result = values.result((text or "")[:40])
     except ValueError:
@@ -328,14 +329,14 @@ def _is_word_of_bye(text: str | None) -> bool:
 
 
 class _Converter:
-    """Puts the fields of a file's rows together; remembers the meanings of values from block to block."""
+    """Puts the fields of a file's rows together; caches the meanings of values from block to block."""
 
     def __init__(self, layout: RowLayout, key_prefix: str, player_namespace: str | None, table: CsvHints) -> None:
         self._labels = layout.labels
         self._known = frozenset(layout.places)
         self._prefix = key_prefix
         self._namespace = player_namespace
-        self._people: set[str] = set()  # names that were looked at and mean somebody
+        self._people: set[str] = set()  # names that mean a person
         self._repeats = Tally()
         self._equal_rows = None if table.equal_rows else EqualRows()
         self._named = Meaning(lambda name: name_identity(name, player_namespace))
@@ -344,7 +345,7 @@ class _Converter:
         self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
 
     def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
-        """The good games of a block, and the faults of others; games left out are counted in *reading*."""
+        """Return the good games of a block, and the faults of others; games left out are counted in *reading*."""
         forget_much(self._meanings)
         cells, wrong_byes = self._without_byes(cells, reading)
         columns = self._columns(cells)
@@ -371,7 +372,7 @@ class _Converter:
         return games, Faults([*faults.first, *wrong_byes.first, *equal], faults.more + wrong_byes.more)
 
     def _columns(self, cells: DataFrame) -> dict[str, Column]:
-        """What the columns of the file mean."""
+        """Return the meanings of the columns of the file."""
         return {
             name: meaning.column(self._labels[name], cells[name], plain)
             for name, (meaning, plain) in self._plan.items()
@@ -379,7 +380,7 @@ class _Converter:
         }
 
     def _without_byes(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
-        """The rows but those in which a player has nobody on the other side, who go to *reading*; their faults."""
+        """Return the rows without byes, which go to *reading*, and the faults of the byes."""
         nobody = {side: self._is_nobody(cells, side) for side in ("white", "black")}
         if not any(mask.any() for mask in nobody.values()):
             return cells, Faults([])
@@ -397,7 +398,7 @@ class _Converter:
         return cells.filter(~(nobody["white"] | nobody["black"])), Faults(first, more)
 
     def _is_nobody(self, cells: DataFrame, side: str) -> Series:
-        """Rows where the name of a side says that there is nobody, and nothing speaks of a person."""
+        """Return rows where the name of a side means no player, and no value speaks of a person."""
         if side not in self._known:
             return pl.Series([False]).new_from_index(0, cells.height)
         # The names of a site are those of its users.
@@ -419,13 +420,13 @@ class _Converter:
         lost = pl.Series([_winner(text) != side for text in cells["result"].to_list()], dtype=pl.Boolean)
         word = pl.col(side).is_in(surely) | (pl.col(side).is_in(perhaps) & lost & unplayed)
         unnamed = pl.col(side).str.strip_chars().str.len_bytes().fill_null(0) == 0
-        # an empty cell beside a result such as "bye"
+        # an empty cell next to a result such as "bye"
         word = word.fill_null(value=False) | (unnamed & pl.Series([_is_word_of_bye(r) for r in cells["result"]]))
         mask: Series = cells.select((word & unnumbered).alias("m"))["m"]
         return mask
 
     def _words_for_nobody(self, names: Series) -> tuple[list[str], list[str]]:
-        """The names of a column that mean nobody, surely and perhaps."""
+        """Return the names of a column that mean no player, surely and perhaps."""
         if len(self._people) > MOST_PEOPLE:
             self._people.clear()
         new = {*names.unique().drop_nulls().to_list()} - self._people
@@ -435,17 +436,17 @@ class _Converter:
         return surely, perhaps
 
     def _take_byes(self, cells: DataFrame, side: str, other: str, reading: Reading) -> Faults:
-        """Rows in which the player of *side* has no opponent."""
+        """Note the byes of the rows in which the player of *side* has no opponent."""
         words_for_nobody = dict(zip(cells["line"], cells[other], strict=True))
-        # The word for nobody is no name: no identity may be made of it.
+        # The word for no opponent is no name: no identity may be made of it.
         columns = self._columns(cells.with_columns(pl.lit(None, pl.String).alias(other)))
         table = self._table(cells, columns)
-        # the word that stands for nobody may stand in the place of a result, too
+        # the word for no opponent may be in the place of a result, too
         empty = columns["result"].text.is_in(["-", "–", "—"])
         empty |= pl.Series([_is_word_of_bye(text) for text in columns["result"].text.to_list()], dtype=pl.Boolean)
         faults: dict[int, str] = {}
-        telling = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
-        for name in (*sorted(telling & self._known), "result"):
+        place_fields = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
+        for name in (*sorted(place_fields & self._known), "result"):
             column = columns[name]
             bad = column.faulty().fill_null(value=False) & (~empty if name == "result" else True)
             for line, text in zip(table["line"].filter(bad), column.text.filter(bad), strict=True):
@@ -465,7 +466,7 @@ class _Converter:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
             else:
                 word = values.result_word(text or "")
-                # a single number: nobody scores nothing; but "black" names the side that won, as 0-1 does
+                # a single number: an absent opponent scores nothing; but "black" names the side that won, as 0-1 does
                 is_own = "-" not in word and word not in _SIDES
                 outcome = (result or "").removeprefix("+")
                 worth = said_to_bring(text) or said_to_bring(words_for_nobody[line]) or Brings.ZERO
@@ -477,7 +478,7 @@ class _Converter:
         return Faults(kept, len(faults) - len(kept))
 
     def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
-        """The columns of a frame of source games; what a bad text would have given is null."""
+        """Return the columns of a frame of source games; the value of a bad text is null."""
         read = {name: column.values.alias(name) for name, column in columns.items()}
         for side in ("white", "black"):
             if side in read:
@@ -495,14 +496,14 @@ class _Converter:
         return table.with_columns(*self._numbered(table, cells), *self._keys(table, cells))
 
     def _numbered(self, table: DataFrame, cells: DataFrame) -> list[Expr]:
-        """The sequence within a day of games that are numbered in a column ``n``, as numbers and not as texts."""
+        """Return the sequence within a day of games with numbers in a column ``n``, as numbers and not as texts."""
         if self._labels.get("key", "").strip().lower() != "n":
             return []
         number = cells["key"].str.strip_chars().str.extract(r"^([0-9]{1,15})$").cast(pl.Int64)
         return [pl.coalesce(table["sequence"], number.replace(0, None)).alias("sequence")]
 
     def _keys(self, table: DataFrame, cells: DataFrame) -> tuple[Series, Series, Series]:
-        """Keys under our prefix, if the file has none made of the game's facts; which are made; which the file has."""
+        """Return the keys, made of the game's facts if the file has none; which are made; which the file has."""
         # A key that an earlier release made, and that a table written by it gives, is made.
         keys = pl.Series("key", [None], pl.String).new_from_index(0, table.height)
         if "key" in self._known:
@@ -518,7 +519,7 @@ class _Converter:
             return keys, is_made, is_keyed
         parts = [pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")]
         same = table.filter(missing).select(pl.concat_str(parts, separator="\x1f")).to_series()
-        # Bad rows and games left out are numbered too, so that mending one never moves the key of another.
+        # Bad rows and games left out are numbered too, so that repairing one never moves the key of another.
         numbers = pl.Series(self._repeats.numbers(same.hash().to_numpy()))
         texts = pl.select(pl.concat_str(pl.lit(same), pl.lit(numbers), separator="\x1f")).to_series()
         made = (plain_key(self._prefix, text) for text in texts.to_list())
@@ -526,7 +527,7 @@ class _Converter:
         return keys, is_made, is_keyed
 
     def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[Complaint]:
-        """All that can be wrong with rows: which rows, the text to show, and the words."""
+        """Yield the possible faults of rows: which rows, the text to show, and the words."""
         faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
         for name, mask in faulty.items():
             yield mask.fill_null(value=False), columns[name].text, columns[name].message
@@ -547,7 +548,7 @@ class _Converter:
     def _missing(
         self, table: DataFrame, faulty: Mapping[str, Series], name: str, sources: tuple[str, ...], what: str
     ) -> Complaint:
-        """Rows where nothing tells *name*; a text that is there but bad was complained of already."""
+        """Return rows without a value of *name*; a bad text has its own fault already."""
         mask = table[name].is_null()
         for source in sources:
             if source in faulty:

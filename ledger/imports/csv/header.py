@@ -1,4 +1,4 @@
-"""The header of a CSV file of games: which columns there are, under which names, divided by what.
+"""The header of a CSV file of games: its columns, their names and the divider.
 
 ``COLUMNS`` is the one list of column names and aliases. Rows are read in ``csv.rows``, values in
 ``csv.values``; neither happens here.
@@ -72,7 +72,7 @@ _SAID = 5  # complaints about a header
 
 @attrs.frozen
 class RowLayout:
-    """How the rows of one file are to be read.
+    """The columns and the divider of one file.
 
     Attributes:
         delimiter: the one character between fields.
@@ -90,7 +90,7 @@ class RowLayout:
 
 
 class _Names:
-    """Which of the columns a word of a header means."""
+    """Return the column that a word of a header means."""
 
     def __init__(self, columns: Mapping[str, tuple[str, ...]], headings: Mapping[str, str]) -> None:
         taken = set(headings)
@@ -108,7 +108,7 @@ def _folded(field: str) -> str:
 
 
 def headings_given(words: Iterable[str]) -> dict[str, str]:
-    """Column -> heading, from words such as ``white=Weiß``.
+    """Return the heading of each column, from words such as ``white=Weiß``.
 
     Raises:
         ValueError: a word of another form, a column that is not known, a column or a heading twice.
@@ -133,7 +133,7 @@ def headings_given(words: Iterable[str]) -> dict[str, str]:
 def is_header(
     line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, headings: Mapping[str, str] | None = None
 ) -> bool:
-    """Whether a line names columns, rightly or not; a title above them, or a part of one, does not.
+    """Return whether a line names columns, rightly or not; a title above them, or a part of one, does not.
 
     Args:
         line: the row.
@@ -196,13 +196,13 @@ def read_header(
             f"nothing was read: {'; '.join(complaints[:_SAID])}. The header is: "
             f"{listed if len(listed) <= 300 else f'{listed[:300]}...'}"
         )
-    # Spreadsheets leave empty cells away at the end of a row: what is required must stand there, the rest may not.
+    # Spreadsheets leave empty cells away at the end of a row: required cells must be there, the others need not.
     least = 1 + max(min(places[name] for name in group if name in places) for group in required)
     return RowLayout(delimiter, len(fields), places, labels, least)
 
 
 def _places(fields: Sequence[str], names: _Names) -> tuple[dict[str, int], dict[str, str], list[str]]:
-    """Where each column stands and under which heading, and what stands there twice."""
+    """Return the place and heading of each column, and the columns that are there twice."""
     places: dict[str, int] = {}
     labels: dict[str, str] = {}
     complaints: list[str] = []
@@ -214,7 +214,7 @@ def _places(fields: Sequence[str], names: _Names) -> tuple[dict[str, int], dict[
             complaints.append(
                 f"the columns {labels[name]!r} and {field.strip()[:_LABEL]!r} both mean {name!r}; keep one of them"
             )
-        # the first one stays, so that all else that is wrong with the header is found in the same run
+        # the first one stays, so that all other faults of the header are found in the same run
         places.setdefault(name, place)
         labels.setdefault(name, field.strip()[:_LABEL])
     return places, labels, complaints
@@ -237,6 +237,6 @@ def _missing(
 
 
 def _perhaps(word: str, shown: Sequence[str]) -> str:
-    """Which heading may be meant by *word*."""
+    """Return the heading that *word* may mean."""
     question = did_you_mean(word, [field[:_LABEL] for field in shown if field])
     return f" ({question.strip()})" if question else ""

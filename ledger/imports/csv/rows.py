@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def whole_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> list[str]:
-    """The fields of a row as many as the header names, where nothing is lost by that; otherwise as they are.
+    """Return the fields of a row, as many as the header names if no text is lost by that; otherwise as they are.
 
     Args:
         fields: of the row.
@@ -42,7 +42,7 @@ def whole_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> 
 
 
 def with_mended_rows(block: bytes, rows: _WholeRows, odd: Sequence[int], layout: RowLayout, *, is_bare: bool) -> bytes:
-    """A block in which the rows numbered *odd* have the fields of the header, where nothing is lost by that.
+    """Return a block whose rows numbered *odd* have the fields of the header, if no text is lost by that.
 
     Args:
         block: some rows, and what comes after them.
@@ -86,12 +86,12 @@ _BOM = b"\xef\xbb\xbf"
 _MARKS = {mark: re.compile(rb"[^" + re.escape(mark.encode()) + rb"\n]*") for mark in ",;\t"}
 # Excel reads and writes such a first line, which says what divides the fields.
 _DIVIDER = re.compile(r"\"?sep=.\"?\s*", re.IGNORECASE)
-# The quote that closes is followed by no other one: two on end stand for one within the field (RFC 4180).
+# The quote that closes is followed by no other one: two in a row mean one within the field (RFC 4180).
 _QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"(?!")')
 
 
 class _WholeRows(NamedTuple):
-    """Where the whole rows of a block lie: offsets, number of fields, and physical lines before each row."""
+    """The complete rows of a block: offsets, number of fields, and physical lines before each row."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -101,7 +101,7 @@ class _WholeRows(NamedTuple):
 
 
 def _regular(data: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int) -> bool:
-    """Does every quote open a field, close one, or stand doubled inside one?"""
+    """Return whether every quote opens a field, closes one, or is doubled inside one."""
     opening, closing = quotes[0::2], quotes[1::2]
     # For a quote at the very beginning this is the last byte of the block, which the test for 0 sets right.
     before = data[opening - 1]
@@ -113,7 +113,7 @@ def _regular(data: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int)
 
 
 def _find_rows(block: bytes, delimiter: int) -> _WholeRows | None:
-    """Find all whole rows at once; None where a quote is out of place or a row too long."""
+    """Return all complete rows at once; None if a quote is out of place or a row too long."""
     data = np.frombuffer(block, np.uint8)
     is_mark = (data == _NEWLINE) | (data == delimiter)
     quoted = b'"' in block
@@ -151,7 +151,7 @@ def _find_rows(block: bytes, delimiter: int) -> _WholeRows | None:
 
 
 def decode(row: bytes) -> str:
-    """UTF-8, or else Windows-1252, in which old score files were written."""
+    """Return text decoded from UTF-8, or else from Windows-1252, in which old score files were written."""
     try:
         return row.decode()
     except UnicodeDecodeError:
@@ -159,7 +159,7 @@ def decode(row: bytes) -> str:
 
 
 def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | str]:
-    """The row that begins at *start*: where it ends, and its fields, or what is wrong with it."""
+    """Return the end of the row that begins at *start*, and its fields or its fault."""
     # An end of -1 says that the row is not finished in this block, 0 that its line is not.
     # The patterns are given the limit as their end, so that a quote which is never closed costs one row's length.
     limit, place = start + MAX_ROW, start
@@ -180,7 +180,7 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
             message = f"the row is longer than {MAX_ROW} bytes, or a double quote is never closed; close it"
             return block.find(b"\n", start) + 1, message
         if block[place] == _NEWLINE:
-            # one row, one encoding, as where whole blocks are read
+            # one row, one encoding, as for complete blocks
             try:
                 return place + 1, [field.decode() for field in fields]
             except UnicodeDecodeError:
@@ -195,7 +195,7 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
 class RowReader:
     """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time.
 
-    Where *reading* tells, at the end of the stream, that the file was cut off, a last row without an end is left out.
+    If *reading* says, at the end of the stream, that the file was cut off, a last row without an end is left out.
     """
 
     def __init__(self, stream: BinaryIO, size: int = BATCH_CSV, reading: Reading | None = None) -> None:
@@ -228,20 +228,20 @@ class RowReader:
         text = self._rest + read
         if self._ended and text and not text.endswith(b"\n"):
             is_cut = self._reading is not None and self._reading.is_cut
-            # Where the reading was cut off, that is a fault already: the row within which it happened is no second one.
+            # If the reading was cut off, that is a fault already: the row within which it happened is no second one.
             text = text[: text.rfind(b"\n") + 1] if is_cut else text.rstrip(b"\r") + b"\n"
             self._is_bare = not is_cut
         self._rest = text
-        # A line too long for a row was told as a fault: what is left of it is passed over up to its end.
+        # A line too long for a row was reported as a fault: the rest of it is skipped.
         if self._skipping:
             _, newline, self._rest = self._rest.partition(b"\n")
             self._skipping = not newline
             self._line += len(newline)
 
     def header(self) -> str:
-        """The first line that says something; empty where the file is. ``line`` is the next one then.
+        """Return the first line with content; empty if the file is. ``line`` is the next one then.
 
-        Passed over are rows of nothing but dividers, and the ``sep=;`` by which Excel is told its divider.
+        Passed over are rows of nothing but dividers, and the ``sep=;`` that names Excel's divider.
 
         Raises:
             ValueError: this is no text, or not in a form that can be read.
@@ -268,11 +268,11 @@ class RowReader:
 
     @property
     def line(self) -> int:
-        """The line that comes next."""
+        """Return the next line."""
         return self._line
 
     def blocks(self, layout: RowLayout) -> Iterator[tuple[DataFrame, Faults]]:
-        """The rows after the header: the columns that we know and ``line``; and the rows that are broken."""
+        """Yield the rows after the header: the known columns and ``line``; and the broken rows."""
         moved = True
         while True:
             if not self._ended and (len(self._rest) < self._size or not moved):
@@ -290,7 +290,7 @@ class RowReader:
             moved = len(self._rest) < before
 
     def _whole(self, rows: _WholeRows, layout: RowLayout) -> tuple[DataFrame, Faults] | None:
-        """All rows of a block in order; None where Polars does not see the same rows as we do."""
+        """Return all rows of a block in order; None if Polars sees other rows than this module."""
         end = int(rows.ends[-1]) if len(rows.ends) else 0
         block = self._rest[:end]
         odd = np.flatnonzero(rows.fields != layout.width)
@@ -322,7 +322,7 @@ class RowReader:
         return frame, Faults(faults, len(bad) - len(faults))
 
     def _walk(self, layout: RowLayout) -> tuple[DataFrame, Faults]:
-        """The rows of a stretch one by one; after it, the faster way may do again."""
+        """Return the rows of a stretch one by one; after it, the faster way may do again."""
         block, place, line = self._rest, 0, self._line
         is_bare, ends = self._ended and self._is_bare, {0, len(block)}  # of the last row of a file
         rows: list[list[Any]] = []
@@ -366,7 +366,7 @@ def _empty(layout: RowLayout) -> DataFrame:
 
 
 def _cut(block: bytes, rows: _WholeRows, odd: NDArray[np.int64]) -> bytes:
-    """The block as UTF-8 without the odd rows."""
+    """Return the block as UTF-8 without the odd rows."""
     if not block.isascii():
         try:
             block.decode()
@@ -385,7 +385,7 @@ def _cut(block: bytes, rows: _WholeRows, odd: NDArray[np.int64]) -> bytes:
 
 
 def _parse(block: bytes, layout: RowLayout) -> DataFrame:
-    """The wanted columns of rows that are known to be well formed; an empty frame where Polars disagrees."""
+    """Return the wanted columns of well-formed rows; an empty frame if Polars disagrees."""
     names = {place: name for name, place in layout.places.items()}
     labels = [names.get(place, f"unknown {place}") for place in range(layout.width)]
     try:

@@ -1,4 +1,4 @@
-"""What the fields of a CSV file of games mean: words to our words, or a ValueError that says what to do.
+"""The meanings of the fields of a CSV file of games: words to our words, or a ValueError that says what to do.
 
 First pure functions from one text to one value; then columns of them, fast where the text is plain: a column's few odd
 values are handed to these functions once each, what they refuse is remembered with the reason, and only rows that hold
@@ -84,7 +84,7 @@ _PAIRED_GAME = re.compile(r"(?:Rated|Casual|FICS (?:un)?rated) .*\bgame", re.IGN
 
 
 def clean(text: str) -> str:
-    """Unicode NFC with single blanks."""
+    """Return text in Unicode NFC with single blanks."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
@@ -98,12 +98,12 @@ def _plain(text: str, limit: int) -> str | None:
 
 
 def name(text: str) -> str | None:
-    """A player's name for display; None where it is not known."""
+    """Return a player's name for display; None if it is not known."""
     return _plain(text, MAX_NAME)
 
 
 def identity(text: str) -> str | None:
-    """A player's id; what stands before a colon names who gave it."""
+    """Return a player's id; the part before a colon names its issuer."""
     tidy = _plain(text, MAX_NAME)
     if tidy is not None and (tidy.startswith(":") or tidy.endswith(":")):
         raise ValueError("must be NAMESPACE:ID, with something on both sides of the colon")
@@ -111,18 +111,18 @@ def identity(text: str) -> str | None:
 
 
 def tournament(text: str) -> str | None:
-    """The event, one of Lichess by its identifier; what servers write for a game outside any tournament is none."""
+    """Return the event, one of Lichess by its identifier; None for a server's word for no tournament."""
     tidy = _plain(text, 128)
     return None if tidy is None or _PAIRED_GAME.fullmatch(tidy) else tournament_key(tidy)
 
 
 def round_(text: str) -> str | None:
-    """The round, in the source's words."""
+    """Return the round, in the source's words."""
     return _plain(text, 32)
 
 
 def fide_number(text: str) -> str | None:
-    """A FIDE id without leading zeros; 0 is none."""
+    """Return a FIDE id without leading zeros; 0 is none."""
     tidy = text.strip()
     match = _WHOLE.fullmatch(tidy)
     if tidy and (match is None or len(match[1].lstrip("0")) > 10):
@@ -131,12 +131,12 @@ def fide_number(text: str) -> str | None:
 
 
 def result_word(text: str) -> str:
-    """A result without blanks and capitals, and with one kind of dash."""
+    """Return a result without blanks and capitals, and with one kind of dash."""
     return re.sub(r"\s+", "", text).casefold().translate(_DASHES).replace(":", "-")  # German tables write 1:0
 
 
 def result(text: str) -> str | None:
-    """``white``, ``draw`` or ``black``, with ``+`` before the winner of a forfeit; or ``*`` or ``-``.
+    """Return ``white``, ``draw`` or ``black``, with ``+`` before the winner of a forfeit; or ``*`` or ``-``.
 
     A single number is what White scored.
     """
@@ -149,7 +149,7 @@ def result(text: str) -> str | None:
 
 
 def termination(text: str) -> str | None:
-    """How the game ended, in our words or ``normal`` or ``unterminated``."""
+    """Return how the game ended, in our words or ``normal`` or ``unterminated``."""
     word = re.sub(r"[\s_-]+", "-", text.strip().casefold())
     if word in {"", "?", "-"}:
         return None
@@ -159,7 +159,7 @@ def termination(text: str) -> str | None:
 
 
 def flag(text: str) -> bool | None:
-    """Yes or no."""
+    """Return whether a text means yes."""
     word = text.strip().casefold()
     if not word:
         return None
@@ -179,26 +179,26 @@ def _whole(text: str, limit: int) -> int | None:
 
 
 def half_moves(text: str) -> int | None:
-    """Moves of both sides together."""
+    """Return the number of moves of both sides together."""
     return _whole(text, MAX_HALF_MOVES)
 
 
 def sequence(text: str) -> int | None:
-    """The place of a game within its day, from 1."""
+    """Return the place of a game within its day, from 1."""
     return _whole(text, MAX_WHOLE) or None
 
 
 def rating(text: str) -> int | None:
-    """A rating in points; 0 stands for none."""
+    """Return a rating in points; None for 0."""
     return _whole(text, MAX_RATING) or None
 
 
 def instant(text: str, order: str | None = None) -> str | None:
-    """A date or a moment in one of the forms of ``facts.instants``, as precise as it was written.
+    """Return a date or an instant in one of the forms of ``facts.instants``, as precise as it was written.
 
     Args:
         text: the cell.
-        order: what ``04/05/2024`` begins with, one of ``times.ORDERS``; None where nobody said.
+        order: the beginning of ``04/05/2024``, one of ``times.ORDERS``; None if the user gave none.
     """
     tidy = text.strip()
     # PGN writes a date of which not even the year is known as ``????.??.??``.
@@ -230,7 +230,7 @@ def instant(text: str, order: str | None = None) -> str | None:
 
 
 def _as_people_write(tidy: str, order: str | None) -> str | None:
-    """A day that ends with its year, or has its month by name, with a time of the day or without; None for others."""
+    """Return a day that ends with its year or has its month by name, with or without a time; None for others."""
     timed = _TIMED_DAY.fullmatch(tidy)
     day = with_whole_year(timed[1] if timed else tidy, order)
     numbers = year_last(day)
@@ -257,12 +257,12 @@ def _as_people_write(tidy: str, order: str | None) -> str | None:
 
 
 def speed(text: str) -> str | None:
-    """A Lichess speed class by name."""
+    """Return a Lichess speed class by name."""
     return _word(text, _SPEED)
 
 
 def time_control(text: str) -> str | None:
-    """The speed class of a clock in seconds as PGN writes it: ``600+5``, ``40/5400+30:900``, ``-``."""
+    """Return the speed class of a clock in seconds as PGN writes it: ``600+5``, ``40/5400+30:900``, ``-``."""
     tidy = text.strip()
     if tidy in {"", "?"}:
         return None
@@ -285,9 +285,9 @@ def time_control(text: str) -> str | None:
 
 
 def minutes_control(text: str) -> str | None:
-    """The speed class of ``15+2`` where the base is in minutes, as Lichess shows a clock to people."""
+    """Return the speed class of ``15+2`` with the base in minutes, as Lichess shows a clock to people."""
     match = _PERIOD.fullmatch(text.strip())
-    # without an increment nobody knows that these are minutes
+    # without an increment these need not be minutes
     if match is None or match[1] or not match[3]:
         if "+" in text:
             raise ValueError("must be MINUTES+INCREMENT such as 15+2, - for correspondence, or empty")
@@ -296,12 +296,12 @@ def minutes_control(text: str) -> str | None:
 
 
 def variant(text: str) -> str | None:
-    """The Lichess key of a variant."""
+    """Return the Lichess key of a variant."""
     return _word(text, _VARIANT)
 
 
 def _word(text: str, meanings: Mapping[str, str]) -> str | None:
-    """What a word means, however its parts are joined; None where the cell says nothing."""
+    """Return the meaning of a word, with its parts joined in any way; None if the cell is blank."""
     word = re.sub(r"[\s_-]+", "", text).casefold()
     if word in {"", "?"}:
         return None
@@ -323,7 +323,7 @@ _PLAIN_INSTANT = (
 
 @attrs.frozen
 class Column:
-    """The values of a column, its text, and which texts are bad and why."""
+    """The values of a column, its text, and the bad texts with their faults."""
 
     label: str
     text: Series
@@ -331,11 +331,11 @@ class Column:
     bad: dict[str, str]
 
     def faulty(self) -> Series:
-        """The rows whose text is bad."""
+        """Return the rows whose text is bad."""
         return self.text.is_in(list(self.bad))
 
     def message(self, text: str) -> str:
-        """What is wrong with *text*."""
+        """Return the fault of *text*."""
         shown = repr(text if len(text) <= 80 else f"{text[:80]}...")
         return f"{self.label} {self.bad[text]}; got {shown}"
 
@@ -348,12 +348,12 @@ class Meaning:
         self._kind = kind
         self._known: dict[str, Any] = {}
         self._bad: dict[str, str] = {}
-        # of what is bad, each once: a column of garbage has one fault a million times
+        # each bad text once: a column of garbage has one fault a million times
         self._words: dict[str, str] = {}
         self.size = 0  # bytes, about
 
     def forget(self) -> None:
-        """Begin anew, without what was learned."""
+        """Clear the cache."""
         self._known.clear()
         self._bad.clear()
         self.size = 0
@@ -382,7 +382,7 @@ class Meaning:
         return pl.Series(text.name, [self._known.get(cell) for cell in text.to_list()], kind), bad
 
     def column(self, label: str, text: Series, plain: Callable[[Series], Series] | None = None) -> Column:
-        """All of *text*; where *plain* gives a value for a row, that is taken unasked."""
+        """Return the values of *text*; a value that *plain* has for a row is taken unchecked."""
         if plain is None:
             return Column(label, text, *self._map(text))
         quick = plain(text)
@@ -395,14 +395,14 @@ class Meaning:
 
 
 def forget_much(meanings: Collection[Meaning]) -> None:
-    """Let all of them begin anew when together they remember too much."""
+    """Clear all caches when together they hold too much."""
     if sum(meaning.size for meaning in meanings) > REMEMBERED:
         for meaning in meanings:
             meaning.forget()
 
 
 def plain_texts(pattern: str) -> Callable[[Series], Series]:
-    """The texts that match, and so are as they should be."""
+    """Return the texts that match, and so need no change."""
 
     def plain(text: Series) -> Series:
         return text.to_frame("text").select(pl.when(pl.col("text").str.contains(pattern)).then("text")).to_series()
@@ -415,10 +415,10 @@ plain_numbers = plain_texts(r"^[1-9][0-9]{0,9}$")  # FIDE ids without leading ze
 
 
 def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
-    """Whole numbers within limits."""
+    """Return whole numbers within limits."""
 
     def plain(text: Series) -> Series:
-        # null for what is no number, which the slow way explains
+        # null for a text that is no number, which the slow way explains
         number = text.cast(pl.Int32, strict=False)
         return number.to_frame("n").select(pl.when(pl.col("n").is_between(low, high)).then("n")).to_series()
 
@@ -429,11 +429,11 @@ Complaint = tuple["Series", "Series", Callable[[str], str]]  # which rows, the t
 
 
 def complained_of(lines: Series, complaints: Iterable[Complaint], left_out: Series) -> tuple[Series, Faults]:
-    """Which rows of a block are bad or *left_out*, and the faults of the bad ones.
+    """Return which rows of a block are bad or *left_out*, and the faults of the bad ones.
 
     Args:
         lines: of all rows.
-        complaints: what may be wrong with them, in the order in which it is told.
+        complaints: their possible faults, in the order of the reports.
         left_out: rows of which nothing is said.
     """
     bad, count = left_out, 0
@@ -454,7 +454,7 @@ USUAL_RULES = ("standard", "chess960", "fromPosition")
 
 
 def player(side: str, present: frozenset[str]) -> list[Expr]:
-    """Identity and name of one player: an id with a colon before the FIDE id, a bare id, the name."""
+    """Return identity and name of one player: an id with a colon before the FIDE id, a bare id, the name."""
     ways: list[Expr] = []
     own_id = pl.col(f"{side}_id")
     if f"{side}_id" in present:
@@ -478,7 +478,7 @@ def player(side: str, present: frozenset[str]) -> list[Expr]:
 
 
 def ending(present: frozenset[str]) -> Expr:
-    """How the game ended, from the file's word, the flags of the row and the result."""
+    """Return how the game ended, from the file's word, the flags of the row and the result."""
     forfeited = pl.col("result").str.starts_with("+")
     draw = pl.col("result") == "draw"
     plain: Expr = pl.lit("unknown")
@@ -494,8 +494,8 @@ def ending(present: frozenset[str]) -> Expr:
         word_of_file = pl.col("termination")
         normal = plain
         if "ended_by_checkmate" in present:
-            # Normal and won without mate is resigned; but only a file that marks the mates tells the two
-            # apart, and only where the king cannot be lost in another way.
+            # Normal and won without mate is resigned; but only a file that marks the mates distinguishes the two, and
+            # only if the king cannot be lost in another way.
             usual = pl.col("variant").is_null() | pl.col("variant").is_in(USUAL_RULES)
             resigned = ~draw & (plain == "unknown") & (usual if "variant" in present else pl.lit(value=True))
             normal = pl.when(resigned).then(pl.lit("resignation")).otherwise(plain)
@@ -510,7 +510,7 @@ def ending(present: frozenset[str]) -> Expr:
 
 
 def rest(columns: frozenset[str]) -> list[Expr]:
-    """The columns that may be missing from a file, or be told in more than one way."""
+    """Return the columns that may be missing from a file, or be given in more than one way."""
     present = {name: pl.col(name) for name in columns}
     none = pl.lit(None, pl.String)
     speeds = [present[name] for name in ("speed", "time_control", "time_increment") if name in columns]
@@ -534,13 +534,13 @@ def rest(columns: frozenset[str]) -> list[Expr]:
 
 
 def contradictions(present: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
-    """What cannot be true of a finished frame: where, what to show, and the words."""
+    """Yield the contradictions in a finished frame: the rows, the value to show, and the words."""
     same = pl.col("white_id") == pl.col("black_id")
     wrong = [(same, pl.col("white_id"), "a player cannot play himself, but both are {!r}; correct one")]
     if {"started_at", "ended_at"} <= present:
         times = pl.format("{} before {}", pl.col("ended_at"), pl.col("started_at"))
         ended, started = (pl.col(name).str.strip_chars_end("Z") for name in ("ended_at", "started_at"))
-        # only the digits that both give are compared: a day is not before a moment of it
+        # only the digits that both give are compared: a day is not before an instant of it
         shorter = pl.min_horizontal(ended.str.len_bytes(), started.str.len_bytes())
         early = ended.str.head(shorter) < started.str.head(shorter)
         wrong.append((early, times, "the game ended before it started: {}; correct one of the two"))

@@ -52,14 +52,14 @@ _FICS_NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 _PLY_COUNT = re.compile(r"0|[1-9]\d{0,5}", re.ASCII)
 _FIDE_ID = re.compile(r"[1-9]\d{4,8}", re.ASCII)
 _TAG_NAME = re.compile(rb"\s*\[\s*(\w+)\b")
-# A small packed file unpacks to millions of tags that are no games, each with faults of its own to be told.
+# A small packed file unpacks to millions of tags that are no games, each with faults of its own to report.
 MAX_SCRAPS = 10_000  # more of them than games
 _SCRAP = 128  # bytes; the seven tags of a game have more, and so have moves
 _TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?:Z| ?(?:GMT|UTC)?([+-](?:\d\d(?::?\d\d)?|\d))?)", re.ASCII)
 _DAY = 10  # characters of an instant that names a day
 _START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 _VARIANTS = {"normal": "standard", "chess": "standard", "fischerandom": "chess960", "3Check": "threeCheck"}
-_USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # nobody wins but by mate, flag, resigning
+_USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # no player wins but by mate, flag, resigning
 
 # PGN 9.8.1 and Lichess's own words.
 _TERMINATIONS = {
@@ -109,7 +109,7 @@ class _Case:
     places: dict[bytes, int] | None = None
 
     def tag(self, *names: str) -> str:
-        """The first of these tags that says something, as one line; ``?``, ``???`` and ``-`` say nothing."""
+        """Return the first of these tags with content, as one line; ``?``, ``???`` and ``-`` are blank."""
         for name in names:
             value = one_line(self.tags.get(name, ""))
             if value.strip("?") not in {"", "-"}:
@@ -121,7 +121,7 @@ class _Case:
         # once for all faults: a head may have a million lines
         if self.places is None:
             marks = ((place, _TAG_NAME.match(line)) for place, line in enumerate(self.draft.head) if b"[" in line)
-            # Of a tag that stands twice the first one counts, so it goes into the mapping last.
+            # Of two equal tags the first one counts, so it goes into the mapping last.
             self.places = {mark[1]: place for place, mark in reversed([*marks]) if mark}
         self.problems.append((self.draft.line + self.places.get(name.encode(), 0), message))
 
@@ -159,7 +159,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
             if name in _KEPT_TAGS:
                 case.bad(name, f"{name} has {length} characters, more than {MAX_VALUE}, the limit of a tag")
         for name in twice:
-            # two games run together, or two tellings of one
+            # two games run together, or two reports of one
             if name in _ESSENTIAL:
                 case.bad(name, f"{name} stands twice with different values: keep one, or part the games")
         game = _game(case, reading)
@@ -216,7 +216,7 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
 
 
 def _half_moves(case: _Case, site: str, termination: str) -> int | None:
-    """How many half-moves the game has: its moves are counted; where they are not there, ``PlyCount`` tells."""
+    """Return the number of half-moves of the game: its moves are counted; without them, ``PlyCount`` is used."""
     if case.moves.moves:
         return len(case.moves.moves)
     ply_count, is_ours = case.tags.get("PlyCount", "").strip(), case.tag("Rated") != ""
@@ -246,13 +246,13 @@ def _check_whole(case: _Case, reading: Reading) -> None:
 
 
 def _ends_in_tags(case: _Case) -> bool:
-    """True if a last game without movetext was cut: within a tag, or where a server writes moves."""
+    """Return whether a last game without movetext was cut: within a tag, or where a server writes moves."""
     cut = not case.draft.head[-1].endswith((b"\n", b"\r"))
     return cut or any(server in case.tags.get("Site", "") for server in ("lichess.org/", "freechess.org"))
 
 
 def _outcome(case: _Case, reading: Reading) -> str:
-    """The Result tag; without one, or with ``*``, the word after the moves. Contradicting results are a fault."""
+    """Return the Result tag; without one, or with ``*``, the word after the moves. Contradictions are a fault."""
     tag, said = one_line(case.tags.get("Result", "")).replace(" ", ""), case.moves.results
     ends = {RESULTS[word] for word in said} - {"none"}
     tagged = RESULTS.get(tag)
@@ -270,7 +270,7 @@ def _outcome(case: _Case, reading: Reading) -> str:
 
 
 def _other_spelling(case: _Case, tag: str) -> str | None:
-    """What a Result tag in the words of tables means; a lone number may be anybody's score."""
+    """Return the meaning of a Result tag in the words of tables; a lone number may be the score of either side."""
     try:
         meaning = values.result(tag) if len(tag) <= MAX_RESULT and tag not in _LONE_NUMBERS else None
     except ValueError:
@@ -285,7 +285,7 @@ def _other_spelling(case: _Case, tag: str) -> str | None:
 
 
 def _key(case: _Case) -> tuple[str, str]:
-    """The server (``lichess``, ``fics``, ``chesscom`` or ``""``) and the game's own key."""
+    """Return the server (``lichess``, ``fics``, ``chesscom`` or ``""``) and the game's own key."""
     # Without a server's id the ledger makes a key from ``pgn:`` and 24 hexadecimal digits of the SHA-256 over these
     # lines, each as one line of NFC text, joined by line feeds, in UTF-8: Event, Site, UTCDate or Date, UTCTime, Round,
     # White, Black, and the moves joined by blanks without ``+``, ``#`` and ``=``. Result and comments do not count, so
@@ -296,7 +296,7 @@ def _key(case: _Case) -> tuple[str, str]:
     own = tags.get("GameId", "")
     if lichess:
         return "lichess", lichess
-    # Other programs write a GameId, too: beside the address of another site it is none of Lichess.
+    # Other programs write a GameId, too: next to the address of another site it is none of Lichess.
     if _LICHESS_ID.fullmatch(own) and ("lichess.org" in site or site in {"", "?"}):
         return "lichess", f"lichess:{own[:8]}"
     number = tags.get("FICSGamesDBGameNo", "").strip()
@@ -322,7 +322,7 @@ def _key(case: _Case) -> tuple[str, str]:
 
 
 def _player(case: _Case, colour: str, site: str) -> tuple[str, str]:
-    """Identity and display name: the server's user, else the FIDE id, else the name."""
+    """Return identity and display name: the server's user, else the FIDE id, else the name."""
     name = case.tag(colour)
     if not name or len(name) > MAX_NAME:
         what = f"has {len(name)} characters, more than {MAX_NAME}" if name else "is missing or '?'"
@@ -332,7 +332,7 @@ def _player(case: _Case, colour: str, site: str) -> tuple[str, str]:
         return user
     if site in {"fics", "chesscom"}:
         return f"{site}:{name.lower()}", name
-    number = case.tag(f"{colour}FideId").lstrip("0")  # as ``spelt`` has it: one person stands in no two spellings
+    number = case.tag(f"{colour}FideId").lstrip("0")  # as ``spelt`` has it: one person has one spelling
     return (f"fide:{number}" if _FIDE_ID.fullmatch(number) else name_identity(name)), name
 
 
@@ -346,7 +346,7 @@ def _rating(case: _Case, name: str) -> int | None:
 
 
 def _rated(case: _Case, site: str, reading: Reading) -> bool:
-    """Whether the game was rated: by our tag, by Event, in an arena of Lichess by what the ratings gained or lost."""
+    """Return whether the game was rated: by our tag, by Event, in an arena of Lichess by the rating changes."""
     if (said := case.tag("Rated").lower()) in {"yes", "no"}:
         return said == "yes"
     # Of an arena Event is the name, be it "Casual Friday", and nothing else says it: Lichess writes WhiteRatingDiff of
@@ -364,7 +364,7 @@ def _rated(case: _Case, site: str, reading: Reading) -> bool:
 
 
 def _variant(case: _Case) -> str:
-    """The variant as Lichess's key: ``From Position`` is ``fromPosition``; a FEN alone says the same."""
+    """Return the variant as Lichess's key: ``From Position`` is ``fromPosition``; a FEN alone says the same."""
     tag = case.tags.get("Variant", "")
     if tag:
         named = _variant_key(tag)
@@ -382,7 +382,7 @@ def _variant(case: _Case) -> str:
 
 @lru_cache(maxsize=256)
 def _variant_key(tag: str) -> str | None:
-    """The key of a variant, ``""`` where the tag says nothing, None where it is no word."""
+    """Return the key of a variant, ``""`` if the tag is blank, None if it is no word."""
     if tag.strip() in {"", "?", "-"}:
         return ""
     words = re.findall(r"[A-Za-z0-9]+", tag[:64])
@@ -401,9 +401,9 @@ def _tournament(case: _Case, site: str) -> str | None:
 
 
 def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> float | None:
-    """Seconds on both clocks together, or None where no clock is shown."""
+    """Return the seconds on both clocks together, or None if no clock is shown."""
     # Each side has used base + increment x its moves - its last clock, and never less than nothing (time can be given).
-    # On Lichess a side's first move is free: its clock stands still and gets no increment, so one move less counts, and
+    # On Lichess a side's first move is free: its clock does not run and gets no increment, so one move less counts, and
     # a side without moves has used nothing. Who berserks starts with half the base and gets no increment.
     # *outcome* is who won a time forfeit, ``draw`` for a drawn one (the side to move has flagged), else ``""``.
     clocks = case.moves.clocks
@@ -423,7 +423,7 @@ def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> 
 
 
 def _at(case: _Case, date: str, times: tuple[str, ...]) -> str | None:
-    """The instant of a date tag and the first of some time tags; a bad day is noted, a bad time dropped."""
+    """Return the instant of a date tag and the first of some time tags; a bad day is noted, a bad time dropped."""
     try:
         day = day_of(case.tag(date)[:40])
     except ValueError as error:
@@ -442,7 +442,7 @@ def _at(case: _Case, date: str, times: tuple[str, ...]) -> str | None:
 
 
 def _started(case: _Case, reading: Reading) -> str | None:
-    """UTCDate and UTCTime, else Date and Time or StartTime read as UTC for want of a zone; not EventDate."""
+    """Return the start: UTCDate and UTCTime, else Date and Time or StartTime, taken as UTC; not EventDate."""
     before = len(case.problems)
     dated = case.tag("UTCDate")[:1] not in {"", "?"}
     local = ("UTCTime", "Time", "StartTime")
@@ -462,13 +462,12 @@ def _started(case: _Case, reading: Reading) -> str | None:
 
 
 def _ended(case: _Case, started: str | None, seconds: float | None) -> str:
-    """EndDate with EndTime (chess.com), else the start plus the time on the clocks, else the start."""
+    """Return the end: EndDate with EndTime (chess.com), else the start plus the time on the clocks, else the start."""
     if started is None:
         return ""
     if case.tag("EndDate"):
         end = _at(case, "EndDate", ("EndTime",))
-        # Texts of one precision compare as instants do; an end told less precisely says less than the start and the
-        # clocks.
+        # Texts of one precision compare as instants do; a less precise end says less than the start and the clocks.
         if end and len(end) >= len(started) and end >= started:
             return end
     # A start known to the day alone has no moment to which the time on the clocks could be added.
@@ -482,8 +481,8 @@ def _ended(case: _Case, started: str | None, seconds: float | None) -> str:
 
 
 def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -> str:
-    """How the game ended: by the tag, the last move, the server's closing comment; no guess beyond that."""
-    # Mate is the winner's last move with ``#``, or with the old ``++`` where there is no Termination tag. Lichess's
+    """Return how the game ended: by the tag, the last move, the server's closing comment; no guess beyond that."""
+    # Mate is the winner's last move with ``#``, or with the old ``++`` if there is no Termination tag. Lichess's
     # "Normal" without mate is a resignation where a side won and the variant knows no other way to win.
     if case.is_forfeit:
         return "unplayed"
@@ -499,7 +498,7 @@ def _termination(case: _Case, tag: str, outcome: str, site: str, variant: str) -
             return "checkmate"
     if site == "lichess" and tag == "normal" and outcome != "draw" and variant in _USUAL_RULES:
         return "resignation"
-    # The comment stands at the end; in the whole text the pattern would be tried from every brace.
+    # The comment is at the end; in the whole text the pattern would be tried from every brace.
     closing = _CLOSING.search(case.text[-200:])
     sentence = one_line(closing[1]) if closing else ""
     return _phrase(sentence, is_begun=bool(moves)) if _SERVER_SENTENCE.fullmatch(sentence) else "unknown"

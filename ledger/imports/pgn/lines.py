@@ -1,6 +1,6 @@
 """Lines of a PGN file gathered into the raw text of one game at a time, and the tags above its moves.
 
-Games are parted by their tags, never by what stands within a comment. Tags are names and values as written, up to
+Games are divided by their tags, never by the text of a comment. Tags are names and values as written, up to
 stated limits; what they mean is in ``pgn.games``.
 """
 
@@ -13,7 +13,7 @@ import attrs
 
 MAX_GAME = 2 * 2**20  # bytes of one game; the longest annotated games known have a fifth of it
 
-# A name may be of two words, or stand close to its value; such a tag begins a game, too.
+# A name may be of two words, or touch its value; such a tag begins a game, too.
 _TAG_START = re.compile(rb'\[\s*\w[^"\[\]{}\r\n]*"')
 _FIRST_TAG = re.compile(rb'\[\s*(?:\w[^"\[\]{}\r\n]*"|(?:Event|Site|Date|Round|White|Black|Result)\b)')
 # The result ends the movetext (PGN 8.2.6); exports forget the line end behind it. An Event begins a game in any case.
@@ -44,11 +44,11 @@ class GameLines:
     _names: set[bytes] = attrs.Factory(set)
     _looked_at: int = 0  # lines of the head
 
-    def begins_anew(self, line: bytes) -> bool:
-        """True if *line*, which begins with a bracket outside comments, belongs to the next game."""
+    def is_next_game(self, line: bytes) -> bool:
+        """Return whether *line*, which begins with a bracket outside comments, belongs to the next game."""
         if self.moves_line:
             return _TAG_START.match(line) is not None
-        # Only behind an empty line, or at an Event: one that stands twice among the other tags is a fault, no game.
+        # Only behind an empty line, or at an Event: a second one among the other tags is a fault, no game.
         if not self.head or not (line.startswith(b"[Event ") or not self.head[-1].strip()):
             return False
         self._names.update(_name_of(tag) for tag in self.head[self._looked_at :] if b" " in tag)
@@ -57,7 +57,7 @@ class GameLines:
         return _name_of(line) in self._names
 
     def swallowed(self, line: bytes) -> bool:
-        """True if a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
+        """Return whether a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
         before = self.moves[-2:]
         return (
             len(before) == 2
@@ -79,10 +79,10 @@ class GameLines:
             self.open_at = _open_after(line, number, self.open_at)
 
     def take_blank(self) -> None:
-        """What ``take`` does with an empty line once there are tags; above the moves one of blanks is empty, too."""
+        """Take an empty line once there are tags; above the moves one of blanks is empty, too."""
         self.among_tags = False
         self.size += 1
-        # what goes beyond is counted and not kept: the game is a fault then
+        # the excess is counted and not kept: the game is a fault then
         if self.size <= MAX_GAME:
             (self.moves if self.moves_line else self.head).append(b"\n")
 
@@ -114,12 +114,12 @@ class GameLines:
 
 
 def _name_of(tag: bytes) -> bytes:
-    """All before the value: [Event Date "..."] is no Event."""
+    """Return all before the value: [Event Date "..."] is no Event."""
     return (tag.partition(b'"')[0] if b'"' in tag else tag.partition(b" ")[0]).rstrip()
 
 
 def _open_after(line: bytes, number: int, open_at: int) -> int:
-    """The line at which the comment began that is open after *line*, or 0."""
+    """Return the line at which the comment began that is open after *line*, or 0."""
     # a brace behind a semicolon opens nothing, a semicolon within braces means nothing
     if b";" in line:
         pieces = _BRACE_OR_REST.findall(b"{" * bool(open_at) + line)
@@ -132,7 +132,7 @@ def _open_after(line: bytes, number: int, open_at: int) -> int:
 
 
 def _parted(line: bytes, *, is_open: bool) -> list[bytes]:
-    """The parts of a line in which further games begin behind results; *is_open* says that a comment is open."""
+    """Return the parts of a line in which further games begin behind results; *is_open*: a comment is open."""
     parts, begin = list[bytes](), 0
     for match in _GLUED.finditer(line):
         if match.end() == begin:
@@ -147,7 +147,7 @@ def _parted(line: bytes, *, is_open: bool) -> list[bytes]:
 
 
 def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
-    """The games of a file in order; the last is marked ``final``, and has no tags if the file has none."""
+    """Yield the games of a file in order; the last is marked ``final``, and has no tags if the file has none."""
     draft = GameLines()
     for number, line in enumerate(lines, 1):
         if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
@@ -158,14 +158,14 @@ def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
         if draft.head and (line == b"\n" or (not draft.moves_line and line.isspace())):
             draft.take_blank()
             continue
-        # A mark of the byte order would hide the bracket behind it: it stands first in a file, and in the middle of one
+        # A mark of the byte order would hide the bracket behind it: it is first in a file, and in the middle of one
         # that was joined of several. The loop's own variable is replaced, for all that follows must see the line
         # without it.
         if line[:1] == b"\xef":
             line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
         if b'"]' in line and line[:1] not in b"[%" and len(parts := _parted(line, is_open=bool(draft.open_at))) > 1:
             for part in parts[:-1]:
-                if part[:1] == b"[" and draft.begins_anew(part):
+                if part[:1] == b"[" and draft.is_next_game(part):
                     yield draft
                     draft = GameLines()
                 draft.take(number, part)
@@ -174,7 +174,7 @@ def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
             # Some collections indent their tags: behind blanks, too, a bracket begins a tag.
             if line[:1] in b" \t" and line.lstrip()[:1] == b"[":
                 line = line.lstrip()  # noqa: PLW2901
-            if line[:1] == b"[" and draft.begins_anew(line):
+            if line[:1] == b"[" and draft.is_next_game(line):
                 yield draft
                 draft = GameLines()
         elif line[:1] == b"[" and draft.swallowed(line):
@@ -189,7 +189,7 @@ def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
 
 
 def decoded(parts: list[bytes]) -> str:
-    """UTF-8, else Windows-1252, else Latin-1, for each game anew: collections are glued from many sources."""
+    """Return text from UTF-8, else Windows-1252, else Latin-1, game by game: collections join many sources."""
     raw = b"".join(parts)
     for encoding in ("utf-8", "cp1252"):
         try:
@@ -210,7 +210,7 @@ _ESCAPED = re.compile(r'\\(["\\])')
 
 
 def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
-    """Tag names and values as written, the first where one stands twice; and names with two values."""
+    """Return tag names and values as written, the first of two equal ones; and names with two values."""
     pairs = _TAG.findall(head)
     # something is out of the ordinary: line by line
     if len(pairs) != head.count("["):
@@ -229,7 +229,7 @@ def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
 
 
 def leave_out_long(tags: dict[str, str]) -> dict[str, int]:
-    """Empty the tags whose value is longer than any in use; their names, and how many characters they had."""
+    """Empty the tags whose value is longer than any in use; return their names and numbers of characters."""
     long = {name: len(value) for name, value in tags.items() if len(value) > MAX_VALUE}
     tags.update(dict.fromkeys(long, ""))
     return long
