@@ -25,7 +25,7 @@ _NAMED = 5  # complaints that an error names; it has all of them
 
 
 def one_line(words: object) -> str:
-    """What a library says of its failure, which may be many lines, as part of a sentence of ours."""
+    """Return a library's message, which may have many lines, as part of one sentence."""
     return " ".join(str(words).split())[:200]
 
 
@@ -85,7 +85,7 @@ class RejectedError(LedgerError):
 
 
 class ConflictError(RejectedError):
-    """The same key was recorded before with a different fact.
+    """A key is recorded already with a different fact.
 
     Attributes:
         field: the first field, in alphabetical order, that differs.
@@ -133,7 +133,7 @@ class PublicationError(RejectedError):
 
 
 class Refusal(NamedTuple):
-    """Why one change of a proposal may not be.
+    """A refusal of one change of a proposal.
 
     Attributes:
         number: place of the change in the proposal, from 1; 0 where it is about the proposal as a whole.
@@ -226,7 +226,7 @@ class TooLongError(LedgerError):
 
 
 class UnknownNameError(LedgerError):
-    """Nothing in the ledger, or in this installation, bears this name.
+    """A name that nothing in the ledger, or in this installation, has.
 
     Attributes:
         name: the name that was asked for.
@@ -238,7 +238,7 @@ class UnknownNameError(LedgerError):
 
 
 class CheckpointWarning(UserWarning):
-    """What is not as its checkpoints say, though nothing failed.
+    """A ledger differs from its checkpoints, though nothing failed.
 
     A ledger was opened whose journal is not the one that the last checkpoint was made of, so that it is only read; or
     a correction or a publication was recorded, but no checkpoint could be made of it.

@@ -265,10 +265,10 @@ class Tokens:
         """Return the issuer or revoker: once there is an approver, the one whom an approver's token names."""
         if self.is_held(Role.APPROVER):
             return self.who(token, claimed, Role.APPROVER, tried)
-        shown = self._shown(token) if token is not None and self.are_set_up() else None
-        if shown is None or shown.row.revoked_at is not None:
+        presented = self._presented(token) if token is not None and self.are_set_up() else None
+        if presented is None or presented.row.revoked_at is not None:
             return _unproven(claimed)
-        return Actor(shown.row.name, proven=True, entry=shown.row.entry)
+        return Actor(presented.row.name, proven=True, entry=presented.row.entry)
 
     def check_issuer(self, who: Actor, position: int, tried: str) -> None:
         """Under the write lock: whether who issues or revokes may still do so.
@@ -333,16 +333,16 @@ class Tokens:
             return _unproven(claimed)
         if token is None:
             self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
-        return self._proven(self._shown(token), token, claimed, role, tried)
+        return self._proven(self._presented(token), token, claimed, role, tried)
 
     def holds(self, token: str, role: Role | None = None) -> bool:
         """Return whether a token of this ledger is valid, with a role if one is named; nothing is written."""
-        shown = self._shown(token) if self.are_set_up() else None
-        if shown is None or shown.row.revoked_at is not None:
+        presented = self._presented(token) if self.are_set_up() else None
+        if presented is None or presented.row.revoked_at is not None:
             return False
-        if role is not None and role.value not in shown.row.roles.split():
+        if role is not None and role.value not in presented.row.roles.split():
             return False
-        return shown.until_ms is None or shown.until_ms >= self._records.clock_ms()
+        return presented.until_ms is None or presented.until_ms >= self._records.clock_ms()
 
     def holder(self, token: str, tried: str) -> str:
         """Return the person of a valid token, whatever its roles; a refused attempt goes into the log.
@@ -356,7 +356,7 @@ class Tokens:
         """
         if not self.are_set_up():
             self._refuse_without_any()
-        return self._holding(self._shown(token), token, None, tried).row.name
+        return self._holding(self._presented(token), token, None, tried).row.name
 
     def _refuse_without_any(self) -> NoReturn:
         raise RejectedError(
@@ -381,7 +381,7 @@ class Tokens:
             return _unproven(actor).name
         return self.who(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
 
-    def _shown(self, token: str) -> _Shown | None:
+    def _presented(self, token: str) -> _Shown | None:
         """The token that was shown, if it is one of this ledger; every digest is compared, each in constant time.
 
         The word of a session replaces its token while the session lasts.
@@ -398,9 +398,9 @@ class Tokens:
         ]
         return _issued_token(met[0]) if met else None
 
-    def _proven(self, shown: _Shown | None, token: str, claimed: str | None, role: Role, tried: str) -> Actor:
-        shown = self._holding(shown, token, claimed, tried)
-        row = shown.row
+    def _proven(self, presented: _Shown | None, token: str, claimed: str | None, role: Role, tried: str) -> Actor:
+        presented = self._holding(presented, token, claimed, tried)
+        row = presented.row
         if role.value not in row.roles.split():
             message = f"to {tried} needs the role {role.value}, and {row.name!r} holds {row.roles}; ask who holds it"
             self._refuse("not-this-role", tried, claimed, row, message)
@@ -409,22 +409,22 @@ class Tokens:
             self._refuse("not-this-name", tried, claimed, row, message)
         return Actor(row.name, proven=True, entry=row.entry)
 
-    def _holding(self, shown: _Shown | None, token: str, claimed: str | None, tried: str) -> _Shown:
+    def _holding(self, presented: _Shown | None, token: str, claimed: str | None, tried: str) -> _Shown:
         """The token that was shown, if it holds now; else it is refused."""
-        if shown is None:
+        if presented is None:
             # these teach nothing in the log
             if sessions.is_word(token):
                 raise RejectedError("session-over", "", "this session is over; sign in again")
             message = "this token is none of this ledger; check which one is given"
             self._refuse("unknown-token", tried, claimed, None, message)
-        row = shown.row
+        row = presented.row
         if row.revoked_at is not None:
             message = f"this token of {row.name!r} was revoked at {row.revoked_at}; ask for a new one"
             self._refuse("revoked-token", tried, claimed, row, message)
-        if shown.until_ms is not None and shown.until_ms < self._records.clock_ms():
+        if presented.until_ms is not None and presented.until_ms < self._records.clock_ms():
             message = f"this token of {row.name!r} was given until {row.expires_at}; ask for a new one"
             self._refuse("expired-token", tried, claimed, row, message)
-        return shown
+        return presented
 
     # -- sessions --------------------------------------------------------------------------------------------------
 
@@ -445,14 +445,14 @@ class Tokens:
             self._refuse_without_any()
         if sessions.is_word(token):  # a session begins no other one
             self._refuse("unknown-token", tried, None, None, "this is the word of a session, and no token")
-        shown = self._holding(self._shown(token), token, person, tried)
-        if person is not None and not same_person(person, shown.row.name):
+        presented = self._holding(self._presented(token), token, person, tried)
+        if person is not None and not same_person(person, presented.row.name):
             message = f"{without_tokens(person)!r} is signed in before this server, and the token is of somebody else"
-            self._refuse("not-this-name", tried, person, shown.row, message)
+            self._refuse("not-this-name", tried, person, presented.row, message)
         now_ms = self._records.clock_ms()
         longest_ms = now_ms + sessions.LONGEST_MS
-        ends_ms = longest_ms if shown.until_ms is None else min(longest_ms, shown.until_ms)
-        number, entry = shown.row.number, shown.row.entry
+        ends_ms = longest_ms if presented.until_ms is None else min(longest_ms, presented.until_ms)
+        number, entry = presented.row.number, presented.row.entry
         digest = self.issued.now().tokens[entry].event.digest
         word, row = sessions.new_word(), SessionRow(number, entry, digest, now_ms, now_ms, ends_ms)
         self.store.begin_session(word, row)
@@ -461,17 +461,17 @@ class Tokens:
         session = self.session(word)
         if session is None:  # the token was revoked in this moment
             raise RejectedError("session-over", "", "this session is over; sign in again")
-        self._note(SIGNED_IN, tried, shown.row.name, shown.row, "")
+        self._note(SIGNED_IN, tried, presented.row.name, presented.row, "")
         return word, session
 
     def session(self, word: str) -> Session | None:
         """The session of a word, as long as it lasts and its token holds; nothing is written. None: sign in again."""
         row = self._session_row(word) if sessions.is_word(word) else None
-        shown = None if row is None else self._token_of(row, self.issued.now())
-        if row is None or shown is None or shown.row.revoked_at is not None:
+        presented = None if row is None else self._token_of(row, self.issued.now())
+        if row is None or presented is None or presented.row.revoked_at is not None:
             return None
-        roles = frozenset(shown.row.roles.split())
-        return Session(shown.row.name, roles, row.token, row.begun_ms, row.used_ms, row.ends_ms)
+        roles = frozenset(presented.row.roles.split())
+        return Session(presented.row.name, roles, row.token, row.begun_ms, row.used_ms, row.ends_ms)
 
     def note_use(self, word: str) -> None:
         """Write down that a session is used now, at most once a minute: one that is idle for long is over."""

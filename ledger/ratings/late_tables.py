@@ -201,10 +201,10 @@ def _blocks(
         "other.": f"CROSS JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
         "AND other.n = own.opponent_n ",
     }
-    asked = " ".join([*columns, "games." if table.by_tournament else ""])
+    requested = " ".join([*columns, "games." if table.by_tournament else ""])
     query = (
         f"SELECT own.player, {', '.join(columns)} FROM {HISTORY.name} AS own "
-        + "".join(join for place, join in joins.items() if place in asked)
+        + "".join(join for place, join in joins.items() if place in requested)
         + ("WHERE games.tournament IS NOT NULL AND " if table.by_tournament else "WHERE ")
         + ("own.player IN (SELECT value FROM json_each(?2)) AND " if players is not None else "")
         + "own.pool = ?1 ORDER BY own.player, own.n"

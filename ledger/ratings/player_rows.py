@@ -409,8 +409,8 @@ class PlayerRows:
             f'SELECT {names} FROM json_each(?2) AS asked CROSS JOIN "{table.name}" AS h '
             f"ON h.pool = ?1 AND h.player = asked.key + 0 AND h.n BETWEEN {between}"
         )
-        asked = orjson.dumps({str(player): first << N_BITS | last for player, first, last in spans}).decode()
-        rows = self._connection.execute(query, (self._number, asked)).fetchall()
+        requested = orjson.dumps({str(player): first << N_BITS | last for player, first, last in spans}).decode()
+        rows = self._connection.execute(query, (self._number, requested)).fetchall()
         rows.sort(key=itemgetter(0, 1))  # as SQLite gives them; no promise of SQL's
         return rows
 

@@ -279,7 +279,7 @@ def converged_players(
             flat = [value for state in last_states.values() for value in state]
             if last_states:
                 rerating.states.note_former(number, rerating.states.places(last_states), cols.filled(flat, [nan]))
-    asked = {
+    waiting = {
         player: (place, last)
         for place, (player, _, last) in enumerate(part.spans)
         # beyond the stored rows there is none, and a player whose own games changed has no n-th game to compare
@@ -288,20 +288,20 @@ def converged_players(
     for number, table in enumerate(rows.tables):
         if table.by_tournament:
             _note_divergence(cols, rows, rerating, number, folded, part.former[number])
-    asked = {player: asked[player] for player in asked if not rerating.diverged.get(player)}
+    waiting = {player: waiting[player] for player in waiting if not rerating.diverged.get(player)}
     for number, table in enumerate(rows.tables):
-        if asked and table.is_asked_by_state and table.fold.state:
+        if waiting and table.is_asked_by_state and table.fold.state:
             # only the players that are left: each table leaves fewer
-            places = cols.small([place for place, _ in asked.values()])
+            places = cols.small([place for place, _ in waiting.values()])
             reached = cols.rows(folded.running[number], places, len(table.fold.state))
             before = rerating.states.former_rows(number, cols.take(part.places, places))
             (flags,) = cols.lists([cols.equal_rows(before, reached, len(table.fold.state))])
-            asked = {player: asked[player] for player, flag in zip(asked, flags, strict=True) if flag}
-    return _with_the_same_rows(cols, rows, rated, folded, asked)
+            waiting = {player: waiting[player] for player, flag in zip(waiting, flags, strict=True) if flag}
+    return _with_the_same_rows(cols, rows, rated, folded, waiting)
 
 
 def _with_the_same_rows(
-    cols: Columns, rows: PlayerRows, rated: Rated, folded: FoldedSides, asked: Mapping[int, tuple[int, int]]
+    cols: Columns, rows: PlayerRows, rated: Rated, folded: FoldedSides, waiting: Mapping[int, tuple[int, int]]
 ) -> dict[int, int]:
     """Return the players whose last rows equal the former ones, in tables that have a row for each game.
 
@@ -310,18 +310,18 @@ def _with_the_same_rows(
         rows: with the rows as they were.
         rated: the games.
         folded: what the folds of the tables make of them.
-        asked: by player, the place among the players and the number of the last game.
+        waiting: by player, the place among the players and the number of the last game.
     """
     # Hardly a player converges: the game and the rating show that at the least cost.
-    counts = {player: n for player, (_, n) in asked.items()}
+    counts = {player: n for player, (_, n) in waiting.items()}
     before: Mapping[int, tuple[Any, ...]] = rows.shown_at(counts)
-    shown = _of_history(cols, rated, [place for place, _ in asked.values()], ["rating"])
-    left = [player for player, now in zip(asked, zip(*shown, strict=True), strict=True) if before.get(player) == now]
+    shown = _of_history(cols, rated, [place for place, _ in waiting.values()], ["rating"])
+    left = [player for player, now in zip(waiting, zip(*shown, strict=True), strict=True) if before.get(player) == now]
     for number, table in enumerate(rows.tables):
         if not left or not table.is_whole or table.is_of_facts:
             continue
         before = rows.at_games(number, {player: counts[player] for player in left})
-        places = [asked[player][0] for player in left]
+        places = [waiting[player][0] for player in left]
         width = len(table.fold.state)
         flat = cols.rows(folded.running[number], cols.small(places), width) if width else cols.floats(())
         columns = cols.lists([cols.field(flat, field, width) for field in range(width)])

@@ -135,16 +135,16 @@ def former_rows(
         own: by span, 1 if the player's own games changed: other players' rows of facts stay; None for all.
     """
     # A span that begins behind the stored rows is of new games alone: no query for it.
-    asked = [span for span in spans if span[1] <= stored[span[0]]]
+    requested = [span for span in spans if span[1] <= stored[span[0]]]
     of_own = (
-        asked
+        requested
         if own is None
         else [span for span, is_own in zip(spans, own, strict=True) if is_own and span[1] <= stored[span[0]]]
     )
     by_table = {}
     for number, table in enumerate(rows.tables):
         if not table.is_whole:
-            spans_asked = of_own if table.is_of_facts else asked
+            spans_asked = of_own if table.is_of_facts else requested
             by_table[number] = FormerRows(
                 # a rare thing may have no row yet in the whole pool: one look shows that
                 table,

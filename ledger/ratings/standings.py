@@ -90,15 +90,15 @@ def count_before(connection: sqlite3.Connection, pool: int, points: Sequence[Poi
     return counts
 
 
-def _with_more(connection: sqlite3.Connection, pool: int, asked: Sequence[int]) -> Iterator[int]:
+def _with_more(connection: sqlite3.Connection, pool: int, requested: Sequence[int]) -> Iterator[int]:
     """Return how many players a pool lists with more points than each number, in descending order."""
-    if len(asked) < FEW_BANDS:
-        for points in asked:
+    if len(requested) < FEW_BANDS:
+        for points in requested:
             yield int(connection.execute(WITH_MORE, (pool, points)).fetchone()[0])
         return
     numbers = connection.execute(WHOLE, (pool,)).fetchall()
     above = place = 0
-    for points in asked:
+    for points in requested:
         while place < len(numbers) and numbers[place][0] > points:
             above += numbers[place][1]
             place += 1
@@ -238,9 +238,9 @@ class Standings:
     @cached_property
     def _are_few_active(self) -> bool:
         """True if only recently active players are asked for, and there are few of them."""
-        asked = (self._pool.pool, self._active_from)
+        requested = (self._pool.pool, self._active_from)
         few = self._active_from > BEGINNING
-        return few and queries.first_row(self._connection, queries.MANY_ACTIVE, asked) is None
+        return few and queries.first_row(self._connection, queries.MANY_ACTIVE, requested) is None
 
     def _best_by_rows(self, ms: int, limit: int) -> list[ListedPlayer]:
         """Return the best if the last rows by then are the ranking."""
@@ -368,9 +368,9 @@ class Standings:
             # Only players with higher ratings rank before number 0: equals share a rank.
             above = self.before(sorted({(rating, 0) for rating, _ in points}))
             return {player: above[rating, 0] + 1 for rating, player in points}
-        asked = {player for _, player in points}
+        requested = {player for _, player in points}
         shared = shared_places([rating for rating, _ in self._order])
-        return {player: rank for rank, (_, player) in zip(shared, self._order, strict=True) if player in asked}
+        return {player: rank for rank, (_, player) in zip(shared, self._order, strict=True) if player in requested}
 
     @cached_property
     def _order(self) -> list[Point] | None:
@@ -392,12 +392,12 @@ class Standings:
     def of(self, players: Iterable[int]) -> dict[int, ListedPlayer]:
         """Return those of some players whom the list of the instant shows, by number."""
         assert self._at_ms is not None
-        asked = set(players)
-        if len(asked) > FEW_PLAYERS:
-            return {player.player: player for player in self.best() if player.player in asked}
+        requested = set(players)
+        if len(requested) > FEW_PLAYERS:
+            return {player.player: player for player in self.best() if player.player in requested}
         # The number of a merged player still has its seed, and is on no list: the person is.
-        asked -= stored_proposals.merges_in(self._connection).keys() | self.closed
-        states = (self.states.at(player, self._at_ms) for player in sorted(asked))
+        requested -= stored_proposals.merges_in(self._connection).keys() | self.closed
+        states = (self.states.at(player, self._at_ms) for player in sorted(requested))
         return {state.player: _listed(state) for state in states if state.in_force is not None}
 
 

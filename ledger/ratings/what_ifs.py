@@ -141,7 +141,7 @@ def preview(
     views: Views,
     journal: Journal,
     entries: Sequence[Entry],
-    asked: Sequence[AskedList] = (),
+    requested: Sequence[AskedList] = (),
     *,
     everybody: bool,
     now_ms: int,
@@ -152,7 +152,7 @@ def preview(
         views: in a trial; they are afterwards as they were.
         journal: the entries that they know, and those that are added.
         entries: with the next positions.
-        asked: published lists.
+        requested: published lists.
         everybody: whether players may stand otherwise, or a list say something else of them, whose games are not rated
             again.
         now_ms: today, milliseconds since 1970: whose account is closed then has no place in a ranking.
@@ -177,7 +177,7 @@ def preview(
                 players_reached.setdefault(pool.pool, set()).update(unrated)
         reached = {number: sorted(players) for number, players in players_reached.items()}
         after = _figures(connection, {pool.pool: pool for pool in folded.book.pools.values()}, today, reached)
-        lists = _asked(connection, asked, folded, everybody=everybody)
+        lists = _requested(connection, requested, folded, everybody=everybody)
         lists_after = _lists(connection, folded.book.pools, lists)
     # The present state is read second: only the dry run says which players and lists to read.
     pools = {pool.pool: pool for pool in stored_pools(connection)}
@@ -298,13 +298,13 @@ def _seeded(
 Lists = Mapping[AskedList, Collection[int] | None]  # of whom each may say something else; None: of everybody
 
 
-def _asked(
-    connection: sqlite3.Connection, asked: Sequence[AskedList], folded: TrialViews, *, everybody: bool
+def _requested(
+    connection: sqlite3.Connection, requested: Sequence[AskedList], folded: TrialViews, *, everybody: bool
 ) -> dict[AskedList, Collection[int] | None]:
     """The lists that may differ: one before the first game that is rated again only by who comes or goes."""
     players_by_list: dict[AskedList, Collection[int] | None] = {}
     newcomers: dict[int, list[int]] = {}
-    for asked_list in asked:
+    for asked_list in requested:
         pool = folded.book.pools[asked_list.pool]
         again = folded.again.get(pool.pool)
         if everybody:
