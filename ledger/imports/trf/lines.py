@@ -283,15 +283,15 @@ class Header:
         return one_line(words[:MAX_UNTIDY])
 
     def name(self) -> str | None:
-        """The tournament's name (012), cut to the length that a game may carry; None if there is none."""
+        """Return the tournament's name (012), cut to the length that a game may carry; None if there is none."""
         return self.text("012")[:MAX_EVENT].strip() or None
 
     def format(self) -> str | None:
-        """The pairing system, by the words of 092."""
+        """Return the pairing system, by the words of 092."""
         return next((kind for pattern, kind in _FORMATS if pattern.search(self.text("092"))), None)
 
     def rounds(self) -> int | None:
-        """The number of rounds (142); None if there is none."""
+        """Return the number of rounds (142); None if there is none."""
         words = self.text("142")
         return int(words) if re.fullmatch(r"\d{1,3}", words, re.ASCII) and int(words) else None
 
@@ -310,7 +310,7 @@ class Header:
         return usual
 
     def speed(self) -> str | None:
-        """The speed class of the coded time control (222); None if there is none.
+        """Return the speed class of the coded time control (222); None if there is none.
 
         Raises:
             ValueError: it is not in TRF26's code.

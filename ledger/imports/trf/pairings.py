@@ -89,7 +89,7 @@ class Pairings:
     byes: list[Bye] = attrs.Factory(list)
 
     def others(self) -> int:
-        """The number of faults and pairings without a game."""
+        """Return the number of faults and pairings without a game."""
         return len(self.faults) + self.left_out.total()
 
     @property
