@@ -58,7 +58,7 @@ _ASKS_EVERY = 0.1  # seconds
 
 
 def utc_now() -> datetime:
-    """What time it is: the only look at a clock in the library."""
+    """Return the present time: the only look at a clock in the library."""
     return datetime.now(UTC)  # noqa: TID251  # the default of the callers
 
 
@@ -203,7 +203,7 @@ class OpenLedger:
 
     @property
     def views(self) -> Views:
-        """What follows from them.
+        """The views of the facts.
 
         Raises:
             StorageError: another thread opened the ledger.
@@ -213,7 +213,7 @@ class OpenLedger:
 
     @property
     def people(self) -> People:
-        """Who the players are. When it is first asked for, its two ends are compared with what the journal sealed.
+        """The people file. At its first use, its two ends are compared with the journal's commitments.
 
         Raises:
             StorageError: it is the people file of another ledger, or one of the two rows was changed; or another
@@ -224,12 +224,12 @@ class OpenLedger:
 
     @property
     def tokens(self) -> Tokens:
-        """What proves who acts, where tokens are set up, and the log of what was refused."""
+        """The tokens that authenticate actors, and the log of refusals."""
         self.refuse_other_threads()
         return Tokens(self.token_store, self._issued, self._recorder)
 
     def now_ms(self) -> int:
-        """What time it is, milliseconds since 1970."""
+        """Return the present time, milliseconds since 1970."""
         return int(self.clock().timestamp() * 1000)
 
     # -- of one moment ---------------------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ class OpenLedger:
 
     @property
     def made_keys(self) -> MadeKeys:
-        """What makes the keys of games whose source gave none."""
+        """The keys of games whose source gave none."""
         return MadeKeys(self.journal, self.names.file.secret)
 
     def catch_up_if_corrected(self) -> None:
@@ -372,7 +372,7 @@ class OpenLedger:
             self.level()
 
     def erased_sides(self, keys: MadeKeys | None = None) -> ErasedPlayerMatcher:
-        """What the games of a file are to known ones of erased players, for which the views are levelled."""
+        """Return the matcher of a file's games with those of erased players; the views catch up for it."""
         has_nameless = self.names.file.has_nameless()
         if has_nameless:
             # before the journal is written: views follow from what is committed
@@ -430,7 +430,7 @@ class OpenLedger:
         return self._noted(self._recorder.append_judged(gate, actor))
 
     def recorder_named(self, token: str | None, actor: str, unnamed: str = DEFAULT_ACTOR) -> str:
-        """Who records, by a token and the name that was given; refused for want of a right."""
+        """Return the recorder by a token and a name; refuse for lack of a right."""
         return self.tokens.recorder(token, actor, unnamed)
 
     def _noted(self, recorded: RecordedEvents) -> list[Receipt]:

@@ -774,8 +774,8 @@ class Ledger(OpenLedger):
     def log(self, game: str) -> list[JournalEntry]:
         """Return every journal entry about one game, in order: recorded, supplemented, proposed, decided.
 
-        The game is looked up as ``game_found`` does. A proposal or decision has the text of its reason next to it.
-        Which proposals concern a game says ``GameLog``.
+        The game is looked up as ``find_game`` does. A proposal or decision has the text of its reason next to it.
+        ``GameLog`` says which proposals concern a game.
 
         Raises:
             UnknownNameError: no such game, or several.

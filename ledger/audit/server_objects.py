@@ -61,7 +61,7 @@ class _Schema(NamedTuple):
 
     @property
     def indexes(self) -> Mapping[str, str]:
-        """Those besides the constraints' own, with their definitions by the server."""
+        """The indexes apart from those of constraints, with their definitions by the server."""
         return self.published.get("indexes", {})
 
     @property

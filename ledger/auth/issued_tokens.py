@@ -44,11 +44,11 @@ class Issued:
 
     @property
     def roles(self) -> frozenset[str]:
-        """What its person may do by it."""
+        """The roles that it gives."""
         return frozenset(self.event.roles.split())
 
     def holds_at(self, position: int) -> bool:
-        """Whether it proves something to the entry at a position."""
+        """Return whether it authenticates the entry at a position."""
         return self.void is None and self.position < position and (self.revoked is None or position <= self.revoked)
 
 
@@ -109,7 +109,7 @@ class TokenRegister:
         return [token for token in self.tokens.values() if token.event.person == person and token.void is None]
 
     def issuing_fault(self, name: str, by_token: int | None, position: int) -> str | None:
-        """Why the entry at a position may not issue or revoke; None where it may.
+        """Return why the entry at a position may not issue or revoke; None if it may.
 
         Args:
             name: who does it, as the entry's actor.
@@ -122,7 +122,7 @@ class TokenRegister:
         return self.fault(name, by_token, Role.APPROVER, position)
 
     def fault(self, name: str, by_token: int | None, role: Role, position: int) -> str | None:
-        """Why what is said to be proven at a position is not; None where it is.
+        """Return why an entry that claims to be authenticated is not; None if it is.
 
         Args:
             name: who acts, as the entry's actor.

@@ -68,7 +68,7 @@ def lock_of(schema_of_tokens: str) -> str:
 
 
 def statements(schema: str, roles: Roles) -> list[str]:
-    """What makes the schema, in one transaction, once its roles are there, for whoever may make schemas.
+    """Return the SQL that makes the schema, in one transaction, once its roles exist.
 
     Args:
         schema: of the journal.

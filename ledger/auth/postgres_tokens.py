@@ -1,4 +1,4 @@
-"""What is kept of tokens of a ledger on PostgreSQL, one for all of its nodes, over the session of the journal.
+"""The token store of a ledger on PostgreSQL, one for all of its nodes, over the session of the journal.
 
 Every question and every change is one round trip, but for the first, which looks whether the tables are there and reads
 the key. A change made while the journal's write transaction is open is part of it: what was sent is remembered if it
@@ -72,7 +72,7 @@ class PostgresTokens:
         return f"for the ledger in {self.place}"
 
     def warning(self) -> str | None:
-        """Nothing is to be said: who may read it is the server's to say."""
+        """Return no warning: the server decides who may read it."""
         return None
 
     # -- the log ---------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ class PostgresTokens:
     # -- what was sent ---------------------------------------------------------------------------------------------
 
     def sending(self, word: str, content: bytes) -> SendingRow | None:
-        """What was to be recorded of what was sent under a word; None: nothing was sent."""
+        """Return the intended entry of a request under a word; None: there was none."""
         key = self._known_key()
         if key is None:
             return None

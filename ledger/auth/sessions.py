@@ -40,7 +40,7 @@ class SessionRow(NamedTuple):
     ends_ms: int
 
     def holds_at(self, now_ms: int) -> bool:
-        """Whether it is not over at a moment, as far as time goes."""
+        """Return whether it has not expired at an instant."""
         return self.begun_ms - SLACK_MS <= now_ms <= min(self.ends_ms, self.used_ms + IDLE_MS)
 
 
@@ -64,7 +64,7 @@ class Session(NamedTuple):
     ends_ms: int
 
     def is_to_be_noted(self, now_ms: int) -> bool:
-        """Whether it is to be written down that it is used."""
+        """Return whether its use is to be stored."""
         return now_ms - self.used_ms >= NOTED_EVERY_MS
 
 
@@ -74,12 +74,12 @@ def new_word() -> str:
 
 
 def is_word(text: str) -> bool:
-    """Whether a text is the word of a session, and no token."""
+    """Return whether a text is the word of a session, and no token."""
     return text.startswith(PREFIX)
 
 
 def form_token(word: str, form: str) -> str:
-    """What a form must bring along, so that no page of another site can send it for who is signed in.
+    """Return the word that a form must have, so that no page of another site can send it.
 
     Args:
         word: of the session; who does not have it cannot make the token.
@@ -89,6 +89,6 @@ def form_token(word: str, form: str) -> str:
 
 
 def is_form_token(word: str, form: str, token: str) -> bool:
-    """Whether it is that token; compared in constant time."""
+    """Return whether it is that token; compared in constant time."""
     # ``compare_digest`` raises on a text beyond ASCII, and a form may send any.
     return hmac.compare_digest(form_token(word, form), token.encode("ascii", "replace").decode())

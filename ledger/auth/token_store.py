@@ -64,7 +64,7 @@ class RefusalRow(NamedTuple):
 
 
 class SendingRow(NamedTuple):
-    """What was recorded, or about to be, of what was sent under a word.
+    """The recorded or intended entries of a request under a word.
 
     Attributes:
         is_same: whether the same is sent now.
@@ -80,7 +80,7 @@ class SendingRow(NamedTuple):
 
 
 class TokenStore(Protocol):
-    """What is kept of the tokens of one ledger. Where nothing was written yet, every question has an empty answer.
+    """The token store of one ledger. If nothing was written yet, every question has an empty answer.
 
     Words and tokens are stored as hashes under a key of the store, so that they cannot be computed from it.
 
@@ -96,10 +96,10 @@ class TokenStore(Protocol):
 
     @property
     def where(self) -> str:
-        """Of which ledger it is, as a message goes on after "no tokens are set up"."""
+        """Its ledger, as a message goes on after "no tokens are set up"."""
 
     def warning(self) -> str | None:
-        """What is to be said of who else may read it; None where nothing is."""
+        """Return a warning about other readers; None if there is none."""
 
     # -- the log ---------------------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class TokenStore(Protocol):
     # -- what was sent ---------------------------------------------------------------------------------------------
 
     def sending(self, word: str, content: bytes) -> SendingRow | None:
-        """What was to be recorded of what was sent under a word; None: nothing was sent.
+        """Return the intended entry of a request under a word; None: there was none.
 
         The journal says whether it was recorded: a process that was stopped before may leave the row behind.
 

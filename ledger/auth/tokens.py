@@ -54,7 +54,7 @@ WANT_OF_RIGHT = frozenset({"four-eyes", "not-the-proposer", "needs-a-proposal", 
 
 
 class Actor(NamedTuple):
-    """Who acts.
+    """A person who acts.
 
     Attributes:
         name: for the journal.
@@ -82,7 +82,7 @@ class _Shown(NamedTuple):
 
 
 class GatedRecorder(Protocol):
-    """What records tokens: it asks a gate under the write lock which facts to append."""
+    """A recorder of tokens: it asks a gate under the write lock which facts to append."""
 
     @property
     def clock_ms(self) -> Callable[[], int]:
@@ -305,15 +305,15 @@ class Tokens:
         return tuple(sorted(rows, key=lambda row: row.number))
 
     def log(self, last: int | None = None) -> tuple[RefusalRow, ...]:
-        """What was refused, and who signed in and out, in order of time; the *last* rows where a number is given."""
+        """Return the refusals, sign-ins and sign-outs, in order of time; only the *last* rows if given."""
         return tuple(self.store.refusals(last))
 
     def is_held(self, role: Role) -> bool:
-        """Whether anybody was ever given a token with a role."""
+        """Return whether a token with a role was ever issued."""
         return any(role in token.roles for token in self.issued.now().tokens.values() if token.void is None)
 
     def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
-        """Who acts, proven by a token where tokens are set up; an attempt that is refused goes into the log.
+        """Return the actor, authenticated by a token if tokens are set up; a refused attempt goes into the log.
 
         Args:
             token: what was shown; None without.
@@ -336,7 +336,7 @@ class Tokens:
         return self._proven(self._shown(token), token, claimed, role, tried)
 
     def holds(self, token: str, role: Role | None = None) -> bool:
-        """Whether a token is one of this ledger that holds now, with a role where one is named; nothing is written."""
+        """Return whether a token of this ledger is valid, with a role if one is named; nothing is written."""
         shown = self._shown(token) if self.are_set_up() else None
         if shown is None or shown.row.revoked_at is not None:
             return False

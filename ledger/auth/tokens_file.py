@@ -189,7 +189,7 @@ class TokensFile:
     # -- what was sent ---------------------------------------------------------------------------------------------
 
     def sending(self, word: str, content: bytes) -> SendingRow | None:
-        """What was to be recorded of what was sent under a word; None: nothing was sent.
+        """Return the intended entry of a request under a word; None: there was none.
 
         The journal says whether it was recorded: a process that was stopped before leaves the row behind.
 

@@ -206,7 +206,7 @@ class Context(Enum):
 
 @attrs.frozen
 class Evidence:
-    """What the rules may ask about a fact.
+    """The evidence that rules may use about a fact.
 
     Attributes:
         context: the context in which it is judged.

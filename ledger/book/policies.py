@@ -214,7 +214,7 @@ class Policies:
             timeline.sort(key=lambda row: (row.since_ms, row.number))
 
     def row_at(self, name: str, ms: int) -> PolicyRow | None:
-        """What was set for an instant, milliseconds since 1970; None where nothing was.
+        """Return the settings in force at an instant, milliseconds since 1970; None if there are none.
 
         Raises:
             UnknownNameError: this version knows no such policy.

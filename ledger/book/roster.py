@@ -360,7 +360,7 @@ class Roster:
         return player, listed, Newcomer(rating, birth_year, ms / DAY_MS, listed.seed)
 
     def newcomer(self, pool: Pool, player: int, first_ms: int) -> Newcomer:
-        """What the scheme of a pool may know of a player whose first rated game ended at *first_ms*.
+        """Return the facts for a pool's scheme about a player whose first rated game ended at *first_ms*.
 
         At an earlier instant, what it may know of a player who has no rated game by then.
         """

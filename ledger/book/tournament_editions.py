@@ -1,4 +1,4 @@
-"""Which games and rounds without a game of one name belong together: the editions of a tournament.
+"""The editions of a tournament: which games and rounds without a game of one name belong together.
 
 What an edition is, ``timeline`` says, for the ratings as for everything that shows a tournament. Where a pool rates
 tournaments whole, the same number of quiet days parts two editions here; elsewhere ``QUIET_DAYS`` do, and a date that

@@ -418,7 +418,7 @@ class Corrections:
         return Previews(self.ledger).of(proposal, others_wait=others_wait, at_most=at_most)
 
     def recorded_since(self, number: int) -> tuple[int, int]:
-        """How many facts and decisions were recorded after a proposal, and the number of all entries.
+        """Return how many facts and decisions followed a proposal, and the number of all entries.
 
         Other proposals do not count, for they move nothing; 0 where there is no such proposal.
         """

@@ -257,7 +257,7 @@ class Previews:
         return ProposalGate(views.connection, journal, self.ledger.now_ms(), self.ledger.current_facts)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
-        """Who issues a token to each of some persons of a trial; none where the journal has issued no tokens.
+        """Return the entries that issue tokens to the persons of a dry run; none if the journal has no tokens.
 
         Raises:
             ProposalError: no person has the token of an approver.

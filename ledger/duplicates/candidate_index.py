@@ -35,7 +35,7 @@ _END = -100  # these are in the last bytes of a body
 _SUPPLEMENTS = ("supplement:", "supplement;")  # the keys of all supplements lie between these
 
 
-class RowCandidates(NamedTuple):
+class GameComparison(NamedTuple):
     """A row, the entry of its key (0 if new), the entries that it may repeat, and those that differ in day or name."""
 
     row: int
@@ -98,7 +98,7 @@ class Candidates(ABC):
         self.claimed = claimed
 
     @abstractmethod
-    def look(self, games: ReportedGames) -> Iterator[RowCandidates]:
+    def look(self, games: ReportedGames) -> Iterator[GameComparison]:
         """Yield the rows whose key is not known, but whose players and day are.
 
         So are rows whose key was made of facts, where the players met more than once that day, as far as the journal or
@@ -228,14 +228,14 @@ class CandidateIndex(Candidates):
             if meeting is not None:
                 self._meetings[meeting].append(position)
 
-    def look(self, games: ReportedGames) -> Iterator[RowCandidates]:
+    def look(self, games: ReportedGames) -> Iterator[GameComparison]:
         """Yield the rows to compare, as of ``Candidates``."""
         self._meet(games.players())
         rows = list(games.rows())
         pairs = [(self._numbers[row["white_id"]][1], self._numbers[row["black_id"]][1]) for row in rows]
         days = [days_of(row["ended_at"], row["started_at"]) for row in rows]
         meetings = Counter((pair, ended) for pair, (ended, *_) in zip(pairs, days, strict=True))
-        all_candidates: list[RowCandidates] = []
+        comparisons: list[GameComparison] = []
         for place, (row, pair, of_row) in enumerate(zip(rows, pairs, days, strict=True)):
             own = self._own.get(row["key"], 0)
             same_day = [entry for day in of_row for entry in self._days.get((*pair, day), ())]
@@ -247,10 +247,10 @@ class CandidateIndex(Candidates):
             others = set() if own else self._by_moves_or_meeting(row, pair)
             # A game under its own key is that game, whatever others have its moves or its place in a round.
             if is_compared or others:
-                all_candidates.append(
-                    RowCandidates(place, own, sorted(set(same_day)), sorted(others.difference(same_day)))
+                comparisons.append(
+                    GameComparison(place, own, sorted(set(same_day)), sorted(others.difference(same_day)))
                 )
-        return iter(all_candidates)
+        return iter(comparisons)
 
     def _by_moves_or_meeting(self, row: Mapping[str, Any], pair: tuple[int, int]) -> set[int]:
         """Return the games of the same moves, and those of the same event, round and players."""

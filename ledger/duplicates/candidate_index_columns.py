@@ -9,7 +9,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ledger.duplicates.candidate_index import Candidates, RowCandidates, has_games, unreadable
+from ledger.duplicates.candidate_index import Candidates, GameComparison, has_games, unreadable
 from ledger.duplicates.game_keys import MADE
 from ledger.duplicates.namesakes import SameNames
 from ledger.duplicates.reported_games import SIDES, ReportedGames
@@ -60,7 +60,7 @@ class CandidateColumns(Candidates):
         """Return the games of the first entries of a journal, as many as can be claimed."""
         return cls(journal.read(0, len(claimed) - 1), people, SameNames.of_all(people), claimed)
 
-    def look(self, games: ReportedGames) -> Iterator[RowCandidates]:
+    def look(self, games: ReportedGames) -> Iterator[GameComparison]:
         """Yield the rows to compare, as of ``Candidates``."""
         self._meet(games.players())
         frame = games.frame()
@@ -98,7 +98,7 @@ class CandidateColumns(Candidates):
         for row in np.flatnonzero(is_compared).tolist():
             here = {entry for first, last in of_days for entry in self._positions[first[row] : last[row]].tolist()}
             further = {entry for entries, _ in others for entry in entries(row)} - here
-            yield RowCandidates(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
+            yield GameComparison(row, int(own[row]), sorted(here), [] if own[row] else sorted(further))
 
     def _indexed(self, bodies: list[bytes]) -> DataFrame:
         """Return the players and days of the games of a block of entries."""

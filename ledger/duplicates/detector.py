@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from ledger.duplicates.candidate_index import CandidateIndex, Candidates, GameIndex, RowCandidates
+from ledger.duplicates.candidate_index import CandidateIndex, Candidates, GameComparison, GameIndex
 from ledger.duplicates.candidate_index_columns import CandidateColumns
 from ledger.duplicates.candidates import KnownGame, load_games
 from ledger.duplicates.game_keys import MADE, is_made
@@ -132,16 +132,16 @@ class DuplicateDetector:
             return games, []
         repeats: list[tuple[int, ProbableDuplicate]] = []
         renamed: dict[int, str] = {}
-        reports = [(candidates, _Report(games.row(candidates.row), self._candidates)) for candidates in rows]
+        reports = [(comparison, _Report(games.row(comparison.row), self._candidates)) for comparison in rows]
         # the report with most fields takes its game first
         reports.sort(key=lambda pair: (-pair[1].field_count, pair[0].row))
-        for candidates, report in reports:
-            game = self._match(report, candidates, find)
+        for comparison, report in reports:
+            game = self._match(report, comparison, find)
             if game is not None and game.is_same:
-                renamed[candidates.row] = game.key
+                renamed[comparison.row] = game.key
             elif game is not None:
                 repeats.append(
-                    (candidates.row, ProbableDuplicate(report.line, report.key, game.key, game.entry, game.how))
+                    (comparison.row, ProbableDuplicate(report.line, report.key, game.key, game.entry, game.how))
                 )
         if renamed:
             keys = games.column("key")
@@ -164,11 +164,11 @@ class DuplicateDetector:
             return None
         return CandidateIndex.of_games(games, self._journal, find, self._people, self._claimed, self._index)
 
-    def _match(self, report: _Report, candidates: RowCandidates, find: Find) -> _Candidate | None:
+    def _match(self, report: _Report, comparison: GameComparison, find: Find) -> _Candidate | None:
         """Claim and return the recorded game that a report repeats or resembles; no other row of the file gets it."""
         assert self._candidates is not None
         best: _Candidate | None = None
-        for entry in candidates.entries:
+        for entry in comparison.entries:
             if self._candidates.claimed[entry]:
                 continue
             key, game = self._game(entry, find)
@@ -178,23 +178,23 @@ class DuplicateDetector:
             if agreeing:
                 # Doubled, so that the entry of its own key wins among those that agree equally well, and never against
                 # one that agrees better: another file may list the games of a day in another order.
-                candidate = _Candidate(key, entry, 2 * agreeing + (entry == candidates.own), is_same=True)
-            elif not candidates.own and report.looks_like(game.facts):
+                candidate = _Candidate(key, entry, 2 * agreeing + (entry == comparison.own), is_same=True)
+            elif not comparison.own and report.looks_like(game.facts):
                 # A report whose key is recorded repeats that game or contradicts it, which ``match_repeats`` decides.
                 candidate = _Candidate(key, entry, 0, is_same=False, how=report.how(key, game.facts))
             else:
                 continue
             if best is None or candidate.agreeing > best.agreeing:
                 best = candidate
-        best = best or self._match_with_contradiction(report, candidates, find)
+        best = best or self._match_with_contradiction(report, comparison, find)
         if best is not None:
             self._candidates.claimed[best.entry] = True
         return best
 
-    def _match_with_contradiction(self, report: _Report, candidates: RowCandidates, find: Find) -> _Candidate | None:
+    def _match_with_contradiction(self, report: _Report, comparison: GameComparison, find: Find) -> _Candidate | None:
         """Return the first recorded game that a report resembles but for its day, its colours or a name."""
         assert self._candidates is not None
-        for entry in candidates.others:
+        for entry in comparison.others:
             if self._candidates.claimed[entry]:
                 continue
             key, game = self._game(entry, find)

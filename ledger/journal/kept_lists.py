@@ -53,7 +53,7 @@ class ListRow(NamedTuple):
 
     @property
     def said(self) -> tuple[float, int, str | None]:
-        """What the list says of the player, whoever stands before: rating, games, day of the last one."""
+        """The player's own figures in the list, whatever the rank: rating, games, day of the last one."""
         return self.rating, self.games, self.last_game
 
 

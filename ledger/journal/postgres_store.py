@@ -52,21 +52,21 @@ _BEGIN = ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
 _BEGIN_SNAPSHOT = ServerStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _COMMIT, _ROLLBACK = ServerStatement("COMMIT"), ServerStatement("ROLLBACK")
 _RELEASE, _UNDO = ServerStatement("RELEASE SAVEPOINT append"), ServerStatement("ROLLBACK TO SAVEPOINT append")
-# A commit that writes, and so waits for standbys: a transaction that only reads waits for nobody.
+# A commit that writes, and so waits for standbys: a transaction that only reads waits for none.
 _MARK = ServerStatement("SELECT pg_logical_emit_message(true, 'rating-ledger', '')")
 _LOCK = "SELECT pg_advisory_xact_lock($1)"
 _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, $2::text::boolean)"
 _TAKEN = "23505"  # unique_violation
 _TYPES = ("int8", "text", "text", "bytea", "bytea")  # of an entry's columns
 
-# What changes when somebody changes the table or its triggers. It costs as much as a row: it is asked before many are
+# A value that changes with the table or its triggers. It costs as much as a row: it is read before many are
 # copied; a single one that a trigger changes is refused by its own statement.
 _SEAL = """
 SELECT concat(c.xmin, (SELECT string_agg(concat(t.oid, '.', t.xmin), ',') FROM pg_trigger t WHERE t.tgrelid = c.oid))
 FROM pg_class c WHERE c.oid = $1::bigint::oid
 """
 # Of several privileges in one text the server says whether any is held ("Access Privilege Inquiry Functions"): so it is
-# asked of those that nobody who records may have, and each of the others by itself.
+# asked of those that no recorder may have, and each of the others by itself.
 _LOOK = """
 SELECT has_schema_privilege(n.oid, 'USAGE'), j.oid::bigint, has_table_privilege(j.oid, 'SELECT'),
   has_table_privilege(j.oid, 'INSERT'), has_table_privilege(j.oid, 'UPDATE, DELETE, TRUNCATE'), current_user
@@ -76,7 +76,7 @@ WHERE n.nspname = $1
 """
 _ANYBODY = re.compile(r"""(?:^|[\s(,])"?\*"?(?:$|[\s),])""")  # among the names of standbys, the one that is any
 _PROMISE = "SELECT current_setting('synchronous_standby_names'), current_setting('synchronous_commit')"
-# What stands on our tables and is not ours, or is ours and gone: each with its table.
+# Foreign objects on our tables, and missing ones of ours: each with its table.
 _STRANGERS = """
 SELECT 'trigger', c.relname::text, t.tgname::text, t.tgenabled::text
 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
@@ -91,7 +91,7 @@ WHERE c.relnamespace = $1::text::regnamespace AND c.relkind = 'r' AND c.relpersi
 
 
 class _Statements(NamedTuple):
-    """What is asked of one journal's tables."""
+    """The queries of one journal's tables."""
 
     about: str
     leave: str
@@ -116,7 +116,7 @@ def _statements(schema: str) -> _Statements:
     s = quoted(schema)
     stretch = "position > $1::bigint AND position <= $2::bigint ORDER BY position"
     insert = f"INSERT INTO {s}.journal(position, kind, key, body, leaf) VALUES ($1, $2, $3, $4, $5)"
-    # division by zero, where a trigger of somebody else changed the row
+    # division by zero, if a foreign trigger changed the row
     unchanged = "RETURNING 1 / (position = $1 AND kind = $2 AND key = $3 AND body = $4 AND leaf = $5)::integer"
     return _Statements(
         about=f"SELECT name, value FROM {s}.about",
@@ -149,7 +149,7 @@ class PostgresJournal(StoredTree):
     Attributes:
         path: the place as it is named in messages.
         identity: of the journal: 32 hexadecimal digits, made with its tables.
-        refusal: why nothing may be written, where whoever opened it found out.
+        refusal: why nothing may be written, if the process that opened it found a reason.
         went_to: where the ledger was moved to from here; None where it was not.
     """
 
@@ -166,7 +166,7 @@ class PostgresJournal(StoredTree):
 
         Args:
             address: of the database, without a password.
-            schema: in which the tables stand.
+            schema: the schema of the tables.
             identity: that the journal must have, where it is known.
             patience: seconds that the server may say nothing, and that another writer may take.
             needs_quorum: whether nothing may be recorded on a server that waits for no other one.
@@ -180,11 +180,11 @@ class PostgresJournal(StoredTree):
         self.identity = identity or ""
         self._statements = _statements(schema)
         self._edge = Edge()
-        # the last entry, and its leaf, of those that stand wherever they are to stand, as far as this process knows
+        # the last entry, and its leaf, that all required servers have, as far as this process knows
         self._settled: tuple[int, bytes | None] = (0, None)
-        self._seen = 0  # entries that whoever asked was told of, which may be gone with a server that is lost
+        self._seen = 0  # entries that were given in answers, which may be gone with a lost server
         self.went_to: str | None = None
-        self._fault: str | None = None  # why this user may not write, or nobody
+        self._fault: str | None = None  # why this user, or any user, may not write
         self._writer: PostgresWriter | None = None
         self._oid = 0  # of the table of entries
         self._seal = ""  # of that table, when everything on it was ours
@@ -202,7 +202,7 @@ class PostgresJournal(StoredTree):
     ) -> PostgresJournal:
         """Make an empty journal in a new schema, with roles for those who record and those who read.
 
-        The address must be that of somebody who may make schemas and roles.
+        The address must be that of a user who may make schemas and roles.
 
         Raises:
             StorageError: the schema exists, or cannot be made.
@@ -228,7 +228,7 @@ class PostgresJournal(StoredTree):
         return cls(address, schema, identity=identity, patience=patience)
 
     def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
-        """The answers to questions about what stands beside the journal, in one round trip.
+        """Return the answers to queries of other tables, in one round trip.
 
         Raises:
             StorageError: the server cannot be reached, or refuses.
@@ -236,7 +236,7 @@ class PostgresJournal(StoredTree):
         return self._ask(*questions)
 
     def change(self, *statements: ServerStatement) -> list[ServerAnswer]:
-        """Have what stands beside the journal changed, in one round trip: all of it, or nothing.
+        """Change rows of other tables, in one round trip: all of them, or none.
 
         Where a write transaction is open it becomes part of that one. Else what was asked in the moment in which the
         connection was lost is asked again on a new one, so it may be done twice.
@@ -255,7 +255,7 @@ class PostgresJournal(StoredTree):
         return answers[1:-1]
 
     def _refuse_unreplicated(self) -> None:
-        """A cancelled wait for standbys ends in a commit without an error: nothing but a warning tells."""
+        """Note the warning of a cancelled wait for standbys, which ends in a commit without an error."""
         if self._session.warnings:
             raise StorageError(
                 self.path,
@@ -360,7 +360,7 @@ class PostgresJournal(StoredTree):
             try:
                 self._session.try_to_ask(_ROLLBACK)
             except (LostError, StatementRefusedError):
-                self._session.drop()  # the server rolls back what nobody is there to commit
+                self._session.drop()  # the server rolls back a transaction without a client
 
     def size(self) -> int:
         """Number of committed entries."""
@@ -381,10 +381,10 @@ class PostgresJournal(StoredTree):
             return super()._find_last(size, leaf)
         except CorruptError:
             settled, its_leaf = self._settled
-            stands = self._leaves(settled - 1, settled) if settled else [its_leaf]
-            if self._edge.frontier.size <= settled or stands != [its_leaf]:
+            last_leaf = self._leaves(settled - 1, settled) if settled else [its_leaf]
+            if self._edge.frontier.size <= settled or last_leaf != [its_leaf]:
                 raise
-        # What was known beyond the settled entries went with a lost server: the edge is read anew from the tables.
+        # Entries beyond the settled ones went with a lost server: the edge is read again from the tables.
         self._edge = Edge()
         return size
 
@@ -407,7 +407,7 @@ class PostgresJournal(StoredTree):
             for stretch, answer in zip(stretches, answers, strict=True):
                 ((stored, joined),) = answer.rows()
                 parts = [] if joined is None else joined.split(_BETWEEN)
-                if len(parts) != stored:  # whoever changed a body may have put anything into it
+                if len(parts) != stored:  # a changed body may hold anything
                     parts = self._ask(ServerStatement(self._statements.read_each, stretch))[0].column()
                 bodies += parts
             if bodies:
@@ -443,14 +443,14 @@ class PostgresJournal(StoredTree):
         return next(iter(answer.column()), None)
 
     def leave(self, place: str) -> None:
-        """Take nothing more, for the ledger went to another place, which whoever wants to record here is told.
+        """Refuse all further entries, for the ledger went to another place, which the refusal names.
 
         Within a write transaction, so that nothing was recorded since the other place has all of it.
         """
         self._ask(ServerStatement(self._statements.leave, [place]))
 
     def fence(self) -> None:
-        """Return once whatever could be read here when it was called stands on as many servers as are asked for.
+        """Return once all entries that could be read at the call are on as many servers as required.
 
         An entry can be seen before standbys have it, and goes if the leader is lost in that moment. Where nothing was
         recorded since this process knew that last, nothing is asked of the server but the size.
@@ -493,20 +493,20 @@ class PostgresJournal(StoredTree):
             keys: that will be asked about, answered together with the lock.
 
         Raises:
-            StorageError: another one writes, the server does not answer or refuses, or somebody changed the tables.
-            CorruptError: what this process recorded, now or before, does not stand there.
+            StorageError: another process writes, the server does not answer or refuses, or the tables were changed.
+            CorruptError: an entry of this process, now or before, is missing there.
         """
         try:
             few = keys if len(keys) <= FEW else ()
-            last, *stand = self._begin(patience, self._finding(few))
+            last, *rows = self._begin(patience, self._finding(few))
             self._catch_up(self._find_last(*_position_and_leaf(last)))
             for _, _, ending in last.rows():
                 self._edge.recorded_at = recorded_at_of(ending)
             self._writer = writer = PostgresWriter(self, self._session, self._edge.copy())
-            writer.learn(few, _found(stand))
+            writer.learn(few, _found(rows))
             yield writer
             if not writer.added and writer.saw_any:
-                # Whoever is told that a fact is known must be told so of one that stays.
+                # An answer that a fact is recorded already must be about one that stays.
                 writer.ask(_MARK)
             writer.commit()
         finally:
@@ -521,7 +521,7 @@ class PostgresJournal(StoredTree):
             self._find_last(*self._last())
 
     def check_seal(self) -> None:
-        """Make sure that nobody changed the table of entries or its triggers since it was looked at.
+        """Make sure that the table of entries and its triggers are unchanged since the last look.
 
         Raises:
             StorageError: there is a trigger or a rule that this program did not make, or one of its own is gone.
@@ -533,7 +533,7 @@ class PostgresJournal(StoredTree):
                 raise StorageError(self.path, self._fault)
 
     def faults(self) -> list[str]:
-        """What stands on the tables and is not of this program, or is and misses or is switched off; in words."""
+        """Return the foreign, missing or disabled objects on the tables, in words."""
         (strangers,) = self._ask(ServerStatement(_STRANGERS, [quoted(self.schema)]))
         return _faults(strangers)
 
@@ -554,7 +554,7 @@ class PostgresJournal(StoredTree):
                 if refusal is not None:
                     raise StorageError(self.path, refusal)
             oid = self._oid
-            # Each time: Patroni sets anew whom the server waits for whenever another one comes or goes.
+            # Each time: Patroni changes the servers to wait for whenever one comes or goes.
             promise = [ServerStatement(_PROMISE)] if self._needs_quorum else []
             answers = self._session.ask(
                 _BEGIN,
@@ -570,7 +570,7 @@ class PostgresJournal(StoredTree):
                 if promise and (fault := _too_little(begun.pop(0))) is not None:
                     raise StorageError(self.path, f"{fault}; nothing was recorded")
                 return begun
-            # The connection was lost and is another one now, to tables that were made anew by a restore.
+            # The connection was lost and is another one now, to tables that a restore made.
             self._roll_back()
 
 
@@ -579,7 +579,7 @@ def _too_little(promise: ServerAnswer) -> str | None:
 
 
 def promises_too_little(standbys: str, commit: str) -> str | None:
-    """Why what a server acknowledges may be lost with it; None where another one has it by then.
+    """Return why acknowledged entries may be lost with a server; None if another one has them by then.
 
     Args:
         standbys: its ``synchronous_standby_names``.
@@ -610,7 +610,7 @@ def _found(answers: Iterable[ServerAnswer]) -> dict[str, Stored]:
 
 
 def _faults(strangers: ServerAnswer) -> list[str]:
-    """What stands on the tables and is not own, or is own and missing or switched off."""
+    """Return the foreign objects on the tables, and own ones that are missing or disabled."""
     own = {(table, name) for table, names in TRIGGERS.items() for name in names}
     there = strangers.rows()
     faults = []
@@ -637,9 +637,9 @@ class PostgresWriter(StoredWriter):
         self._journal = journal
         self._session = session
         self._statements = journal._statements
-        self._stand: dict[str, Stored | None] = {}  # by key, what was found of it; nobody else can take it by now
-        self.saw_any = False  # whether entries that stand already were looked up
-        self._is_sealed = False  # nobody can change the table any more once a row of this transaction stands in it
+        self._looked_up: dict[str, Stored | None] = {}  # by key, its entry; no other process can take it by now
+        self.saw_any = False  # whether stored entries were looked up
+        self._is_sealed = False  # the table cannot be changed any more once it has a row of this transaction
         self._waiting: list[
             tuple[ServerStatement, int | None, str]
         ] = []  # with the rows that each must add, and its table
@@ -678,7 +678,7 @@ class PostgresWriter(StoredWriter):
     def learn(self, keys: Iterable[str], entries: Mapping[str, Stored]) -> None:
         """Take note of which of these few keys are borne by which entries, found under the lock."""
         self.saw_any = self.saw_any or bool(entries)
-        self._stand |= {key: entries.get(key) for key in keys}
+        self._looked_up |= {key: entries.get(key) for key in keys}
 
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The entries that bear these keys, those of this transaction included."""
@@ -686,9 +686,9 @@ class PostgresWriter(StoredWriter):
             entries = self._journal.find(keys) if self.size else {}
             self.saw_any = self.saw_any or bool(entries)
             return entries
-        if not self._stand.keys() >= set(keys):
+        if not self._looked_up.keys() >= set(keys):
             self.learn(keys, self._journal.find(keys) if self.size else {})
-        return {key: stored for key in keys if (stored := self._stand[key]) is not None}
+        return {key: stored for key in keys if (stored := self._looked_up[key]) is not None}
 
     def _last_body(self) -> bytes:
         (answer,) = self.ask(ServerStatement(self._statements.last))
@@ -702,9 +702,9 @@ class PostgresWriter(StoredWriter):
             self._copy(kinds, keys, bodies, leaves)
         else:
             row: list[Value] = [self.size + 1, next(iter(kinds)), keys[0], bodies[0], leaves[0]]
-            # Asked under the lock, and free: nobody takes it before the commit, so the row goes with that and an entry
-            # costs two round trips. ``...`` is a key that was not asked.
-            if self._stand.get(keys[0], ...) is None:
+            # Asked under the lock, and free: no process takes it before the commit, so the row goes with it and an
+            # entry costs two round trips. ``...`` is a key that was not asked.
+            if self._looked_up.get(keys[0], ...) is None:
                 self._waiting.append((ServerStatement(self._statements.insert, row), 1, "journal"))
             else:
                 (answer,) = self.ask(ServerStatement(self._statements.insert_if_new, row))
@@ -712,7 +712,7 @@ class PostgresWriter(StoredWriter):
                     raise KeyTakenError
         # What was looked up before says of them that they are free.
         for key in keys:
-            self._stand.pop(key, None)
+            self._looked_up.pop(key, None)
 
     def _copy(
         self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
@@ -747,5 +747,5 @@ class PostgresWriter(StoredWriter):
         frames = dict(texts)
         if frames:
             columns = [array(BYTEA, frames), array(BYTEA, frames.values())]
-            # How many of them are new nobody knows: those that stand there are passed over.
+            # How many of them are new is unknown: stored ones are skipped.
             self._waiting.append((ServerStatement(self._statements.keep_texts, columns), None, "texts"))

@@ -1,6 +1,6 @@
-"""The tables of a journal on PostgreSQL: how they are made, guarded and granted, as SQL to run or to hand to somebody.
+"""The tables of a journal on PostgreSQL: how they are made, guarded and granted, as SQL to run or to hand over.
 
-Plain SQL, no extension. Three roles: the owner, as whom nobody logs in; writers, who may read and add; readers. What
+Plain SQL, no extension. Three roles: the owner, which has no login; writers, who may read and add; readers. What
 guards a file's tables guards these too: an entry is added at the next position under a new key, and nothing is ever
 changed or deleted. The triggers are a guard rail against mistakes of the owner, the grants one against everybody else;
 the Merkle tree is the lock.
@@ -23,9 +23,9 @@ class Roles:
     """Names of the roles of one ledger; roles are the whole server's, so two ledgers there have different ones.
 
     Attributes:
-        owner: of the tables; nobody logs in as it.
-        writer: granted to whoever records.
-        reader: granted to whoever only reads.
+        owner: of the tables; it has no login.
+        writer: granted to users who record.
+        reader: granted to users who only read.
     """
 
     owner: str
@@ -40,13 +40,13 @@ class Roles:
 
 # Keys are in the order of their bytes (COLLATE "C"), as in a file: any other order is a library's, which may sort
 # otherwise once the server is brought up to date, and an index is then damaged. A function has a search_path of its
-# own, pg_temp at its end, so that nobody's temporary objects are taken for the server's (CREATE FUNCTION, "Writing
+# own, pg_temp at its end, so that no user's temporary objects are taken for the server's (CREATE FUNCTION, "Writing
 # SECURITY DEFINER Functions Safely"). ``leave`` runs as the owner: who records may add no other line to ``about``. {s}:
 # the schema. ``about`` says what this is: a later version reads it before it touches anything else. Of a statement's
-# rows the first must follow what stood there, and they must follow each other. The check is made once a statement: a
+# rows the first must follow the former last one, and they must follow each other. The check is made once a statement: a
 # trigger for each row costs as much as the row itself. Nodes follow from the entries: the check adds them itself, and
-# whoever records can neither forge nor leave out one. Texts go through a function; PostgreSQL cannot unpack zstd, so
-# that the SHA-256 of a text is compared by whoever reads it.
+# a recorder can neither forge nor leave out one. Texts go through a function; PostgreSQL cannot unpack zstd, so
+# that readers compare the SHA-256 of a text.
 _TABLES = """
 CREATE TABLE {s}.about(name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE {s}.journal(
@@ -143,7 +143,7 @@ TRIGGERS = {
     "nodes": ("nodes_never_changes",),
     "texts": ("texts_never_changes",),
 }
-# A role that exists is taken as it is. Whoever makes the tables acts as their owner while doing so, and no longer.
+# An existing role is taken as it is. The user who makes the tables acts as their owner only meanwhile.
 _ROLES = """
 DO $ledger$
 DECLARE
@@ -168,7 +168,7 @@ GRANT EXECUTE ON FUNCTION {s}.leave(text), {s}.keep_texts(bytea[], bytea[]) TO {
 RESET ROLE;
 {no_longer};
 """
-# Whoever makes the tables of an owner acts as that owner while doing so, and no longer. A superuser may without it.
+# The user who makes the tables of an owner acts as that owner only meanwhile. A superuser need not.
 _AS_OWNER = """
 DO $ledger$
 BEGIN
@@ -202,7 +202,7 @@ def making(schema: str, roles: Roles, identity: str) -> str:
     Args:
         schema: that is made.
         roles: that are made where they do not exist.
-        identity: of the journal, by which it is told from another one: 32 hexadecimal digits.
+        identity: of the journal, which distinguishes it from others: 32 hexadecimal digits.
     """
     names = [quoted(name) for name in (roles.owner, roles.writer, roles.reader)]
     words = dict(zip(("owner", "writer", "reader"), names, strict=True))
@@ -219,9 +219,9 @@ def making(schema: str, roles: Roles, identity: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A text as it stands in SQL, whatever the server takes backslashes for."""
+    """Return a text as an SQL literal, with any meaning of backslashes."""
     doubled = text.replace("'", "''")
-    # The blank in front parts the E from whatever word stands before it, as in libpq's PQescapeLiteral.
+    # The blank in front separates the E from the word before it, as in libpq's PQescapeLiteral.
     return f" E'{doubled}'".replace("\\", "\\\\") if "\\" in doubled else f"'{doubled}'"
 
 

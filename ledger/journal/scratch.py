@@ -1,8 +1,8 @@
-"""A journal that ends at an earlier entry, with further entries after it that nobody has recorded, or none.
+"""A journal that ends at an earlier entry, with further unrecorded entries after it, or none.
 
-What was known then, what would be, and what an import would record: one class, for whatever is derived or answered
-reads a journal in one way. Further entries stand in a database of their own that SQLite keeps in memory, and on the
-disk for temporary files where it grows: a dry run may bring a million. Nothing reaches the files of the ledger.
+It serves past states, dry runs and previews of imports: one class, for everything that is derived or answered reads a
+journal in one way. Further entries are in a database of their own that SQLite holds in memory, and on the disk for
+temporary files if it grows: a dry run may bring a million. Nothing reaches the files of the ledger.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Watch = Callable[[str, bytes], None]  # called with kind and body of each entry 
 
 
 class ScratchJournal:
-    """The first entries of a journal, which stays open for whoever opened it, and further ones after them."""
+    """The first entries of a journal, which its opener keeps open, and further ones after them."""
 
     def __init__(
         self, journal: Journal, size: int, further: Sequence[Entry] = (), *, watch: Watch | None = None
@@ -41,7 +41,7 @@ class ScratchJournal:
             journal: what is recorded.
             size: how many of its entries are known.
             further: those that follow them, from position *size* + 1 on.
-            watch: told of each entry that is tried; without it no entries are taken.
+            watch: receives each entry of a dry run; without it no entries are taken.
         """
         self._journal = journal
         self._known = size
@@ -53,7 +53,7 @@ class ScratchJournal:
 
     @cached_property
     def _further(self) -> sqlite.sqlite3.Connection:
-        """Where the further entries stand; not opened where there are none."""
+        """The database of the further entries; not opened if there are none."""
         # Without a name: SQLite spills it to a file of its own, which goes with the connection
         # (sqlite.org/inmemorydb.html).
         connection = sqlite.sqlite3.connect("", isolation_level=None)
@@ -70,7 +70,7 @@ class ScratchJournal:
 
     @property
     def recorded(self) -> int:
-        """How many of its entries are recorded: those that are tried follow them."""
+        """The number of recorded entries: those of a dry run follow them."""
         return self._known
 
     def know(self, entries: int) -> None:
@@ -85,7 +85,7 @@ class ScratchJournal:
         """A transaction that takes entries for as long as this object lasts; what an error undoes is forgotten.
 
         Raises:
-            StorageError: nobody watches what is tried, so that it takes none.
+            StorageError: it has no watch, so that it takes no entries.
         """
         if self._watch is None:
             when = "while something is tried out" if self._count else f"as it stood at entry {self._known}"
@@ -122,7 +122,7 @@ class ScratchJournal:
         """
         if size > self.size():
             raise ValueError(f"{size} entries of {self.size()}")
-        # no root is of what nobody recorded
+        # unrecorded entries have no root
         return self._journal.root_at(size) if size <= self._known else EMPTY_ROOT
 
     def subtree_root(self, first: int, last: int) -> bytes:

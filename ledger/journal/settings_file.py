@@ -1,6 +1,6 @@
-"""What ``club.toml`` says of a ledger: where its journal, its checkpoints and its key are, and how it is served.
+"""The settings in ``club.toml``: where a ledger's journal, checkpoints and key are, and how it is served.
 
-A ledger needs no such file: then the journal is the file ``club.db``, and everything else stands beside it.
+A ledger needs no such file: then the journal is the file ``club.db``, and everything else is next to it.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class ServerPlace:
 
     Attributes:
         address: of the database, as libpq has it, without a password.
-        schema: of the journal; the names are in another one beside it.
+        schema: of the journal; the names are in another one.
         patience: seconds that the server may say nothing, and that another writer may take.
-        durability: what the server must promise of what it acknowledges: ``quorum``, that it stands on another one
-            too; ``server``, whatever it is set up for.
+        durability: the server's promise for acknowledged entries: ``quorum``: another server has them, too;
+            ``server``: as it is configured.
     """
 
     address: str
@@ -54,12 +54,12 @@ class ServerPlace:
 
     @property
     def needs_quorum(self) -> bool:
-        """Whether nothing may be recorded where the server does not wait for another one."""
+        """True if nothing may be recorded while the server does not wait for another one."""
         return self.durability == QUORUM
 
 
 def standing(ledger: Path) -> Path:
-    """The file by which a ledger stands at a path: the journal, or the settings of one that is on a server."""
+    """Return the file of the ledger at a path: the journal, or the settings of one on a server."""
     return ledger if ledger.exists() else SettingsFile(ledger).path
 
 
@@ -78,7 +78,7 @@ def inode(ledger: Path) -> int:
 def server_of(ledger: Path) -> ServerPlace | None:
     """Where the ledger at a path is on a server; None for files.
 
-    A journal that stands there is the ledger, whatever the settings say of it.
+    A journal at the path is the ledger, even if the settings say otherwise.
 
     Raises:
         StorageError: as ``SettingsFile.server``.
@@ -131,10 +131,10 @@ class SettingsFile:
         return ServerPlace(words.pop(JOURNAL), **{SCHEMA: self._ledger.stem, **words})
 
     def serve(self) -> dict[str, Any]:
-        """What stands in the table ``[serve]``; empty where there is none.
+        """Return the table ``[serve]``; empty if there is none.
 
         Raises:
-            StorageError: as ``_told``, or a value stands in the place of the table.
+            StorageError: the file cannot be read, or a value is in the place of the table.
         """
         self._told()
         return dict(self._parsed().get(SERVE, {}))
@@ -167,13 +167,13 @@ class SettingsFile:
 
     def _write(self, lines: list[str], instead: Iterable[str]) -> None:
         """Write lines in the place of those of some words."""
-        stand = self.path.read_text("utf-8").splitlines(keepends=True) if self.path.exists() else []
+        present = self.path.read_text("utf-8").splitlines(keepends=True) if self.path.exists() else []
         for word in instead:
             of_word = re.compile(rf"""\s*({word}|"{word}"|'{word}')\s*=""")
-            stand = [line for line in stand if not of_word.match(line)]
+            present = [line for line in present if not of_word.match(line)]
         # Before all others: a line behind the head of a table would belong to that table.
         try:
-            replace_file(self.path, "".join([*lines, *stand]).encode())
+            replace_file(self.path, "".join([*lines, *present]).encode())
         except OSError as error:
             raise StorageError(str(self.path), f"cannot be written: {error.strerror or error}") from error
 
@@ -203,7 +203,7 @@ class SettingsFile:
 
     def _parsed(self) -> dict[str, Any]:
         path = self.path
-        # as it mostly is, and quicker told than by an error
+        # the usual case, and quicker than an error
         if not os.path.lexists(path):
             return {}
         try:

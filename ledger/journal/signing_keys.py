@@ -54,7 +54,7 @@ class NoteKey:
 
     @property
     def key_id(self) -> bytes:
-        """What marks its signatures, 4 bytes."""
+        """The mark of its signatures, 4 bytes."""
         return sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
 
     @property

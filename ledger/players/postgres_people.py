@@ -46,7 +46,7 @@ WRITER_SECONDS = 60.0  # how long a writer waits for another before it says so
 READER_SECONDS = 10.0  # how long an erasure waits for transactions that began before it
 _PAUSE = 0.2  # seconds between two looks whether they are over
 _GRACE = 5.0  # seconds more than the server waits for a lock, so that it can say so
-_LONGEST = 3_600.0  # seconds for which a server that writes a table anew may say nothing
+_LONGEST = 3_600.0  # seconds for which a server that rewrites a table may say nothing
 _NOT_AVAILABLE = "55P03"  # lock_not_available
 _KEPT_CHANGES = 1_000  # of others, that a session may have missed without counting as another one's file
 _COLUMNS = "player, identity, name, salt, joined_at"
@@ -127,7 +127,7 @@ class NamesDatabase:
                 try:
                     session.try_to_ask(undo)
                 except (LostError, StatementRefusedError):
-                    session.drop()  # the server rolls back what nobody is there to commit
+                    session.drop()  # the server rolls back a transaction without a client
             raise
         self._in_transaction().ask(end, place=self.place)
 
@@ -370,7 +370,7 @@ class PostgresPeople(People):
         return [identity for (identity,) in self._database.rows(query)]
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
-        """Those of these players that are known, in order of the numbers."""
+        """Return the known ones of these players, in order of the numbers."""
         persons = self._persons("player = ANY(%(players)s) ORDER BY player", players=bigints(players))
         return {person.player: person for person in persons}
 
@@ -468,8 +468,8 @@ class PostgresPeople(People):
         connection.add_notice_handler(count)
         try:
             with self._database.transaction(patience):
-                anew = self._database.statement("SELECT {s}.written_anew(%(table)s)", table=table)
-                self._database.session().ask(anew, patience=_LONGEST, place=self.path)
+                rewrite = self._database.statement("SELECT {s}.written_anew(%(table)s)", table=table)
+                self._database.session().ask(rewrite, patience=_LONGEST, place=self.path)
         finally:
             connection.remove_notice_handler(count)
         return kept

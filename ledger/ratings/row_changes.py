@@ -1,4 +1,4 @@
-"""What a player's row was before and is after: one model for lists that are compared, dry runs and corrections."""
+"""The change of a player's row: one model for compared lists, dry runs and corrections."""
 
 from __future__ import annotations
 

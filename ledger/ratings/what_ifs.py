@@ -1,4 +1,4 @@
-"""What entries would do to the ratings: the same questions, asked before and within a dry run.
+"""The effects of entries on the ratings: the same questions, asked before and within a dry run.
 
 The answers equal what will come by construction: the games are rated and their rows written as ever. For lists that
 were published it says how many rows would differ as revised, and the largest of them.
