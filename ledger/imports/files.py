@@ -282,7 +282,7 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _stored(file: BinaryIO, reading: Reading) -> Iterator[bytes]:
-    """The stored bytes, counted. A pipe is read as it fills."""
+    """Yield the stored bytes, counted. A pipe is read as it fills."""
     # ``read`` would wait until a pipe gave all of it
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
     while True:

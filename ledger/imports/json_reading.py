@@ -137,7 +137,7 @@ class _Splitter:
         return None
 
     def line_here(self) -> int:
-        """The line up to which the stream was read; a line end at its end begins no other one."""
+        """Return the line up to which the stream was read; a line end at its end begins no other one."""
         ended = self.place == len(self.rest) and self.ends_line
         return max(1, self.line + self.rest.count(b"\n", 0, self.place) - ended)
 

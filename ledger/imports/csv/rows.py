@@ -268,7 +268,7 @@ class RowReader:
 
     @property
     def line(self) -> int:
-        """Return the next line."""
+        """The next line."""
         return self._line
 
     def blocks(self, layout: RowLayout) -> Iterator[tuple[DataFrame, Faults]]:

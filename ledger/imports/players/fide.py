@@ -1,6 +1,6 @@
 """FIDE's downloadable rating lists: as text in fixed columns, and as XML read as it comes.
 
-A list tells rating, K, year of birth; its games are those of the last period, not those behind the rating, and are not
+A list has rating, K, year of birth; its games are those of the last period, not those behind the rating, and are not
 taken. Who has no rating comes in without one.
 
 As text, the columns begin where the words of the first line begin. The combined list (``players_list``) has ``SRtng SGm
@@ -41,7 +41,7 @@ _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT",
 
 
 def month_of(word: str) -> str | None:
-    """The first day of a month as lists write it: ``SEP26`` is ``2026-09-01``; None where it is none."""
+    """Return the first day of a month as lists write it: ``SEP26`` is ``2026-09-01``; None for other texts."""
     name, year = word[:3].upper(), word[3:]
     if name not in _MONTHS or len(year) != 2 or not year.isdecimal():
         return None
@@ -50,7 +50,7 @@ def month_of(word: str) -> str | None:
 
 
 def without_strangers(cells: DataFrame) -> DataFrame:
-    """K without a rating tells nothing: lists give one to players of other lists."""
+    """Drop K without a rating: lists give one to players of other lists."""
     unrated = pl.col("rating").fill_null("").str.strip_chars().is_in(["", "0"])
     return cells.with_columns(k_factor=pl.when(unrated).then(None).otherwise(pl.col("k_factor")))
 
@@ -65,14 +65,14 @@ _TEXT_RATINGS: Mapping[str, tuple[str, str]] = {
 
 
 class ListLayout(NamedTuple):
-    """Where the fields of a list stand: by our name first and last column, from 0; and from when the list holds."""
+    """The columns of a list: by our name the first and last one, from 0; and the day from which the list holds."""
 
     places: Mapping[str, tuple[int, int | None]]
     since: str | None
 
 
 def is_text(first: bytes) -> bool:
-    """Whether a file begins as a list does."""
+    """Return whether a file begins as a list does."""
     return re.match(rb"(?:\xef\xbb\xbf)?ID[ _][Nn]umber\s+Name\b", first) is not None
 
 
@@ -115,13 +115,13 @@ def read_layout(line: str, kind: str) -> ListLayout:
 
 
 def text_frames(lines: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
-    """The good players of a list, in the columns of ``player_schema()``; the bad lines go to *reading*.
+    """Yield the good players of a list, in the columns of ``player_schema()``; the bad lines go to *reading*.
 
     Args:
         lines: the file.
         reading: takes the faults.
         kind: which rating of a combined list.
-        since: from when it holds; None: as its first line tells, and a fault where that does not tell.
+        since: from when it holds; None: the day of its first line, and a fault if that has none.
     """
     source = iter(lines)
     header = next(source, b"")
@@ -168,12 +168,12 @@ _XML_RATINGS: Mapping[str, tuple[str, str]] = {
 }
 
 
-class _Stop(ValueError):  # noqa: N818 (a reason to stop, told as a fault)
-    """What ends the reading of a document."""
+class _Stop(ValueError):  # noqa: N818 (a reason to stop, reported as a fault)
+    """The reason to end the reading of a document."""
 
 
 def is_xml(first: bytes) -> bool:
-    """Whether a file begins as a list does."""
+    """Return whether a file begins as a list does."""
     return re.match(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!DOCTYPE|playerslist|player)\b", first) is not None
 
 
@@ -227,20 +227,20 @@ class _PlayerElements:
             self._player = None
         elif self._player is not None and name == self._field:
             meaning = self._names.get(name)
-            # the rating of the kind that was asked for goes before the one that every list has
+            # the rating of the requested kind goes before the one that every list has
             if meaning is not None and (name in self._own or meaning not in self._player):
                 self._player[meaning] = "".join(self._text)
         self._field = None
 
 
 def xml_frames(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
-    """The good players of a list, in the columns of ``player_schema()``; the bad ones go to *reading*.
+    """Yield the good players of a list, in the columns of ``player_schema()``; the bad ones go to *reading*.
 
     Args:
         chunks: the file.
         reading: takes the faults; one that ends the reading, too.
         kind: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
-        since: from when the list holds; None is a fault, for the list does not tell.
+        since: from when the list holds; None is a fault, for the list does not say it.
     """
     if since is None:
         reading.fault_of_file(1, NO_DAY)

@@ -1,4 +1,4 @@
-"""Lists of players: which reader a file wants, by how it begins, and the reader of a CSV of our own columns.
+"""Lists of players: the choice of a reader by the beginning of a file, and the reader of a CSV of our own columns.
 
 The header of a CSV names columns in any order; unknown ones are passed over.
 """
@@ -38,7 +38,7 @@ REQUIRED = (("identity", "fide_id", "name"),)
 
 
 def csv_frames(stream: BinaryIO, reading: Reading, size: int = BATCH_CSV) -> Iterator[DataFrame]:
-    """The good players of a file, in the columns of ``player_schema()``; the bad rows go to *reading*."""
+    """Yield the good players of a file, in the columns of ``player_schema()``; the bad rows go to *reading*."""
     rows = RowReader(stream, size, reading)
     try:
         layout = read_header(rows.header(), COLUMNS, REQUIRED)
@@ -57,19 +57,19 @@ FORMATS = ("csv", "fide-text", "fide-xml")
 
 
 def detect(first: bytes) -> str:
-    """The format that a list begins like: one of ``FORMATS``."""
+    """Return the format that a list begins like: one of ``FORMATS``."""
     if fide.is_xml(first):
         return "fide-xml"
     return "fide-text" if fide.is_text(first) else "csv"
 
 
 def list_name(fmt: str, kind: str) -> str | None:
-    """What a list is called where nobody names it; None for what may come from anywhere."""
+    """Return the default name of a list; None if it may come from any source."""
     return None if fmt == "csv" else f"FIDE {kind} rating list"
 
 
 def frames(source: Source, fmt: str, kind: str, since: str | None) -> Iterator[DataFrame]:
-    """The good players of a file, in the columns of ``player_schema()``; the faults go to its reading.
+    """Yield the good players of a file, in the columns of ``player_schema()``; the faults go to its reading.
 
     Args:
         source: the file.

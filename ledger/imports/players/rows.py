@@ -1,6 +1,6 @@
 """Cells of a list of players to values: columns of text in, source players out, a fault for each bad row.
 
-The words of a single value are understood here, once for each distinct text; which file they come from is not known.
+Each distinct text of a value is parsed once; the file that it comes from does not matter.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _UNRATED = {"", "0", "-", "?", "unrated", "unr"}
 
 
 def decimal(text: str) -> str | None:
-    """A decimal above 0 as events carry it; None where nothing, or 0, stands there."""
+    """Return a decimal above 0 as events carry it; None for a blank or 0."""
     tidy = text.strip()
     if tidy.casefold() in _UNRATED:
         return None
@@ -53,7 +53,7 @@ def decimal(text: str) -> str | None:
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int | None]:
-    """A whole number within limits; None where nothing stands there."""
+    """Return a whole number within limits; None for a blank."""
 
     def read(text: str) -> int | None:
         # So pandas writes a whole number of a column with gaps.
@@ -68,7 +68,7 @@ def whole_number(low: int, high: int) -> Callable[[str], int | None]:
 
 
 def birth_year(text: str) -> int | None:
-    """A year of birth, alone or at the beginning of a date; None where nothing, or 0, stands there."""
+    """Return a year of birth, alone or at the beginning of a date; None for a blank or 0."""
     tidy = text.strip()
     if tidy[:4] in {"", "0", "0000", "-"}:
         return None
@@ -76,7 +76,7 @@ def birth_year(text: str) -> int | None:
 
 
 def standing(text: str) -> str | None:
-    """A standing; None where nothing stands there."""
+    """Return a membership status; None for a blank."""
     tidy = text.strip().casefold()
     if tidy and tidy not in set(Standing):
         raise ValueError(f"must be one of {', '.join(Standing)}")
@@ -91,7 +91,7 @@ def _identity(text: str) -> str | None:
 
 
 def _day(text: str) -> str | None:
-    """A day or an instant; nobody can say here which number of 04/05/2024 comes first."""
+    """Return a day or an instant; the order of 04/05/2024 cannot be given here."""
     try:
         return values.instant(text)
     except ValueError as error:
@@ -126,7 +126,7 @@ def _plan() -> _Plan:
 
 
 class Converter:
-    """Puts the fields of a file's rows together; remembers the meanings of values from block to block."""
+    """Puts the fields of a file's rows together; caches the meanings of values from block to block."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:
         """Take the columns that the file has, as it calls them."""
@@ -135,7 +135,7 @@ class Converter:
         self._named = Meaning(name_identity)
 
     def convert(self, cells: DataFrame) -> tuple[DataFrame, Faults]:
-        """The good players of a block of cells (text by column, and ``line``), and the faults of the other rows."""
+        """Return the good players of a block of cells (text by column, and ``line``), and the faults of other rows."""
         forget_much({self._named, *(meaning for meaning, _ in self._plan.values())})
         columns = {
             name: meaning.column(self._labels[name], cells[name], plain)

@@ -5,7 +5,7 @@ letters make a game in ``trf.pairings``. No file is opened here.
 
 What a game's key is made from is ``trf:`` and 24 hexadecimal digits of the SHA-256 over: name of the tournament, its
 first day (or else its last, or that of the game), round, identity of White, identity of Black, parted by 0x1f, in
-UTF-8. The result does not count, so that a report that comes again with a corrected one tells the same game.
+UTF-8. The result does not count, so that a repeated report with a corrected one has the same game.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DAY = 10  # characters of an instant that names a day
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """What the report does not say, or not clearly.
+    """Hints for facts that the report does not have, or not clearly.
 
     Attributes:
         day: when the games were played, where the report names no day: an instant of any precision.
@@ -58,8 +58,8 @@ class _Tournament:
     players: int = 0  # lines of players
     rounds: int = 0
 
-    def begins_anew(self, kind: str) -> bool:
-        """True if a line of this kind belongs to the next tournament of the file."""
+    def is_next_tournament(self, kind: str) -> bool:
+        """Return whether a line of this kind belongs to the next tournament of the file."""
         return self.players > 0 and kind in self.header.met
 
 
@@ -67,7 +67,7 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
     """Read the games of every tournament in a file, by rounds.
 
     A player's line that cannot be read is a fault; games of the other players are read. So is a game whose two lines
-    contradict each other, and a player who stands there twice. Forfeits and games of less than one move are games that
+    contradict each other, and a player who is there twice. Forfeits and games of less than one move are games that
     were not played (``unplayed``); byes and absences are rounds without a game. Never raises for bad input.
 
     Args:
@@ -80,7 +80,7 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
     for number, line in enumerate(lines, 1):
         raw = line.removeprefix(_BOM)  # of every line: a file may be joined of several, each with its mark
         kind = decode(raw[:3])
-        if kind in UNIQUE and tournament.begins_anew(kind):
+        if kind in UNIQUE and tournament.is_next_tournament(kind):
             yield from _games(tournament, reading, options)
             tournament = _Tournament(Header(number))
         if raw.startswith(PLAYER):
@@ -97,7 +97,7 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
 
 
 def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Reading, options: Options) -> bool:
-    """Take the line of a player; False where there is more than a tournament may have."""
+    """Take the line of a player; return False if there are more than a tournament may have."""
     tournament.players += 1
     # Latin-1 takes any bytes: the rank is needed even of a line that cannot be read otherwise.
     rank = raw[4:8].decode("latin-1").strip(" ")
@@ -177,14 +177,14 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
     for bye in pairings.byes:
         day = began or str(day_of(bye.round))
         _keep_bye(bye, name, day, header.allotted() if bye.brings is Brings.ALLOTTED else USUAL, speed, reading)
-    telling = (_source_game(game, name, began, str(day_of(game.round)), speed) for game in pairings.games)
-    yield from without_byes(telling, reading, began)
+    source_games = (_source_game(game, name, began, str(day_of(game.round)), speed) for game in pairings.games)
+    yield from without_byes(source_games, reading, began)
 
 
 def _keep_bye(bye: Bye, name: str | None, day: str, worth: int, speed: str | None, reading: Reading) -> None:
     entrant = bye.entrant
     if entrant.identity.startswith("name:") and is_nobody(entrant.name):
-        return  # a line for who is nobody
+        return  # a line for no player
     if name is None:
         reading.skipped[OF_NO_TOURNAMENT] += 1
         return
@@ -194,7 +194,7 @@ def _keep_bye(bye: Bye, name: str | None, day: str, worth: int, speed: str | Non
 
 
 def _speed(header: Header, reading: Reading) -> str | None:
-    """The speed class of the coded time control (222), or else of the one in words (122)."""
+    """Return the speed class of the coded time control (222), or else of the one in words (122)."""
     for record, read in (("222", header.speed), ("122", lambda: speed_in_words(header.text("122")))):
         try:
             if speed := read():
@@ -228,7 +228,7 @@ def _source_game(game: Pairing, name: str | None, began: str | None, day: str, s
 
 
 def _note(tournament: _Tournament, pairings: Pairings, days: Days, reading: Reading) -> None:
-    """What somebody should know of a tournament beside its games."""
+    """Note facts about a tournament that a person should know, next to its games."""
     header = tournament.header
     playing = {rank for game in pairings.games for rank in (game.white.read.rank, game.black.read.rank)}
     playing |= {bye.entrant.read.rank for bye in pairings.byes}

@@ -35,7 +35,7 @@ _NAMED_PROBLEMS = 10  # problems of a line
 
 _BIRTH = r"\d{4}(([/.-])(0\d|1[0-2])(\2([0-2]\d|3[01]))?)?"
 _RESULT_WORDS = "one of 1 = 0 + - W D L H F U Z, or blank"
-# Columns that part two fields; a letter in one of them says that the line is out of step.
+# Columns that divide two fields; a letter in one of them says that the line is out of step.
 _GAPS = (4, 9, 14, 48, 53, 57, 69, 80, 85, 90, 91)
 # Columns of which no game depends: sex and title, federation, date of birth, points and place.
 _BESIDE_GAMES = (range(10, 14), range(54, 57), range(70, 90))
@@ -91,7 +91,7 @@ class PlayerLine:
 
 
 class _Fields:
-    """The fields of a line by their columns, and what is wrong with them."""
+    """The fields of a line by their columns, and their faults."""
 
     def __init__(self, line: str) -> None:
         self.line = line
@@ -100,12 +100,12 @@ class _Fields:
 
     def blame(self, first: int, last: int, expected: str) -> None:
         where = f"columns {first}-{last}" if last > first else f"column {first}"
-        beside = any(first in columns for columns in _BESIDE_GAMES)
-        kind = self.doubts if beside else self.problems
+        is_unrelated = any(first in columns for columns in _BESIDE_GAMES)
+        kind = self.doubts if is_unrelated else self.problems
         kind.append(f"{where}: expected {expected}, got {self.line[first - 1 : last]!r}")
 
     def text(self, first: int, last: int, pattern: str, expected: str) -> str:
-        """A field without its blanks; empty where it is blank or wrong."""
+        """Return a field without its blanks; empty if it is blank or wrong."""
         value = self.line[first - 1 : last].strip(" ")
         if value and not re.fullmatch(pattern, value, re.ASCII):
             self.blame(first, last, f"{expected} or blank")
@@ -152,8 +152,7 @@ class _Fields:
         # A rank of 0 could not be read, and was blamed already.
         if rank and opponent == rank:
             self.blame(start, start + 3, "another player than the line's own")
-        # A blank result means Z in TRF, but it may also stand in a round that is still to come: so it is kept that it
-        # was blank.
+        # A blank result means Z in TRF, but it may also be of a round that is still to come: so the blank is recorded.
         return Round(opponent, colour or "-", result or "Z", not result)
 
 
@@ -247,12 +246,12 @@ _HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)
 
 @attrs.define
 class Header:
-    """The records of one tournament that are not players, as far as they were met.
+    """The records of one tournament that are not players, as far as they were read.
 
     Attributes:
         line: where it begins.
         records: line and text of each record that is read, without its three characters; of several, the first.
-        met: which of ``UNIQUE`` stood there.
+        met: those of ``UNIQUE`` that were there.
         passed_over: how many lines of each other kind.
         first_passed_over: the first of these lines, 0 where there is none.
     """
@@ -275,29 +274,29 @@ class Header:
         if kind not in _KNOWN and kind != "###":
             self.first_passed_over = self.first_passed_over or number
             name = kind if re.fullmatch(r"[0-9A-Z]{3}", kind, re.ASCII) else "other lines"
-            # any three characters may stand there: a file of noise has 46,656 kinds
+            # any three characters may be there: a file of noise has 46,656 kinds
             self.passed_over[name if len(self.passed_over) < 100 else "other lines"] += 1
 
     def text(self, kind: str) -> str:
-        """What a record says, as one line; empty where it is missing."""
+        """Return the text of a record, as one line; empty if it is missing."""
         _, words = self.records.get(kind, (0, ""))
         return one_line(words[:MAX_UNTIDY])
 
     def name(self) -> str | None:
-        """The tournament's name (012), cut to what a game may carry; None where there is none."""
+        """Return the tournament's name (012), cut to the length that a game may carry; None if there is none."""
         return self.text("012")[:MAX_EVENT].strip() or None
 
     def format(self) -> str | None:
-        """How it is paired, by the words of 092."""
+        """Return the pairing system, by the words of 092."""
         return next((kind for pattern, kind in _FORMATS if pattern.search(self.text("092"))), None)
 
     def rounds(self) -> int | None:
-        """How many rounds it has (142); None where no number says it."""
+        """Return the number of rounds (142); None if there is none."""
         words = self.text("142")
         return int(words) if re.fullmatch(r"\d{1,3}", words, re.ASCII) and int(words) else None
 
     def allotted(self) -> int:
-        """What a bye for want of an opponent brings, half points: what the report says of it, else 2.
+        """Return what a bye for want of an opponent brings, half points: by the report, else 2.
 
         Where a win brings another number than 1 its scoring is not ours, and what it says of byes is not used.
         """
@@ -311,7 +310,7 @@ class Header:
         return usual
 
     def speed(self) -> str | None:
-        """The speed class of the coded time control (222); None where there is none.
+        """Return the speed class of the coded time control (222); None if there is none.
 
         Raises:
             ValueError: it is not in TRF26's code.
@@ -322,7 +321,7 @@ class Header:
         return max((speed for speed in speeds if speed), key=SPEEDS.index, default=None)  # the slower side's
 
     def words_passed_over(self) -> str:
-        """Which lines were passed over, and how many of each."""
+        """Return the kinds of skipped lines, and the number of each."""
         kinds = [f"{kind} ({count:,})" for kind, count in sorted(self.passed_over.items())]
         more = f" and {len(kinds) - _NAMED_KINDS} more kinds" if len(kinds) > _NAMED_KINDS else ""
         return f"{', '.join(kinds[:_NAMED_KINDS])}{more}"
@@ -330,7 +329,7 @@ class Header:
 
 @attrs.frozen
 class Days:
-    """When a tournament was played.
+    """The days on which a tournament was played.
 
     Attributes:
         first, last: its days (042, 052), as precise as they are written; None where they are not.
@@ -343,11 +342,11 @@ class Days:
 
 
 def days_of(header: Header, order: str | None) -> tuple[Days | None, list[tuple[int, str]], list[tuple[int, str]]]:
-    """The days of a tournament, what is wrong with them, and what should be looked at, each with its line.
+    """Return the days of a tournament, their faults, and notes on them, each with its line.
 
     Args:
         header: the records.
-        order: one of ``times.ORDERS`` where somebody said which number of ``04/05/2024`` comes first.
+        order: one of ``times.ORDERS`` if the user gave the order of ``04/05/2024``.
     """
     records = {kind: header.records[kind] for kind in ("042", "052") if header.text(kind)}
     pairs: set[tuple[str | None, str | None]]
@@ -374,7 +373,7 @@ def days_of(header: Header, order: str | None) -> tuple[Days | None, list[tuple[
 def _wrong_days(
     records: dict[str, tuple[int, str]], order: str | None, pairs: set[tuple[str | None, str | None]]
 ) -> tuple[int, str]:
-    """Why the two days cannot be read."""
+    """Return why the two days cannot be read."""
     line, _ = next(iter(records.values()))
     words = " and ".join(f"{kind} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
     for kind, (at, text) in records.items():
@@ -406,7 +405,7 @@ def _round_days(header: Header, first: str | None, last: str | None) -> tuple[di
 
 
 def _round_day(cell: str, near: str | None) -> str | None:
-    """A day of 132, written YY/MM/DD or YYYY/MM/DD; of two digits, the year that is next to the tournament's."""
+    """Return a day of 132, written YY/MM/DD or YYYY/MM/DD; of two digits, the year that is next to the tournament's."""
     match = _SHORT_YEAR.fullmatch(cell)
     if match:
         usual = f"{19 if int(match[1]) >= CENTURY else 20}{match[1]}"

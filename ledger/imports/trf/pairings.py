@@ -33,7 +33,7 @@ _NO_GAME: Mapping[tuple[str, str], str] = {
     ("Z", "Z"): "unfinished",
     ("L", "L"): "both lost",
 }
-# What the letters bring where there is no opponent, or where nobody knows who had White in a forfeit.
+# What the letters bring if there is no opponent, or if the colours of a forfeit are unknown.
 _BRINGS: Mapping[str, Brings] = {
     "H": Brings.HALF, "F": Brings.FULL, "U": Brings.ALLOTTED, "Z": Brings.ZERO, "+": Brings.FULL, "W": Brings.FULL,
     "D": Brings.HALF, "-": Brings.ABSENT, "L": Brings.ABSENT,
@@ -43,7 +43,7 @@ _POINTS = {"1": 2, "+": 2, "W": 2, "F": 2, "=": 1, "D": 1, "H": 1}  # half-point
 
 
 class Entrant(NamedTuple):
-    """A player of the tournament: the line of the file, what it says, and who that is."""
+    """A player of the tournament: the line of the file, its fields, and identity and name."""
 
     line: int
     read: PlayerLine
@@ -74,7 +74,7 @@ class Bye(NamedTuple):
 
 @attrs.define
 class Pairings:
-    """What the lines of a tournament's players say together.
+    """The games and rounds in the lines of a tournament's players.
 
     Attributes:
         games: each once, by rounds.
@@ -89,12 +89,12 @@ class Pairings:
     byes: list[Bye] = attrs.Factory(list)
 
     def others(self) -> int:
-        """How many faults and pairings without a game there are."""
+        """Return the number of faults and pairings without a game."""
         return len(self.faults) + self.left_out.total()
 
     @property
     def rounds(self) -> set[int]:
-        """The numbers of the rounds of which anything is told."""
+        """The numbers of the rounds that have any record."""
         return {game.round for game in self.games} | {bye.round for bye in self.byes}
 
 
@@ -111,7 +111,7 @@ def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
         for entrant in entrants.values():
             if number <= len(entrant.read.rounds):
                 _take(pairings, number, entrant, entrants, unread)
-        # Programs mark in a round to come who will be absent: nobody played it, and nobody was paired.
+        # Programs mark absences in a round to come: no player has played it or was paired.
         is_empty = len(pairings.games) == before and pairings.others() == others
         if is_empty and all(bye.brings in _AWAY for bye in pairings.byes[byes:]):
             del pairings.byes[byes:]
@@ -158,7 +158,7 @@ def _take(pairings: Pairings, number: int, entrant: Entrant, entrants: Mapping[i
                 "correct one of the two lines",
             )
         )
-    elif entrant.read.rank < cell.opponent:  # of two lines that name each other the first one tells the game
+    elif entrant.read.rank < cell.opponent:  # of two lines that name each other the first one gives the game
         _judge(pairings, number, (entrant, cell), (other, back))
 
 
@@ -166,8 +166,8 @@ _Side = tuple[Entrant, Round]
 
 
 def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None:
-    """Two lines that name each other."""
-    # White before Black, None where the lines do not say; where a line has no colour, the other says it.
+    """Add the game of two lines that name each other."""
+    # White before Black, None if the lines do not say; if a line has no colour, the other says it.
     ordered = None
     match first[1].colour, second[1].colour:
         case ("w", "b" | "-") | ("-", "b"):
@@ -185,7 +185,7 @@ def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None
         white, black = ordered
         outcome, is_played = _RESULTS[white[1].result, black[1].result]
         pairings.games.append(Pairing(number, white[0], black[0], outcome, is_played))
-    # Programs leave the colours out where nobody sat down: what each side was given is kept as a round without a game.
+    # Programs leave the colours out if neither player came: what each side was given is kept as a round without a game.
     elif first[1].colour == second[1].colour == "-" and not _RESULTS[results][1]:
         pairings.left_out["forfeits without colours"] += 1
         pairings.byes += [Bye(number, entrant, _BRINGS[cell.result]) for entrant, cell in (first, second)]
@@ -203,7 +203,7 @@ def _contradiction(number: int, first: _Side, second: _Side, words: str) -> str:
 
 
 def odd_points(entrants: Mapping[int, Entrant], allotted: int) -> Iterator[tuple[Entrant, float]]:
-    """The players whose points are not those of their results at 1, ½ and 0, and what these give.
+    """Return the players whose points are not those of their results at 1, ½ and 0, and the points of these.
 
     Args:
         entrants: by starting rank.

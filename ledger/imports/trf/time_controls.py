@@ -48,14 +48,14 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("number", re.compile(r"(?P<number>\d+)")),
 )
 _LONGEST = 120  # minutes that a bare number may mean
-_SHARE = 20  # as many increments as would fill the whole time show that it is not told in seconds
+_SHARE = 20  # as many increments as would fill the whole time show that it is not in seconds
 
 
 def speed_in_words(words: str) -> str | None:
-    """The speed class of a time control in words; None where nothing is said.
+    """Return the speed class of a time control in words; None for a blank.
 
     Raises:
-        ValueError: what is said cannot be understood, or may be understood in two ways.
+        ValueError: the words cannot be understood, or may be understood in two ways.
     """
     text = " ".join(words[:MAX_WORDS].casefold().translate(_QUOTES).split()).strip(" .")
     if not text:
@@ -81,11 +81,11 @@ def speed_in_words(words: str) -> str | None:
 
 
 def _understood(part: str) -> tuple[str, dict[str, int]]:
-    """What a part of a time control says: which form it has, and its numbers."""
+    """Return the form of a part of a time control, and its numbers."""
     for form, pattern in _FORMS:
         if match := pattern.fullmatch(part):
             numbers = {name: text for name, text in match.groupdict().items() if text is not None}
-            # no control has so many minutes: something else is meant
+            # no control has so many minutes: these are other units
             if any(len(text) > 4 for text in numbers.values()):
                 break
             return form, {name: int(text) for name, text in numbers.items()}
