@@ -23,10 +23,10 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.testing.journal_contract import Sealed, append, filled, root_of, sealed, stored
 from tests.kit import postgres
-from tests.kit.forks import REFUSED, in_child
 from tests.kit.places import ROOT
 from tests.kit.poolers import pooling
 from tests.kit.postgres import Server
+from tests.kit.processes import REFUSED, in_child
 from tests.kit.server_ledgers import SCHEMA, as_reader, as_superuser, new_journal, run_as_superuser
 
 

@@ -15,8 +15,8 @@ from ledger.ledger import Ledger
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo
-from tests.kit.forks import REFUSED, in_child
 from tests.kit.games import game_recorded
+from tests.kit.processes import REFUSED, in_child
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no process")
 LEFT = "is still open from the process that this one was forked from"
