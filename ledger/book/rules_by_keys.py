@@ -253,7 +253,7 @@ def _comes_with_the_player(event: Event, evidence: Evidence) -> bool:
 
 
 def are_plain_games(games: Sequence[GameRecorded], evidence: Evidence) -> bool:
-    """Return whether the rules of games pass all of these, as a look at all at once tells of most; else False."""
+    """Return whether the rules of games pass all of these, by a look at all at once; False if in doubt."""
     keys, players = evidence.keys, {game.white for game in games} | {game.black for game in games}
     return (
         all(f"scheme:{pool}@start" in keys for pool in {game.pool for game in games})

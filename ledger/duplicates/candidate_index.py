@@ -242,10 +242,10 @@ class CandidateIndex(Candidates):
             crowded = len(same_day) > 1 or meetings[pair, of_row[0]] > 1
             is_compared = bool(same_day) and (not own or (is_made(row["key"]) and crowded))
             if not is_compared:
-                # Entry 0 is none: what is marked there, by rows that have no entry of their own, claims no game.
+                # Entry 0 does not exist: rows without an entry of their own mark it and claim no game.
                 self.claimed[own] = 1
             others = set() if own else self._by_moves_or_meeting(row, pair)
-            # A game under its own key is that game, whatever others have its moves or its place in a round.
+            # A game under its own key is that game, even if others have its moves or its place in a round.
             if is_compared or others:
                 comparisons.append(
                     GameComparison(place, own, sorted(set(same_day)), sorted(others.difference(same_day)))
@@ -270,7 +270,7 @@ def _meeting(pair: tuple[int, int], tournament: str | None, round_: str | None) 
 def _lookup(
     games: ReportedGames, reported_names: Mapping[str, str], persons: Mapping[str, Person], names: SameNames
 ) -> GameLookup:
-    """Return what games are told with, under all numbers that their players may have."""
+    """Return the look-up of games, under all numbers that their players may have."""
     numbers = {identity: names.numbers(persons.get(identity), name) for identity, name in reported_names.items()}
     days: dict[tuple[int, int, str], None] = {}
     meetings: dict[tuple[int, int, str, str], None] = {}

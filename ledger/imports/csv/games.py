@@ -295,7 +295,7 @@ def _sums(cells: DataFrame, results: Column) -> Series:
     return sums
 
 
-def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Series, nobody: Series) -> None:
+def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Series, both_forfeited: Series) -> None:
     """Count the rows that are left out. Below a table there are sums and rows of dividers only."""
     nameless = unfinished & (table["white_id"].is_null() | table["black_id"].is_null())
     empty = nameless
@@ -305,7 +305,7 @@ def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Ser
     for reason, mask in (
         ("unfinished", unfinished & ~nameless),
         ("rows without a game", nameless & ~empty),
-        ("both forfeited", nobody),
+        ("both forfeited", both_forfeited),
     ):
         if count := int(mask.sum()):
             reading.skipped[reason] += count
@@ -357,10 +357,10 @@ class _Converter:
         # A sum has no day, so a block in which every row has one is spared the look.
         if table["ended_at"].null_count():
             unfinished |= _sums(cells, results)
-        nobody = _is(results, values.BOTH_FORFEITED) & ~unfinished
-        left_out = unfinished | nobody
+        both_forfeited = _is(results, values.BOTH_FORFEITED) & ~unfinished
+        left_out = unfinished | both_forfeited
         if left_out.any():
-            _count(reading, table, cells, unfinished, nobody)
+            _count(reading, table, cells, unfinished, both_forfeited)
         bad, faults = complained_of(table["line"], self._complaints(table, columns), left_out)
         good = table.filter(~bad) if bad.any() else table
         equal: list[FileFault] = []
@@ -381,28 +381,28 @@ class _Converter:
 
     def _without_byes(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
         """Return the rows without byes, which go to *reading*, and the faults of the byes."""
-        nobody = {side: self._is_nobody(cells, side) for side in ("white", "black")}
-        if not any(mask.any() for mask in nobody.values()):
+        without_player = {side: self._has_no_player(cells, side) for side in ("white", "black")}
+        if not any(mask.any() for mask in without_player.values()):
             return cells, Faults([])
-        neither = nobody["white"] & nobody["black"]
+        neither = without_player["white"] & without_player["black"]
         if count := int(neither.sum()):
             reading.skipped["rows without a game"] += count
         first: list[FileFault] = []
         more = 0
         for side, other in (("white", "black"), ("black", "white")):
-            rows = cells.filter(nobody[other] & ~neither)
+            rows = cells.filter(without_player[other] & ~neither)
             if len(rows):
                 faults = self._take_byes(rows, side, other, reading)
                 first += faults.first
                 more += faults.more
-        return cells.filter(~(nobody["white"] | nobody["black"])), Faults(first, more)
+        return cells.filter(~(without_player["white"] | without_player["black"])), Faults(first, more)
 
-    def _is_nobody(self, cells: DataFrame, side: str) -> Series:
+    def _has_no_player(self, cells: DataFrame, side: str) -> Series:
         """Return rows where the name of a side means no player, and no value speaks of a person."""
         if side not in self._known:
             return pl.Series([False]).new_from_index(0, cells.height)
         # The names of a site are those of its users.
-        surely, perhaps = self._words_for_nobody(cells[side])
+        surely, perhaps = self._words_for_no_player(cells[side])
         if not perhaps and not any(map(_is_word_of_bye, cells["result"].unique())):
             return pl.Series([False]).new_from_index(0, cells.height)
         # An id of zeros alone is how programs write that there is none; so is such a rating, and 0 moves are none.
@@ -425,7 +425,7 @@ class _Converter:
         mask: Series = cells.select((word & unnumbered).alias("m"))["m"]
         return mask
 
-    def _words_for_nobody(self, names: Series) -> tuple[list[str], list[str]]:
+    def _words_for_no_player(self, names: Series) -> tuple[list[str], list[str]]:
         """Return the names of a column that mean no player, surely and perhaps."""
         if len(self._people) > MOST_PEOPLE:
             self._people.clear()
@@ -437,7 +437,7 @@ class _Converter:
 
     def _take_byes(self, cells: DataFrame, side: str, other: str, reading: Reading) -> Faults:
         """Note the byes of the rows in which the player of *side* has no opponent."""
-        words_for_nobody = dict(zip(cells["line"], cells[other], strict=True))
+        words_for_no_player = dict(zip(cells["line"], cells[other], strict=True))
         # The word for no opponent is no name: no identity may be made of it.
         columns = self._columns(cells.with_columns(pl.lit(None, pl.String).alias(other)))
         table = self._table(cells, columns)
@@ -461,7 +461,7 @@ class _Converter:
                 what = f"{side} is missing beside a bye" if identity is None else "the date of the bye is missing"
                 faults[line] = f"{what}; fill it in"
                 continue
-            reading.note(line, taken_as_bye(words_for_nobody[line], name, number))
+            reading.note(line, taken_as_bye(words_for_no_player[line], name, number))
             if tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
             else:
@@ -469,7 +469,7 @@ class _Converter:
                 # a single number: an absent opponent scores nothing; but "black" names the side that won, as 0-1 does
                 is_own = "-" not in word and word not in _SIDES
                 outcome = (result or "").removeprefix("+")
-                worth = said_to_bring(text) or said_to_bring(words_for_nobody[line]) or Brings.ZERO
+                worth = said_to_bring(text) or said_to_bring(words_for_no_player[line]) or Brings.ZERO
                 if outcome in _OUTCOMES:
                     worth = brings(outcome, is_white=is_own or side == "white")
                 place = (tournament, ended_at[:10], round_number(number))

@@ -4,7 +4,7 @@ A list has rating, K, year of birth; its games are those of the last period, not
 taken. Who has no rating comes in without one.
 
 As text, the columns begin where the words of the first line begin. The combined list (``players_list``) has ``SRtng SGm
-SK RRtng RGm Rk BRtng BGm BK``; the list of one kind has the month instead, as in ``SEP26 Gms K``, which tells from when
+SK RRtng RGm Rk BRtng BGm BK``; the list of one kind has the month instead, as in ``SEP26 Gms K``, which says from when
 it holds. Older lists say ``Games`` and ``Born``.
 
 As XML, ``<playerslist><player><fideid>…</player>…``, it is read by expat; a document type, and so every entity of its

@@ -168,11 +168,15 @@ class Converter:
         faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
         for name, mask in faulty.items():
             yield mask, columns[name].text, columns[name].message
-        nobody = table["identity"].is_null()
+        without_identity = table["identity"].is_null()
         for name in ("identity", "fide_id", "name"):
             if name in faulty:
-                nobody &= ~faulty[name].fill_null(value=False)
-        yield nobody, table["identity"], lambda _: "the row tells of nobody: fill in identity, fide_id or name"
+                without_identity &= ~faulty[name].fill_null(value=False)
+        yield (
+            without_identity,
+            table["identity"],
+            lambda _: "the row tells of nobody: fill in identity, fide_id or name",
+        )
         rating = table["rating"].is_null()
         if "rating" in faulty:
             rating &= ~faulty["rating"].fill_null(value=False)
