@@ -636,10 +636,10 @@ class Ledger(OpenLedger):
             UnknownNameError: no such pool.
             MalformedError: *limit* or *offset* is below 0, or no such instant.
         """
-        sought = tournament_lists.TournamentSearch(
+        criteria = tournament_lists.TournamentSearch(
             since=since, until=until, text=search, limit=rows_between(limit, offset), offset=offset
         )
-        return tournament_lists.tournaments(self, pool, sought)
+        return tournament_lists.tournaments(self, pool, criteria)
 
     def ranking(
         self,

@@ -115,14 +115,14 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
         for number, era in enumerate(pool.eras):
             here = places[eras == number]
             if len(here):
-                asked = [column[here] for column in columns]
+                arguments = [column[here] for column in columns]
                 # standings; some tournaments rate guests, and few games have one
-                white, black = asked[4:6]
+                white, black = arguments[4:6]
                 for place in np.flatnonzero((white == STANDING_GUEST) | (black == STANDING_GUEST)):
                     sides = era.standings(int(white[place]), int(black[place]), frame["tournament"][int(here[place])])
                     white[place], black[place] = sides
                 codes = np.zeros(len(here), np.int32)
-                compiled(refusal_loop(era.scheme))(*asked, codes, era.numbers)
+                compiled(refusal_loop(era.scheme))(*arguments, codes, era.numbers)
                 reasons[here] = codes
     return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
 
@@ -304,8 +304,8 @@ class Judging:
     def _verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
         """Return verdicts by the schemes, one by one or as columns."""
         by_number = {pool.pool: pool for pool in self._pools.values()}
-        asked = ((by_number[row[1]], row[13], row[6]) for row in rows)
-        editions = editions_of(self._connection, asked) if any(pool.by_event for pool in by_number.values()) else {}
+        arguments = ((by_number[row[1]], row[13], row[6]) for row in rows)
+        editions = editions_of(self._connection, arguments) if any(pool.by_event for pool in by_number.values()) else {}
         if len(rows) > FEW_JUDGED:
             names = [
                 "pool",

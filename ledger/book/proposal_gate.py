@@ -262,12 +262,15 @@ class ProposalGate:
             now = fact.facts.get(name, BLANK)
             if _plain(now) != _plain(expected):
                 is_stale = True
-                yield "stale", f"{name} of {change.fact!r} is {_shown(now)}, not {_shown(expected)}; look at it again"
+                yield (
+                    "stale",
+                    f"{name} of {change.fact!r} is {_as_text(now)}, not {_as_text(expected)}; look at it again",
+                )
         # If the fact has another value than expected, the message "says so already" would be no news.
         if not is_stale and all(
             _plain(fact.facts.get(name, BLANK)) == _plain(value) for name, value in new_facts.items()
         ):
-            says = ", ".join(f"{name}={_shown(value)}" for name, value in new_facts.items())
+            says = ", ".join(f"{name}={_as_text(value)}" for name, value in new_facts.items())
             yield "changes-nothing", f"{change.fact!r} says so already: {says}"
 
     @staticmethod
@@ -467,7 +470,7 @@ def _plain(value: Any) -> Any:
     return (type(value) is bool, value)
 
 
-def _shown(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return "blank" if value == BLANK else repr(value)
 
 

@@ -96,7 +96,9 @@ class ShownProposal:
         return "undone" if proposal.why_not is None else "without effect"
 
 
-def _judged(judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str) -> dict[int, tuple[int, ...]]:
+def _related_proposals(
+    judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str
+) -> dict[int, tuple[int, ...]]:
     """Return, by the number of each new proposal, the open ones about the same facts, its siblings included.
 
     Raises:
@@ -200,7 +202,7 @@ class Corrections:
             if idempotency_key is None and (same := self._open_already(judging, proposals, reason, who)):
                 repeat.extend(same)
                 return []
-            alike.update(_judged(judging, proposals, reason))
+            alike.update(_related_proposals(judging, proposals, reason))
             sealed = self.ledger.people.reasons.keep(writer, {proposal_key(number): reason for number in alike})
             if idempotency_key is not None:
                 # Before the journal takes them: the other way a crash would let the same be proposed once more.
@@ -480,9 +482,9 @@ class Corrections:
         """
         with self.ledger.moment():
             # A list: the moment ends with this call, and a generator would read on after it.
-            return iter(list(self._shown(open_only=open_only, numbers=numbers)))
+            return iter(list(self._proposals(open_only=open_only, numbers=numbers)))
 
-    def _shown(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ShownProposal]:
+    def _proposals(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ShownProposal]:
         decided = Decided(self.ledger.views.connection)
         for proposal in decided.proposals(open_only=open_only, numbers=numbers):
             changes = tuple(numbered.change for numbered in decided.changes([proposal.proposal]))

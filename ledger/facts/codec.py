@@ -219,8 +219,8 @@ def actor_json(actor: str) -> str:
         MalformedError: not 1 to 128 characters of plain NFC text, an invisible character, or a token.
     """
     if not _is_actor(actor):
-        shown = without_tokens(actor) if type(actor) is str else actor
-        raise MalformedError([f"expected {_ACTOR_WANTED}, got {shown!r} @ $.actor"])
+        without_token = without_tokens(actor) if type(actor) is str else actor
+        raise MalformedError([f"expected {_ACTOR_WANTED}, got {without_token!r} @ $.actor"])
     if faults := actor_faults(actor):
         raise MalformedError(faults)
     return orjson.dumps(actor).decode()

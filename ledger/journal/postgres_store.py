@@ -416,7 +416,7 @@ class PostgresJournal(StoredTree):
     def find(self, keys: Sequence[str]) -> dict[str, Stored]:
         """The committed entries that bear these keys."""
         questions = self._finding(keys)
-        return _found(self._ask(*questions)) if questions else {}
+        return _entries_by_key(self._ask(*questions)) if questions else {}
 
     def _finding(self, keys: Sequence[str]) -> list[ServerStatement]:
         # no text of PostgreSQL has a NUL, so no entry bears such a key
@@ -503,7 +503,7 @@ class PostgresJournal(StoredTree):
             for _, _, ending in last.rows():
                 self._edge.recorded_at = recorded_at_of(ending)
             self._writer = writer = PostgresWriter(self, self._session, self._edge.copy())
-            writer.learn(few, _found(rows))
+            writer.learn(few, _entries_by_key(rows))
             yield writer
             if not writer.added and writer.saw_any:
                 # An answer that a fact is recorded already must be about one that stays.
@@ -605,7 +605,7 @@ def _position_and_leaf(last: ServerAnswer) -> tuple[int, bytes | None]:
     return next(((position, leaf) for position, leaf, *_ in last.rows()), (0, None))
 
 
-def _found(answers: Iterable[ServerAnswer]) -> dict[str, Stored]:
+def _entries_by_key(answers: Iterable[ServerAnswer]) -> dict[str, Stored]:
     return {key: Stored(*entry) for answer in answers for key, *entry in answer.rows()}
 
 

@@ -44,7 +44,7 @@ class ScratchJournal:
             watch: receives each entry of a dry run; without it no entries are taken.
         """
         self._journal = journal
-        self._known = size
+        self._recorded = size
         self._watch = watch
         self._count = 0  # of the further entries
         if further:
@@ -71,11 +71,11 @@ class ScratchJournal:
     @property
     def recorded(self) -> int:
         """The number of recorded entries: those of a dry run follow them."""
-        return self._known
+        return self._recorded
 
     def know(self, entries: int) -> None:
         """Know so many entries from now on, for all who read through this object; nothing may follow them."""
-        self._known = entries
+        self._recorded = entries
 
     def writing(
         self,
@@ -88,7 +88,7 @@ class ScratchJournal:
             StorageError: it has no watch, so that it takes no entries.
         """
         if self._watch is None:
-            when = "while something is tried out" if self._count else f"as it stood at entry {self._known}"
+            when = "while something is tried out" if self._count else f"as it stood at entry {self._recorded}"
             raise StorageError("the journal", f"takes no entries {when}")
         return self._trying(_ScratchWriter(self, self._watch))
 
@@ -98,7 +98,7 @@ class ScratchJournal:
         try:
             yield writer
         except BaseException:
-            self._further.execute("DELETE FROM further WHERE position > ?", (self._known + before,))
+            self._further.execute("DELETE FROM further WHERE position > ?", (self._recorded + before,))
             self._count = before
             raise
 
@@ -108,11 +108,11 @@ class ScratchJournal:
 
     def size(self) -> int:
         """Number of entries, the further ones included."""
-        return self._known + self._count
+        return self._recorded + self._count
 
     def head(self) -> TreeHead:
         """Size and Merkle root of what is known of the journal: nothing else has any."""
-        return TreeHead(self._known, self.root_at(self._known))
+        return TreeHead(self._recorded, self.root_at(self._recorded))
 
     def root_at(self, size: int) -> bytes:
         """Merkle root of the first *size* of the known entries, 32 bytes; that of nothing where further ones follow.
@@ -123,7 +123,7 @@ class ScratchJournal:
         if size > self.size():
             raise ValueError(f"{size} entries of {self.size()}")
         # unrecorded entries have no root
-        return self._journal.root_at(size) if size <= self._known else EMPTY_ROOT
+        return self._journal.root_at(size) if size <= self._recorded else EMPTY_ROOT
 
     def subtree_root(self, first: int, last: int) -> bytes:
         """Merkle root over the known entries with first < position <= last, a subtree of the tree; 32 bytes.
@@ -131,8 +131,8 @@ class ScratchJournal:
         Raises:
             ValueError: the tree has no such subtree.
         """
-        if last > self._known:
-            raise ValueError(f"entry {last} of {self._known}")
+        if last > self._recorded:
+            raise ValueError(f"entry {last} of {self._recorded}")
         return self._journal.subtree_root(first, last)
 
     def hashes(self, level: int, first: int, last: int) -> list[bytes]:
@@ -141,15 +141,15 @@ class ScratchJournal:
         Raises:
             ValueError: the level has not so many hashes.
         """
-        check_hashes(level, first, last, self._known)
+        check_hashes(level, first, last, self._recorded)
         return self._journal.hashes(level, first, last)
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Yield the bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
         last = self.size() if until is None else min(until, self.size())
-        if after < self._known:
-            yield from self._journal.read(after, min(last, self._known))
-        if last > self._known:
+        if after < self._recorded:
+            yield from self._journal.read(after, min(last, self._recorded))
+        if last > self._recorded:
             query = "SELECT body FROM further WHERE position > ? AND position <= ? ORDER BY position"
             rows = self._further.execute(query, (after, last))
             while block := rows.fetchmany(BLOCK):
@@ -157,7 +157,7 @@ class ScratchJournal:
 
     def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
         """Return the entries with these keys."""
-        entries = {key: stored for key, stored in self._journal.find(keys).items() if stored.position <= self._known}
+        entries = {key: stored for key, stored in self._journal.find(keys).items() if stored.position <= self._recorded}
         if self._count:
             rows = self._further.execute(_FIND, (orjson.dumps([*keys]).decode(),))
             entries |= {
@@ -177,7 +177,9 @@ class ScratchJournal:
     def _keys(self, first: str, last: str) -> Iterator[str]:
         keys = self._journal.keys(first, last)
         while block := list(islice(keys, BLOCK)):
-            keys_before = {key for key, stored in self._journal.find(block).items() if stored.position <= self._known}
+            keys_before = {
+                key for key, stored in self._journal.find(block).items() if stored.position <= self._recorded
+            }
             yield from (key for key in block if key in keys_before)
 
     def text(self, sha256: bytes) -> bytes | None:

@@ -88,12 +88,12 @@ class NamesDatabase:
     def statement(self, query: str, **values: Value) -> ServerStatement:
         """Return a statement, in which ``{s}`` is the schema and ``{people}`` the people as they are to be read."""
         if self.sealed or self.hidden:
-            shown = _AS_SHOWN
+            source = _AS_SHOWN
             values |= {"sealed": array(BYTEA, self.sealed), "hidden": bigints(self.hidden)}
         else:
-            shown = "{s}.people AS people"
+            source = "{s}.people AS people"
         # The people first: their replacement names the schema, too.
-        sql, names = _numbered(query.replace("{people}", shown).replace("{s}", self.schema))
+        sql, names = _numbered(query.replace("{people}", source).replace("{s}", self.schema))
         return ServerStatement(sql, [values[name] for name in names])
 
     def copy(self, table: str, columns: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:

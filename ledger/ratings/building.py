@@ -107,11 +107,13 @@ class PoolBuild:
         """Say what is built; *folder* is where large sorts may have their temporary file."""
         self._pool = pool
         self._tables = side_tables(projectors, pool.state_fields)
-        self._wanted = columns_wanted(self._tables)
+        self._columns_wanted = columns_wanted(self._tables)
         facts = further_facts(pool, facts_wanted(self._tables))
-        self._texts = [name for name in facts if name in self._wanted and SIDE_COLUMNS[name].type == "TEXT"]
+        self._texts = [name for name in facts if name in self._columns_wanted and SIDE_COLUMNS[name].type == "TEXT"]
         # A text that is only stored is taken out of the frame as it is: as a fact each would become a Python object.
-        in_codes = {fact for name, (_, _, fact) in SIDE_COLUMNS.items() if name in self._wanted and name != fact}
+        in_codes = {
+            fact for name, (_, _, fact) in SIDE_COLUMNS.items() if name in self._columns_wanted and name != fact
+        }
         self._facts = [name for name in facts if name not in self._texts or name in in_codes or pool.by_event]
         self._roster = roster
         self._players = _PlayersOfPool(pool, roster)
@@ -161,12 +163,12 @@ class PoolBuild:
             rated: the games.
             frame: the same games, from which texts are taken as they are.
         """
-        sides = sides_of(MANY, self._pool, rated, self._wanted)
-        if "listed" in self._wanted:
+        sides = sides_of(MANY, self._pool, rated, self._columns_wanted)
+        if "listed" in self._columns_wanted:
             sides["listed"] = side_rows.listed_sides(MANY, self._pool, rated, np.arange(len(rated.order)))
         columns = {"player": pl.Series(rated.player_column[sides["owner"]])}
         for name, column in sides.items():
-            if name in self._wanted or name in CURRENT:
+            if name in self._columns_wanted or name in CURRENT:
                 is_text = name in SIDE_COLUMNS and SIDE_COLUMNS[name].type == "TEXT"
                 columns[name] = pl.Series(column.tolist(), dtype=pl.String) if is_text else pl.Series(column)
         for name in self._texts:
@@ -195,7 +197,7 @@ class PoolBuild:
             folded = _folded(table, run, sides, state)
             if table.fold is HISTORY:
                 # The other tables come after it, for some of them count by the games that it keeps for HERA.
-                further = side_rows.of_history(MANY, folded, self._wanted)
+                further = side_rows.of_history(MANY, folded, self._columns_wanted)
                 sides = sides.with_columns(pl.Series(name, values) for name, values in further.items())
             self._insert(writer, table, sides, folded)
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
@@ -293,11 +295,11 @@ class Build:
             with _Writers(self._path, connection, target) as writers, room as games:
                 book = GameBook(connection, self._journal, until=target)
                 self._fold(connection, book, folded, target, games, writers, progress)
-                shown = any(era.from_shown for pool in book.pools.values() for era in pool.eras)
+                from_shown = any(era.from_shown for pool in book.pools.values() for era in pool.eras)
                 pasts = folded > 0 or book.roster.is_told_of_pasts  # a stopped build does not know
-                if pasts or shown:
+                if pasts or from_shown:
                     writers.own()  # what was written can be read
-                book.roster.gather(pasts=pasts, shown=shown)
+                book.roster.gather(pasts=pasts, shown=from_shown)
                 for statement in views_file.index_statements("games("):
                     writers.concurrent().run(statement)  # while the games are rated
                 parts = (part for block in games.blocks(GAMES_A_BLOCK) for part in block.partition_by("pool"))

@@ -276,8 +276,8 @@ class FactRows:
             raise ReadModelError(made.name, words)
         fits = not isinstance(key, str) and len(key) == len(made.key)
         if not fits or (values is not None and len(values) != len(made.columns)):
-            asked = f"{[column.name for column in made.key]} and {[column.name for column in made.columns]}"
-            raise ReadModelError(made.name, f"tells {key!r} and {values!r}, where its columns are {asked}")
+            expected = f"{[column.name for column in made.key]} and {[column.name for column in made.columns]}"
+            raise ReadModelError(made.name, f"tells {key!r} and {values!r}, where its columns are {expected}")
         columns = [*zip(made.key, key, strict=True), *zip(made.columns, values or (), strict=values is not None)]
         for place, (column, value) in enumerate(columns):
             if value is None and place >= len(made.key) and not sums:

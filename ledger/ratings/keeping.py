@@ -96,7 +96,7 @@ class InstalledProjectors:
         names = {projector.name for projector in making}
         self.further = tuple(projector for projector in further if projector.name not in names)
         self.broken = dict(broken or {})
-        self._held: set[str] = set()  # whose table was seen to be this process's
+        self._made_here: set[str] = set()  # whose table was seen to be this process's
         refuse_taken_names(self.all, views_file.OWN_TABLES)
 
     @property
@@ -155,7 +155,7 @@ class InstalledProjectors:
 
     def has_made(self, plan: Plan) -> None:
         """Take note that what was planned is done: these tables are this process's."""
-        self._held |= {projector.name for projector in plan.kept}
+        self._made_here |= {projector.name for projector in plan.kept}
 
     def _takes_over(self, projector: ReadModel, identity: str) -> bool:
         """Return whether a table of another version of the projector is made again."""
@@ -163,7 +163,7 @@ class InstalledProjectors:
         if version is None or version == projector.version:
             # Of one version with other settings the one that came last is kept: who has had the table gives way, or
             # two processes would make it again by turns for ever.
-            return projector.name not in self._held
+            return projector.name not in self._made_here
         return version < projector.version
 
 

@@ -436,12 +436,12 @@ class PlayerRows:
             self._connection.execute(_DROP_CURRENT, (self._number, player))
             last_state = self.carried(player, base).held
             if last_state is not None:
-                shown = int(is_listed(self._pool.eras[last_state.era], last_state.state))
+                listed_flag = int(is_listed(self._pool.eras[last_state.era], last_state.state))
                 if self._connection.execute(
                     _LAST_LIST, (self._number, player, self.lists_in_state(player, base))
                 ).fetchone():
-                    shown = BY_LATER_LIST
-                self._connection.execute(_RESTORE_CURRENT, (shown, self._number, player, base))
+                    listed_flag = BY_LATER_LIST
+                self._connection.execute(_RESTORE_CURRENT, (listed_flag, self._number, player, base))
 
 
 def _without_row(table: str, player: int, n: int) -> ProjectionError:

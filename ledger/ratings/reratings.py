@@ -315,8 +315,10 @@ def _with_the_same_rows(
     # Hardly a player converges: the game and the rating show that at the least cost.
     counts = {player: n for player, (_, n) in waiting.items()}
     before: Mapping[int, tuple[Any, ...]] = rows.shown_at(counts)
-    shown = _of_history(cols, rated, [place for place, _ in waiting.values()], ["rating"])
-    left = [player for player, now in zip(waiting, zip(*shown, strict=True), strict=True) if before.get(player) == now]
+    ratings = _of_history(cols, rated, [place for place, _ in waiting.values()], ["rating"])
+    left = [
+        player for player, now in zip(waiting, zip(*ratings, strict=True), strict=True) if before.get(player) == now
+    ]
     for number, table in enumerate(rows.tables):
         if not left or not table.is_whole or table.is_of_facts:
             continue

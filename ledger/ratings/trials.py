@@ -59,7 +59,7 @@ def trial(views: Views, at_most: float | None = None, *, apart: bool = False) ->
         TooLongError: it took longer than *at_most*.
     """
     with suppress(_OverError), ExitStack() as stack:
-        tried = stack.enter_context(_held(views, apart=apart))
+        tried = stack.enter_context(_locked(views, apart=apart))
         with _within(tried.connection, at_most):
             yield tried
         # Only an exception undoes the transaction.
@@ -97,7 +97,7 @@ def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[N
 
 
 @contextmanager
-def _held(views: Views, *, apart: bool) -> Iterator[Views]:
+def _locked(views: Views, *, apart: bool) -> Iterator[Views]:
     """Open the views by a connection of its own with their write lock, or a copy if the lock cannot be had."""
     if views.is_of_a_trial:  # one within another
         with undone(views.connection):

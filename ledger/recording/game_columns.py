@@ -122,7 +122,7 @@ class GameColumns:
         # (``Expr.is_in``).
         undoubted = rows.filter(~doubted & games["game"].is_in(doubtful["game"].unique().implode()))
         first = dict(undoubted.group_by("game").agg(pl.col("row").min()).iter_rows())
-        return first, map(_judged, doubtful.iter_slices(JUDGED))
+        return first, map(_built_events, doubtful.iter_slices(JUDGED))
 
     def reports(self) -> Iterator[tuple[str, str, int, str, bool]]:
         """Yield key, canonical facts, line, pool and whether the file numbers it, of each game that is an event."""
@@ -149,7 +149,7 @@ class GameColumns:
         return list(map(SeededSide._make, first.iter_rows()))
 
 
-def _judged(games: DataFrame) -> list[Judged]:
+def _built_events(games: DataFrame) -> list[Judged]:
     events = codec_columns.build_events(games, games["suspected"])
     return list(zip(games["row"].to_list(), games["line"].to_list(), events, strict=True))
 

@@ -127,8 +127,8 @@ class GameRows:
 
     def doubtful(self, _now_ms: int) -> tuple[dict[str, int], Iterator[list[Judged]]]:
         """Return the first row of each key that needs no judge, and the rows to judge, some at a time: all of them."""
-        judged = [(place, row["line"], _event(row)) for place, row in enumerate(self._rows)]
-        return {}, iter([judged] if judged else [])
+        built = [(place, row["line"], _event(row)) for place, row in enumerate(self._rows)]
+        return {}, iter([built] if built else [])
 
     def reports(self) -> Iterator[tuple[str, str, int, str, bool]]:
         """Yield key, canonical facts, line, pool and whether the file numbers it, of each game that is an event."""

@@ -333,7 +333,7 @@ class _Converter:
 
     def __init__(self, layout: RowLayout, key_prefix: str, player_namespace: str | None, table: CsvHints) -> None:
         self._labels = layout.labels
-        self._known = frozenset(layout.places)
+        self._columns_present = frozenset(layout.places)
         self._prefix = key_prefix
         self._namespace = player_namespace
         self._people: set[str] = set()  # names that mean a person
@@ -376,7 +376,7 @@ class _Converter:
         return {
             name: meaning.column(self._labels[name], cells[name], plain)
             for name, (meaning, plain) in self._plan.items()
-            if name in self._known
+            if name in self._columns_present
         }
 
     def _without_byes(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
@@ -399,7 +399,7 @@ class _Converter:
 
     def _has_no_player(self, cells: DataFrame, side: str) -> Series:
         """Return rows where the name of a side means no player, and no value speaks of a person."""
-        if side not in self._known:
+        if side not in self._columns_present:
             return pl.Series([False]).new_from_index(0, cells.height)
         # The names of a site are those of its users.
         surely, perhaps = self._words_for_no_player(cells[side])
@@ -412,7 +412,7 @@ class _Converter:
                 *(
                     pl.col(name).str.strip_chars(" 0?-").str.len_bytes().fill_null(0) == 0
                     for name in names
-                    if name in self._known
+                    if name in self._columns_present
                 ),
             )
             for names in ((f"{side}_id", f"{side}_fide_id"), (f"{side}_rating", "half_moves"))
@@ -446,7 +446,7 @@ class _Converter:
         empty |= pl.Series([_is_word_of_bye(text) for text in columns["result"].text.to_list()], dtype=pl.Boolean)
         faults: dict[int, str] = {}
         place_fields = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
-        for name in (*sorted(place_fields & self._known), "result"):
+        for name in (*sorted(place_fields & self._columns_present), "result"):
             column = columns[name]
             bad = column.faulty().fill_null(value=False) & (~empty if name == "result" else True)
             for line, text in zip(table["line"].filter(bad), column.text.filter(bad), strict=True):
@@ -486,9 +486,9 @@ class _Converter:
             if f"{side}_id" in read:
                 read[f"{side}_spaced"] = cells[f"{side}_id"].str.contains(":", literal=True).alias(f"{side}_spaced")
         expressions = [
-            *values.rest(self._known),
-            *values.player("white", self._known),
-            *values.player("black", self._known),
+            *values.rest(self._columns_present),
+            *values.player("white", self._columns_present),
+            *values.player("black", self._columns_present),
         ]
         table = pl.DataFrame([cells["line"], *read.values()]).select(
             "line", *expressions, pl.lit(None, pl.String).alias("text")
@@ -506,14 +506,14 @@ class _Converter:
         """Return the keys, made of the game's facts if the file has none; which are made; which the file has."""
         # A key that an earlier release made, and that a table written by it gives, is made.
         keys = pl.Series("key", [None], pl.String).new_from_index(0, table.height)
-        if "key" in self._known:
+        if "key" in self._columns_present:
             text = pl.col("key").str.strip_chars()
             spaced = text.str.contains(":", literal=True)
             whole = pl.when(spaced).then(text).otherwise(pl.lit(f"{self._prefix}:") + text)
             keys = cells.select(pl.when(text != "").then(whole).alias("key")).to_series()
             older = cells.select(text.str.contains(f"^{OUR_PLAIN_KEY}$").fill_null(value=False)).to_series()
         missing = keys.is_null()
-        is_made = (missing if "key" not in self._known else missing | older).alias("is_made")
+        is_made = (missing if "key" not in self._columns_present else missing | older).alias("is_made")
         is_keyed = (~missing).alias("is_keyed")
         if not missing.any():
             return keys, is_made, is_keyed
@@ -534,7 +534,7 @@ class _Converter:
         for side in ("white", "black"):
             yield self._missing(table, faulty, f"{side}_id", (side, f"{side}_id", f"{side}_fide_id"), side)
         yield self._missing(table, faulty, "ended_at", ("ended_at", "started_at"), "the date of the game")
-        for wrong, shown, words in values.contradictions(self._known):
+        for wrong, shown, words in values.contradictions(self._columns_present):
             rows = table.select(wrong.fill_null(value=False).alias("wrong"), shown.alias("shown"))
             yield rows["wrong"], rows["shown"], words.format
         odd = ~table["key"].str.contains(f"^{KEY_PATTERN}$")

@@ -336,8 +336,8 @@ class Column:
 
     def message(self, text: str) -> str:
         """Return the fault of *text*."""
-        shown = repr(text if len(text) <= 80 else f"{text[:80]}...")
-        return f"{self.label} {self.bad[text]}; got {shown}"
+        label = repr(text if len(text) <= 80 else f"{text[:80]}...")
+        return f"{self.label} {self.bad[text]}; got {label}"
 
 
 class Meaning:
@@ -466,14 +466,14 @@ def player(side: str, present: frozenset[str]) -> list[Expr]:
     if side in present:
         ways.append(pl.col(f"{side}_named"))
     identity = pl.coalesce(ways)
-    shown = (
+    label = (
         pl.when(identity.str.starts_with("fide:"))
         .then(pl.lit("FIDE ") + identity.str.slice(5))
         .when(identity.str.starts_with("id:"))
         .then(identity.str.slice(3))
         .otherwise(identity)
     )
-    name = pl.coalesce(pl.col(side), shown) if side in present else shown
+    name = pl.coalesce(pl.col(side), label) if side in present else label
     return [identity.alias(f"{side}_id"), name.alias(f"{side}_name")]
 
 

@@ -161,8 +161,8 @@ class Converter:
             table = table.with_columns(self._named.column("", alone).values.alias("named"))
             ways.append(pl.col("named"))
         identity = pl.coalesce(ways)
-        shown = pl.when(identity.str.starts_with("fide:")).then("FIDE " + identity.str.slice(5)).otherwise(identity)
-        return table.with_columns(identity=identity, name=pl.coalesce("name", shown))
+        label = pl.when(identity.str.starts_with("fide:")).then("FIDE " + identity.str.slice(5)).otherwise(identity)
+        return table.with_columns(identity=identity, name=pl.coalesce("name", label))
 
     def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[Complaint]:
         faulty = {name: column.faulty() for name, column in columns.items() if column.bad}

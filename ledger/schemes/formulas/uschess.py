@@ -324,8 +324,8 @@ def floor_raised(absolute: float, wins: float, draws: float, events: float) -> f
 def floor_peak(peak: float) -> float:
     """Return the floor by the highest established rating: (peak - 200) down to a full 100, 1200 to 2100; else 0."""
     # by the rating as the list shows it, in whole points
-    shown = floor(peak + 0.5)
-    by_peak = 100.0 * floor((shown - 200.0) / 100.0)
+    rounded = floor(peak + 0.5)
+    by_peak = 100.0 * floor((rounded - 200.0) / 100.0)
     if by_peak < 1200.0:
         return 0.0
     return by_peak if by_peak < 2100.0 else 2100.0
