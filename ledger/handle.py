@@ -367,7 +367,7 @@ class OpenLedger:
         return MadeKeys(self.journal, self.names.file.secret)
 
     def catch_up_if_corrected(self) -> None:
-        """Catch the views up if a file may report corrected games, or byes by another day."""
+        """Catch the views up if a file may repeat corrected games, or byes under another day."""
         if self.current_facts.any_corrected() or any(self.journal.keys("round:", "round;")):
             self.level()
 

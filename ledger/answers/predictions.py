@@ -55,7 +55,7 @@ class Prediction:
 def predict(
     ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
 ) -> Prediction:
-    """Return the effects of a win, a draw and a loss on the player, unrounded; in a list scheme, as its only game.
+    """Return a player's change by a win, a draw and a loss, unrounded; by period or event, as the only game in it.
 
     The scheme is the one in force then, and so are the ratings of both players: games of a period that is not over do
     not count yet. A rating is None, and so is a change to or from it, where the scheme lists no such player.

@@ -74,7 +74,7 @@ class MarkedPlayer:
 
 @attrs.frozen(kw_only=True, slots=False)
 class TimeLossMark:
-    """The mark of the policy ``sandbagger``, which suggests a look at a player's losses on time, with its games."""
+    """A flag by the policy ``sandbagger``: a player's losses on time that deserve a look, with the games."""
 
     who: MarkedPlayer | None = flattened()
     games: int = documented("the latest games, as many of them as the policy looks at", minimum=0)

@@ -65,7 +65,7 @@ class VerifiedJournal(SqliteJournal):
 
 
 class VerifiedPeople(SqlitePeople):
-    """The people file in a snapshot; who holds the snapshot closes it."""
+    """The people file of a verified snapshot, for reading; the snapshot's owner closes it."""
 
     def __init__(self, file: Snapshot) -> None:
         """Take a snapshot."""
@@ -267,7 +267,7 @@ def with_tables(current: Snapshot, projectors: Sequence[ReadModel] | None) -> tu
 
 
 def compare(current: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str, list[str]]:
-    """Compare current views with temporary ones of the same entries.
+    """Compare current views with views that are rebuilt from the same entries, table by table.
 
     Returns:
         What is false, at most the first row of each table; where an earlier version of a scheme or projector made the

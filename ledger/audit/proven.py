@@ -29,7 +29,7 @@ from ledger.runtime.long_work import Progress, collector_paused, silent
 
 @attrs.frozen
 class Recomputed(Finding):
-    """The result of an attempt to prove a ledger; true only if nothing is false.
+    """The result of recomputing a ledger from its entries; true only if nothing is false.
 
     Attributes:
         ledger: open, to be closed by the caller; None if something is false.

@@ -250,7 +250,7 @@ _MOVE = re.compile(r"([KQRBN]?)([a-h]?)([1-8]?)[-x]?([a-h][1-8])(?:=?([QRBN]))?"
 
 
 class Written(NamedTuple):
-    """The parts of a written move.
+    """A move in SAN, split into piece, origin, capture, target and promotion.
 
     Attributes:
         piece: ``PNBRQK``; ``P`` without a letter.

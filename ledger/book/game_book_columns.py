@@ -86,7 +86,7 @@ class Decoded(NamedTuple):
 
     @property
     def reaches_back(self) -> bool:
-        """True when something in it may concern games of earlier blocks."""
+        """True if a fact of this block may change games of earlier blocks."""
         return bool(self.others) or self.supplements is not None
 
 

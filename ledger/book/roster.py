@@ -114,7 +114,7 @@ INSERT_SEED = f"INSERT INTO seeds({', '.join(SEED_COLUMNS)}) VALUES ({', '.join(
 
 
 def standing_sql(row: str, ms: str | None = None) -> str:
-    """The expression for the standing of a player, in the last resort that of joining.
+    """Return the SQL for a player's membership status at an instant; by default the one given on joining.
 
     Of two changes that begin together (``2020``, ``2020-01-01``) the more precise one holds, as in ``Roster.change``.
 
@@ -306,7 +306,7 @@ class Roster:
     def unplayed_best_first(
         self, pool: int, ms: int, without: tuple[int, int]
     ) -> Iterator[tuple[int, Listed, Newcomer]]:
-        """Yield the same by the ratings of the seeds, highest first: rows of an index, as far as they are consumed.
+        """Yield players without a rated game by the ratings of their seeds, highest first, lazily from an index.
 
         Args:
             pool: number of the pool.

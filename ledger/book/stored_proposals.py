@@ -296,7 +296,7 @@ class Decided:
         return of_players + self.spans_at(pool, tournament or "")
 
     def spans_at(self, pool: str, tournament: str, *, until: int | None = None) -> list[Acting]:
-        """The changes in force that may mean all of a tournament; *until* as of ``acting``."""
+        """Return the changes in force that may concern a whole tournament; *until* as of ``acting``."""
         if until is None:
             return self._by_tournament.get((pool, tournament), [])
         subject = games_at(pool, tournament)

@@ -144,7 +144,7 @@ class Drafts:
 
     @staticmethod
     def annul_games(player: int, which: Which, since: str | None = None, until: str | None = None) -> Change:
-        """All rated games of a player between two instants, both included, or those that the opponents lost."""
+        """Return the change that voids a player's rated games between two instants, or only those they won."""
         return Change(do=Verb.ANNUL_GAMES, player=player, which=which, since=since, until=until)
 
     @staticmethod

@@ -82,7 +82,7 @@ def unreadable(error: Exception) -> CorruptError:
 
 
 class Candidates(ABC):
-    """Games that a journal held when an import began, and the names of their players."""
+    """The recorded games that an import may repeat, as of its beginning, with the names of their players."""
 
     def __init__(self, people: People, names: SameNames, claimed: bytearray) -> None:
         """Take the players.

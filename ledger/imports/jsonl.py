@@ -94,7 +94,7 @@ _ORDER = ("key", "white", "black", *[name for name in _CHECKS if name != "key"])
 
 
 def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-    """Read one game a line; blank lines are passed over, and rounds without a game go to *reading*.
+    """Yield one game a line; skip blank lines, and add byes and forfeits to *reading*.
 
     A line with anything unknown, missing or not exactly of its type gives no game but one fault for each such
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.

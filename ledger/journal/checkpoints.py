@@ -160,7 +160,7 @@ class Checkpoints(CheckpointFiles):
         return make_key(self.key_file, name)
 
     def key(self, key_file: Path | None = None) -> NoteKey:
-        """The key of this ledger, or the one in a file that is named.
+        """Return the signing key of this ledger, or the one in a given file.
 
         Raises:
             StorageError: it is missing, may be read by others, or is no key.

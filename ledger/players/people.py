@@ -203,7 +203,7 @@ class People(ABC):
 
     @abstractmethod
     def has_nameless(self) -> bool:
-        """Return whether a player was erased, or a name lost: one look-up."""
+        """Return whether any player has no name, because it was erased or lost: one look-up."""
 
     @abstractmethod
     def nameless(self) -> list[int]:

@@ -134,7 +134,7 @@ Begin = Callable[[float | None], AbstractContextManager[None]]
 
 
 class FilePart:
-    """A part of a people file with one subject.
+    """One group of tables in a people file, such as the names or the reasons.
 
     Attributes:
         path: the file as messages name it.

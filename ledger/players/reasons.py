@@ -155,7 +155,7 @@ class Reasons(ABC):
         return self.forget(commitments)
 
     def forget(self, commitments: Iterable[str]) -> int:
-        """Act as ``erase``, while no other process has the ledger: reasons without an entry stay."""
+        """Erase reasons while no other process has the ledger; reasons whose entry is still to come stay."""
         with self._writing():
             erased = self._blank(list(commitments))
         self._clean()

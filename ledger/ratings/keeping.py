@@ -190,7 +190,7 @@ def _rule(settings: Given) -> Rule:
 
 
 def rule_position(connection: sqlite3.Connection) -> int:
-    """The entry that set the rule as views know it; 0 where nothing was set. Asked after each live game."""
+    """Return the entry that last set the policy of read models, as stored in the views; 0 if none did."""
     (position,) = connection.execute(_SET_AT, (READ_MODELS,)).fetchone()
     return int(position)
 

@@ -45,7 +45,7 @@ class LiveBook:
 
     @classmethod
     def of(cls, book: GameBook, plan: Plan, position: int, data_version: int, progress: Progress) -> LiveBook:
-        """Return a live book whose tables are made and mended as planned."""
+        """Open a live book; make and repair its tables by a plan of read models."""
         late_tables.fit(book, plan, position, progress)
         rule_at = keeping.rule_position(book.connection)
         projections = PoolProjections(book, plan.kept)

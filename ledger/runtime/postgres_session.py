@@ -91,7 +91,7 @@ class SilentError(LostError):
 
 
 def array(oid: int, items: Iterable[bytes]) -> bytes:
-    """Return an array of one dimension in the binary protocol, of items that are in it already."""
+    """Return a one-dimensional array in the binary protocol, of items that are encoded already."""
     packed = [pack("!i", len(item)) + item for item in items]
     return pack("!iiIii", 1, 0, oid, len(packed), 1) + b"".join(packed)
 

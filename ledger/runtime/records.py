@@ -94,7 +94,7 @@ def is_record(cls: type) -> bool:
 
 @cache
 def numbers(cls: type) -> tuple[RecordNumber, ...]:
-    """Return the numbers of a record, in their order."""
+    """Return the numeric fields of a record, flattened, in their order."""
     return tuple(_numbers(cls, "", ""))
 
 

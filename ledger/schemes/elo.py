@@ -99,7 +99,7 @@ def enter(newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a player with *games* rated games, who goes on counting; the highest rating comes along."""
+    """Return the player who comes from another scheme: rating and number of games stay, and the peak with them."""
     return Player(rating, games, float(newcomer.birth_year or 0), rating)
 
 

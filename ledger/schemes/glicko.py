@@ -110,7 +110,7 @@ def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Play
 
 
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Let RD grow by the periods since it was last brought up: step 1, for every player of a period."""
+    """Let RD grow by the periods since it was last updated: step 1, for every player of a period."""
     # Opponents' too: a library in use lets only the RD grow of the player who is rated (RULES 9).
     if player.period > NEVER and period > player.period:
         player.rd = decayed(player.rd, numbers.c, period - player.period, numbers.rd_cap)

@@ -379,7 +379,7 @@ def squared(rd: float) -> float:
 def move(
     player: Any, rating: float, phi2: float, sigma: float, improvement: float, information: float, periods: float
 ) -> None:
-    """Run steps 6 to 8: fill rating, RD and volatility of a player."""
+    """Compute a player's new rating, RD and volatility: steps 6 to 8."""
     # step 7: φ'² = 1/(1/φ*² + 1/v), μ' = μ + φ'² Σ g(s - E)
     before2 = phi2 + periods * sigma * sigma
     # the same with one division, and none by 0 if 1/v is 0

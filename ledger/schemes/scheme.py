@@ -150,7 +150,7 @@ class When(NamedTuple):
 
 
 class ExplainedPlayer(NamedTuple):
-    """One player in what is to be explained: as before and after it, and the work numbers of the batch, if any."""
+    """One player in an explanation: before and after the game or batch, and the intermediate numbers."""
 
     before: Any
     after: Any

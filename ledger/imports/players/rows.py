@@ -126,7 +126,7 @@ def _plan() -> _Plan:
 
 
 class Converter:
-    """Puts the fields of a file's rows together; caches the meanings of values from block to block."""
+    """The reader of rows of a players file; it caches the meanings of values from block to block."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:
         """Take the columns that the file has, as it calls them."""
