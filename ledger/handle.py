@@ -1,4 +1,4 @@
-"""A ledger that is open: journal, names and views as one object, which every room that asks or records is handed.
+"""An open ledger: journal, names and views as one object, which every package that asks or records receives.
 
 It opens nothing, and knows no command, correction or publication; those take it whole. The clock is the caller's.
 """

@@ -221,7 +221,7 @@ class Ledger(OpenLedger):
         submissions = list(submissions)
         if strangers := [submission for submission in submissions if not isinstance(submission, Submission)]:
             raise MalformedError(
-                [f"{excerpt(thing)} is no Telling(event, actor)" for thing in strangers[:STRANGERS_NAMED]]
+                [f"{excerpt(thing)} is no Submission(event, actor)" for thing in strangers[:STRANGERS_NAMED]]
             )
         outcomes: list[Receipt | Refused] = []
         for is_game, run in groupby(submissions, lambda submission: type(submission.event) is GameRecorded):

@@ -405,7 +405,7 @@ class _Policies(Kind):
         return {**attrs.asdict(row), "settings": settings}
 
     def stays(self, fact: PolicySet) -> bool:
-        # Four eyes are never switched on or off backwards (design, 8): decisions stay allowed as they were when they
+        # Four eyes are never switched on or off backwards: decisions stay allowed as they were when they
         # were made.
         return fact.policy in POLICIES and POLICIES[fact.policy].is_by_position
 

@@ -110,7 +110,7 @@ class NumberedChange(NamedTuple):
 
 
 class Decided:
-    """The proposals of one views database; ``any_approved``: whether one was approved, undone since or not."""
+    """The proposals of one views database, open and decided; ``any_approved``: whether one was ever approved."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

@@ -1,11 +1,10 @@
-"""A pool's timeline: which scheme rates a game, together with which others, and what a player brings into a new era.
+"""A pool's timeline: which scheme rates a game, together with which others, and the state with which an era begins.
 
-An *era* begins where a ``scheme-adopted`` takes effect and ends where the next one does. A game belongs to the era in
-which it ended. Where the scheme rates whole periods or events, the game takes its place in rating order when its batch
-closes; where it rates tournaments whole, with the period in which its tournament was over. Where the next era rates
-them whole too, that period may be the next era's; then all games of the tournament belong to that era. So it is the
-game's place in rating order that says by which rules it is rated. Everything here follows from facts; nothing is read
-or written.
+An *era* begins when a ``scheme-adopted`` takes effect and ends when the next one does. A game belongs to the era of its
+place in rating order. If the scheme rates games by themselves, that place is the game's end; if it rates whole periods
+or events, the closing of the batch; if it rates tournaments whole, the period in which the tournament was over. If the
+next era rates them whole, too, that period may be the next era's, and then all games of the tournament belong to it.
+Everything here follows from facts; nothing is read or written.
 """
 
 from __future__ import annotations

@@ -368,7 +368,7 @@ class Corrections:
         who = self.ledger.tokens.who(token, by, role, tried)
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
-            # four eyes hold from the entry of their policy on, never backwards (design, 8)
+            # four eyes hold from the entry of their policy on, never backwards
             position = writer.size + 1
             # Again, under the lock: the token may have been revoked while its holder waited for that.
             self.ledger.tokens.check(who, role, position, tried)

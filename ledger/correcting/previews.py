@@ -156,7 +156,7 @@ class Previews:
         return impact
 
     def _what_comes(self, views: Views, proposal: int | Sequence[Change], now_ms: int) -> tuple[_Tried, Preview]:
-        """Yield the object of a dry run within views, and its results."""
+        """Return the object of a dry run within views, and its effects."""
         tried = self._tried(views, proposal)
         # Corrections of games and of tournaments' days move those whose games are rated again; a scheme, a seed or a
         # merge may move anybody.

@@ -67,7 +67,7 @@ class VerbWords(NamedTuple):
     example: str
 
 
-# So many digits are always below 2^53, the limit of whole numbers in entries (design, 3).
+# So many digits are always below 2^53, the limit of whole numbers in entries (RFC 8259, section 6).
 _DIGITS = 15  # of a number; Python reads no more than some thousands
 VERBS: Mapping[str, VerbWords] = {
     "result": VerbWords(
@@ -211,7 +211,7 @@ FIELDS_OF_GAME = (
 
 
 def choices(verb: str, word: str) -> tuple[str, ...]:
-    """The words that a word of a verb may be; empty where it is none of some words."""
+    """Return the values that a word of a verb may have; empty if it is free."""
     if word == "to":
         if verb in {"result", "late", "swap-colours"}:
             return RESULTS

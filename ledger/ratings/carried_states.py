@@ -64,7 +64,7 @@ class CarriedStates:
         def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
             if last - first == len(games.white):
                 return self._rate_era(era, games, dense, places)
-                # Each stretch has only its own players: the others' states belong to another scheme, or a list will
+            # Each stretch has only its own players: the others' states belong to another scheme, or a list will
             # change them before their next games.
             here, *sides = cols.dense(white[first:last], black[first:last])
             return self._rate_era(

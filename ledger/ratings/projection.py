@@ -278,7 +278,7 @@ class PoolProjection:
         return len(affected)
 
     def _affected(self, cols: Columns, games: Games, rerating: Rerating, *, more: bool) -> Column:
-        """Places of the games to re-rate; who is touched and how many games are passed over is noted in *walk*."""
+        """Return the places of the games to rerate; note touched players and skipped games in *rerating*."""
         if not len(games.white):
             return []
         if (
@@ -298,7 +298,7 @@ class PoolProjection:
         return cols.where(affected)
 
     def _loaded_places(self, cols: Columns, players: list[int], rerating: Rerating, games: Games) -> Column:
-        """The places of players in the states of the walk; who is met for the first time, or again, is given one."""
+        """Return the places of players in the states of the rerating; load those who have none."""
         states = rerating.states
         not_loaded = states.not_loaded(players)
         if not_loaded:

@@ -1,1 +1,1 @@
-"""The one way into the journal: events and frames of games, new players, warnings."""
+"""The way into the journal: events (``recorder``), games by names (``game_import``), new players, warnings."""

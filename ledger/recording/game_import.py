@@ -1,4 +1,4 @@
-"""The one way of source games into the journal: number players, match recorded games, judge and append.
+"""Source games, with names, on their way into the journal: number players, match recorded games, judge and append.
 
 A block of games is a transaction, or all blocks of a file are one. A few games are rows, many are columns. Refused
 games become faults with the line of the file. No file format is handled here.

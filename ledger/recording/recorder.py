@@ -1,6 +1,7 @@
-"""The way of events into the journal, a few at a time: judged by the rules and appended in one transaction.
+"""Events with player numbers on their way into the journal: judged by the rules and appended in one transaction.
 
-Whole files of games take the way of ``game_import``. Keys of the journal are cached: a fact never vanishes.
+Games by names, of a file or of the command ``record``, take the way of ``game_import``. Keys of the journal are cached:
+a fact never vanishes.
 """
 
 from __future__ import annotations
@@ -148,9 +149,8 @@ class Recorder:
                 return RecordedEach(
                     RecordedEvents([], []), {place: refused.get(place, error) for place in range(len(games))}
                 )
-            submission = [game for _, game in good]
-            recorded, judged_kinds = self._batch(writer, now, None).append_each(submission)
-            refused |= {good[place][0]: fault for place, fault in judged_kinds.items()}
+            recorded, refused_by_rules = self._batch(writer, now, None).append_each([game for _, game in good])
+            refused |= {good[place][0]: fault for place, fault in refused_by_rules.items()}
             texts = [game.movetext for place, game in good if place not in refused and game.movetext is not None]
             if texts:
                 writer.keep_texts(kept_texts.frames(texts))
@@ -385,16 +385,16 @@ class _Batch:
         Raises:
             RejectedError: it contradicts that one, or together they are not a valid game.
         """
-        stored, submission = rules.facts_of(before), codec.facts_mapping(event)
-        submission.pop(event.KEY_FIELD or "", None)  # the key carries it
+        stored, submitted = rules.facts_of(before), codec.facts_mapping(event)
+        submitted.pop(event.KEY_FIELD or "", None)  # the key carries it
         # Most repeats are equal, and end here before any supplement is looked up.
-        if not isinstance(event, GameRecorded) or stored == submission:
-            rules.check_repeat(type(event), event.key, stored, submission)
+        if not isinstance(event, GameRecorded) or stored == submitted:
+            rules.check_repeat(type(event), event.key, stored, submitted)
             return None
         game = self._games.get(event.game)
         if game is None:
             game = self._games[event.game] = load_games(self._writer.find, {event.key: before})[event.game]
-        return supplement_for(game, event.game, submission, self._now_ms, self._corrected)
+        return supplement_for(game, event.game, submitted, self._now_ms, self._corrected)
 
     def _corrected(self, game: str) -> Corrected | None:
         """Return a game as it is after its corrections; None if it is as recorded."""

@@ -68,7 +68,7 @@ def wish(by: str | None = None) -> ProposalWish | None:
         by: who acts, where the command asks for that in any case.
 
     Raises:
-        click.UsageError: --reason and --proposed-by go with a proposal alone.
+        click.UsageError: --reason and --by are given without a proposal.
     """
     kept = click.get_current_context().meta
     reason, proposer = kept.get(f"{_KEPT}reason"), kept.get(f"{_KEPT}by")
